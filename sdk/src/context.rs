@@ -1,0 +1,122 @@
+//! All that a running tool has. A tool reads files, proposes changes and reports progress through
+//! its [`Context`]; there is no other way to an effect.
+
+use std::fmt;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::edit::ChangeSet;
+use crate::error::ToolError;
+use crate::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
+use crate::hash::ContentHash;
+use crate::path::RelPath;
+
+/// A boxed future that borrows from its maker.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A handle on what the host does for one call. Cheap to clone.
+#[derive(Clone)]
+pub struct Context(Arc<dyn Host>);
+
+/// Read-only access to the workspace of the call, filtered by the policy.
+pub trait Files: Send + Sync {
+    /// Reads a path as a caller writes it: relative, or absolute beneath the workspace root.
+    ///
+    /// # Errors
+    ///
+    /// As [`RelPath::parse`].
+    fn path(&self, text: &str) -> Result<RelPath, ToolError>;
+
+    /// Reads a whole regular file, up to the limit on editable files.
+    fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>>;
+
+    /// Reads a window of lines of a text file of any size.
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a RelPath,
+        window: LineWindow,
+    ) -> BoxFuture<'a, Result<FileLines, ToolError>>;
+
+    /// Lists a directory, leaving out what ignore files name.
+    fn list<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: ListOptions,
+    ) -> BoxFuture<'a, Result<Listing, ToolError>>;
+
+    /// Remembers that the caller of this session has seen this content.
+    fn note_read(&self, path: &RelPath, hash: ContentHash);
+
+    /// Returns the content that the caller of this session has seen last, if any.
+    fn last_read(&self, path: &RelPath) -> Option<ContentHash>;
+}
+
+/// What the host does for one call.
+pub trait Host: Files {
+    /// Shows the changes, lets policy and people decide, commits all of them or none. What is
+    /// committed counts as read by the session, where it had read what the change was made on.
+    ///
+    /// # Errors
+    ///
+    /// `Denied`, `Unconfirmed`, `Conflict` and what writing can meet. A tool passes them on.
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>>;
+
+    /// Tells whoever watches the call how far it is.
+    fn progress(&self, progress: Progress);
+
+    /// Whether the caller has gone or cancelled. Loops ask this.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// What became of proposed changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The number in the workspace's history; none in a dry run, where nothing was written.
+    pub history: Option<u64>,
+    /// The files after the change, in the order of the change set.
+    pub files: Vec<AppliedFile>,
+}
+
+/// One file after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppliedFile {
+    /// The file.
+    pub path: RelPath,
+    /// The hash of its new content; none where it was deleted.
+    pub hash: Option<ContentHash>,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done, for a person.
+    pub message: String,
+    /// Steps done.
+    pub done: u64,
+    /// Steps in all, where known.
+    pub total: Option<u64>,
+}
+
+// === impl Context ===
+
+impl Context {
+    /// Wraps the host's side of one call.
+    pub fn new(host: Arc<dyn Host>) -> Self {
+        Self(host)
+    }
+}
+
+impl Deref for Context {
+    type Target = dyn Host;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Context")
+    }
+}

@@ -1,0 +1,178 @@
+//! How a tool says what went wrong: a stable code for programs, a message for people and models,
+//! and a hint at the next step.
+//!
+//! Messages are lowercase, without a full stop, and never name the tool: the reader knows which
+//! call failed.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of failure it was. The wire form is the snake-case name; it never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// The arguments are well-formed but make no sense together.
+    InvalidArguments,
+    /// The path breaks the rules of workspace paths (`..`, NUL, trailing slash, too long …).
+    InvalidPath,
+    /// The path leads out of the workspace.
+    OutsideWorkspace,
+    /// There is no such file, directory or entry.
+    NotFound,
+    /// The path exists already.
+    AlreadyExists,
+    /// The path is not a regular file.
+    NotAFile,
+    /// The path is not a directory.
+    NotADirectory,
+    /// The file is not text.
+    Binary,
+    /// The text cannot be read or written in the file's encoding without loss.
+    Encoding,
+    /// The file, the result or the change is larger than a limit.
+    TooLarge,
+    /// A line number lies outside the file.
+    OutOfRange,
+    /// The searched text does not occur.
+    NoMatch,
+    /// The searched text occurs more than once.
+    Ambiguous,
+    /// The change would leave everything as it is.
+    NoChange,
+    /// The file is not what the caller thought it was.
+    Conflict,
+    /// A limit other than size was reached.
+    LimitExceeded,
+    /// Refused by policy or by a person.
+    Denied,
+    /// Needs an answer that nobody can give here.
+    Unconfirmed,
+    /// The time of the call or of the plugin is over.
+    Timeout,
+    /// The caller went away or cancelled.
+    Cancelled,
+    /// The operating system refused.
+    Io,
+    /// The plugin broke: trapped, or returned something that is not a result.
+    PluginFailed,
+    /// A defect of moss.
+    Internal,
+}
+
+/// The failure of a tool, written so that a model can correct itself from the text alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub struct ToolError {
+    /// What kind of failure.
+    pub code: ErrorCode,
+    /// What went wrong, and where.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+// === impl ErrorCode ===
+
+impl ErrorCode {
+    /// Every code, for tables that must cover them all.
+    pub const ALL: &[Self] = &[
+        Self::InvalidArguments,
+        Self::InvalidPath,
+        Self::OutsideWorkspace,
+        Self::NotFound,
+        Self::AlreadyExists,
+        Self::NotAFile,
+        Self::NotADirectory,
+        Self::Binary,
+        Self::Encoding,
+        Self::TooLarge,
+        Self::OutOfRange,
+        Self::NoMatch,
+        Self::Ambiguous,
+        Self::NoChange,
+        Self::Conflict,
+        Self::LimitExceeded,
+        Self::Denied,
+        Self::Unconfirmed,
+        Self::Timeout,
+        Self::Cancelled,
+        Self::Io,
+        Self::PluginFailed,
+        Self::Internal,
+    ];
+
+    /// Returns the wire form, for example `already_exists`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArguments => "invalid_arguments",
+            Self::InvalidPath => "invalid_path",
+            Self::OutsideWorkspace => "outside_workspace",
+            Self::NotFound => "not_found",
+            Self::AlreadyExists => "already_exists",
+            Self::NotAFile => "not_a_file",
+            Self::NotADirectory => "not_a_directory",
+            Self::Binary => "binary",
+            Self::Encoding => "encoding",
+            Self::TooLarge => "too_large",
+            Self::OutOfRange => "out_of_range",
+            Self::NoMatch => "no_match",
+            Self::Ambiguous => "ambiguous",
+            Self::NoChange => "no_change",
+            Self::Conflict => "conflict",
+            Self::LimitExceeded => "limit_exceeded",
+            Self::Denied => "denied",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Io => "io",
+            Self::PluginFailed => "plugin_failed",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+// === impl ToolError ===
+
+impl ToolError {
+    /// Makes an error of a kind, with what went wrong and where.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_form_of_every_code_is_its_serde_name() {
+        for code in ErrorCode::ALL {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
+}

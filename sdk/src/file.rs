@@ -1,0 +1,164 @@
+//! What a tool sees of files: decoded text, windows of lines, directory entries. Values only; the
+//! daemon fills them through its one door to files.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hash::ContentHash;
+use crate::path::RelPath;
+
+/// A whole regular file at one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSnapshot {
+    /// The hash of its bytes.
+    pub hash: ContentHash,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// The content of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Text that can be written back without loss.
+    Text(Text),
+    /// Anything else.
+    Binary,
+}
+
+/// A decoded text file. Line ends are those of the file; a byte-order mark is not part of `text`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The characters.
+    pub text: String,
+    /// How they were stored.
+    pub form: TextForm,
+}
+
+/// How a text is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct TextForm {
+    /// Name of the encoding in the WHATWG Encoding Standard, for example `UTF-8`.
+    pub encoding: String,
+    /// Whether the file starts with a byte-order mark.
+    pub bom: bool,
+    /// How its lines end.
+    pub line_ending: LineEnding,
+    /// Whether its last line ends with a line end; `true` for an empty file.
+    pub final_newline: bool,
+}
+
+/// How the lines of a text end. A lone carriage return does not end a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LineEnding {
+    /// No line end occurs.
+    None,
+    /// `\n` everywhere.
+    Lf,
+    /// `\r\n` everywhere.
+    Crlf,
+    /// Both occur.
+    Mixed,
+}
+
+/// Which lines of a file to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineWindow {
+    /// The first line, from 1.
+    pub start: u64,
+    /// Most lines to return.
+    pub lines_max: usize,
+    /// Most bytes of text to return over all lines; at least one line is always returned.
+    pub bytes_max: usize,
+    /// Most bytes to return of one line.
+    pub line_bytes_max: usize,
+}
+
+/// A window of lines of a text file of any size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileLines {
+    /// The hash of the bytes of the whole file.
+    pub hash: ContentHash,
+    /// Size of the whole file in bytes.
+    pub size_bytes: u64,
+    /// How the text is stored.
+    pub form: TextForm,
+    /// How many lines the whole file has; 0 for an empty file.
+    pub lines_total: u64,
+    /// The lines of the window, from its start; none where it starts past the end.
+    pub lines: Vec<Line>,
+}
+
+/// One line without its line end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The text, cut at the window's bound.
+    pub text: String,
+    /// How many bytes were cut off.
+    pub bytes_cut: u64,
+}
+
+/// What to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListOptions {
+    /// Whether to descend into directories.
+    pub recursive: bool,
+    /// Most entries to visit.
+    pub entries_max: usize,
+}
+
+/// The entries of a directory, in path order (bytewise by component).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listing {
+    /// What was found.
+    pub entries: Vec<Entry>,
+    /// How many entries ignore files, hidden rules or the policy left out.
+    pub skipped: Skipped,
+    /// Whether the bound on entries ended the walk early.
+    pub truncated: bool,
+}
+
+/// Entries that a walk left out, by reason.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct Skipped {
+    /// Matched by an ignore file.
+    pub ignored: u64,
+    /// Refused by the policy.
+    pub denied: u64,
+    /// Not readable, or not nameable as UTF-8 text.
+    pub unreadable: u64,
+}
+
+/// One directory entry. Links are reported, never followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path, relative to the workspace root.
+    pub path: RelPath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes; of files only.
+    pub size_bytes: Option<u64>,
+    /// When its content last changed.
+    pub modified: Option<SystemTime>,
+}
+
+/// What a directory entry is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Symlink,
+    /// A socket, a FIFO, a device.
+    Other,
+}

@@ -1,0 +1,50 @@
+//! The tool contract of moss.
+//!
+//! Everything a tool says about itself and everything it may ask for is defined here, once, for
+//! native tools and for plugins:
+//!
+//! * [`spec`]: what a tool is called, what it does, which arguments it takes;
+//! * [`schema`]: one typed parameter struct gives both the published and the strict JSON schema;
+//! * [`error`]: how a tool says what went wrong and what to do next;
+//! * [`edit`]: how a tool proposes file changes;
+//! * [`path`] and [`hash`]: names of files inside a workspace, names of file contents.
+//!
+//! With the feature `host` also the side that the daemon implements: [`mod@tool`] and [`context`].
+//! Without it the crate builds for `wasm32-wasip2`. With the feature `testing` also an in-memory
+//! host for the tests of tools.
+//!
+//! This crate never starts a process and never waits, and only the module `guest`, inside a
+//! plugin's sandbox, opens a file: for the rest it only has words.
+
+pub mod edit;
+pub mod error;
+#[cfg(feature = "guest")]
+pub mod guest;
+pub mod hash;
+pub mod path;
+pub mod schema;
+pub mod spec;
+
+#[cfg(feature = "host")]
+pub mod context;
+#[cfg(feature = "host")]
+pub mod file;
+#[cfg(feature = "testing")]
+pub mod testing;
+#[cfg(feature = "host")]
+pub mod tool;
+
+pub use crate::error::{ErrorCode, ToolError};
+pub use crate::hash::ContentHash;
+pub use crate::path::RelPath;
+pub use crate::spec::{Effect, ToolSpec, Toolset};
+
+#[cfg(feature = "guest")]
+pub use crate::guest::{Capability, Edit, Proposed};
+#[cfg(feature = "guest")]
+pub use moss_sdk_macros::{data, tool};
+
+#[cfg(feature = "host")]
+pub use crate::context::Context;
+#[cfg(feature = "host")]
+pub use crate::tool::Tool;

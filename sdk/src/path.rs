@@ -1,0 +1,184 @@
+//! Names of files inside a workspace.
+//!
+//! [`RelPath`] is the lexical gate: a value of this type has no `..`, no NUL, no empty component
+//! and is not absolute. It says nothing about links: what a name leads to is decided by the kernel
+//! when the workspace resolves it beneath its root.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::{ErrorCode, ToolError};
+
+/// Longest accepted path, in bytes.
+pub const PATH_BYTES_MAX: usize = 4096;
+/// Longest accepted component, in bytes.
+pub const COMPONENT_BYTES_MAX: usize = 255;
+/// Most accepted components.
+pub const COMPONENTS_MAX: usize = 128;
+
+/// A path relative to a workspace root; the root itself is `.`.
+///
+/// Components are separated by `/`, are never empty, `.` or `..`, and hold no NUL.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct RelPath(String);
+
+// === impl RelPath ===
+
+impl RelPath {
+    /// The workspace root.
+    pub fn root() -> Self {
+        Self(".".to_owned())
+    }
+
+    /// Reads a relative path. A leading `./` and `.` components are dropped.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPath` for an empty path, NUL or another control character, an empty component, a trailing slash or
+    /// anything over the limits; `OutsideWorkspace` for `..` and for absolute paths.
+    pub fn parse(text: &str) -> Result<Self, ToolError> {
+        let invalid = |what: &str| {
+            Err(ToolError::new(ErrorCode::InvalidPath, format!("{}: {what}", shown(text)))
+                .hint("give a path relative to the workspace root, such as `src/main.rs`"))
+        };
+        let outside = |what: &str| {
+            Err(ToolError::new(ErrorCode::OutsideWorkspace, format!("{}: {what}", shown(text)))
+                .hint("only files beneath the workspace root can be reached"))
+        };
+        if text.is_empty() {
+            return invalid("the path is empty");
+        }
+        if text.len() > PATH_BYTES_MAX {
+            return invalid(&format!("the path is longer than {PATH_BYTES_MAX} bytes"));
+        }
+        if text.contains('\0') {
+            return invalid("the path contains a NUL character");
+        }
+        if text.chars().any(char::is_control) {
+            return invalid("the path contains a control character");
+        }
+        if text.starts_with('/') {
+            return outside("the path is absolute");
+        }
+        if text.ends_with('/') {
+            return invalid("the path ends with a slash");
+        }
+        let mut components = Vec::new();
+        for component in text.split('/') {
+            match component {
+                "" => return invalid("the path has an empty component"),
+                "." => {}
+                ".." => return outside("`..` is not allowed"),
+                name if name.len() > COMPONENT_BYTES_MAX => {
+                    return invalid(&format!("a name is longer than {COMPONENT_BYTES_MAX} bytes"));
+                }
+                name => components.push(name),
+            }
+        }
+        if components.len() > COMPONENTS_MAX {
+            return invalid(&format!("the path has more than {COMPONENTS_MAX} components"));
+        }
+        if components.is_empty() { Ok(Self::root()) } else { Ok(Self(components.join("/"))) }
+    }
+
+    /// Returns the path as text; `.` for the root.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is the workspace root.
+    pub fn is_root(&self) -> bool {
+        self.0 == "."
+    }
+
+    /// Returns the components in order; none for the root.
+    pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.split('/').filter(|component| *component != ".")
+    }
+
+    /// Returns the last component; none for the root.
+    pub fn file_name(&self) -> Option<&str> {
+        self.components().next_back()
+    }
+
+    /// Returns the containing directory; none for the root.
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() {
+            return None;
+        }
+        Some(self.0.rsplit_once('/').map_or_else(Self::root, |(parent, _)| Self(parent.to_owned())))
+    }
+
+    /// Returns the path of an entry of this directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`RelPath::parse`].
+    pub fn join(&self, name: &str) -> Result<Self, ToolError> {
+        if self.is_root() { Self::parse(name) } else { Self::parse(&format!("{}/{name}", self.0)) }
+    }
+}
+
+impl fmt::Display for RelPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RelPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Quotes a path for a message, bounded and with control characters escaped.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(200).flat_map(char::escape_debug).collect();
+    if shown.len() < text.len() && text.chars().count() > 200 {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_are_dropped() {
+        for (text, path) in [("./a", "a"), ("a/./b", "a/b"), (".", "."), ("./.", "."), ("a", "a")] {
+            assert_eq!(RelPath::parse(text).unwrap().as_str(), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_and_malformed_paths_are_refused() {
+        let long = "a/".repeat(COMPONENTS_MAX) + "a";
+        let cases = [
+            ("", ErrorCode::InvalidPath),
+            ("a/", ErrorCode::InvalidPath),
+            ("a//b", ErrorCode::InvalidPath),
+            ("a\0b", ErrorCode::InvalidPath),
+            ("a\nb", ErrorCode::InvalidPath),
+            (&long, ErrorCode::InvalidPath),
+            ("..", ErrorCode::OutsideWorkspace),
+            ("a/../b", ErrorCode::OutsideWorkspace),
+            ("/etc/passwd", ErrorCode::OutsideWorkspace),
+        ];
+        for (text, code) in cases {
+            assert_eq!(RelPath::parse(text).unwrap_err().code, code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn parent_and_name_split_a_path() {
+        let path = RelPath::parse("a/b/c").unwrap();
+        assert_eq!(path.parent().unwrap().as_str(), "a/b");
+        assert_eq!(path.file_name(), Some("c"));
+        assert_eq!(RelPath::parse("a").unwrap().parent(), Some(RelPath::root()));
+        assert_eq!(RelPath::root().parent(), None);
+        assert_eq!(RelPath::root().join("x").unwrap().as_str(), "x");
+    }
+}

@@ -1,0 +1,103 @@
+//! What a tool says about itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a tool may do outside itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Only reads.
+    Read,
+    /// Proposes file changes.
+    Write,
+    /// Starts a process.
+    Exec,
+}
+
+/// The group by which tools are offered to a model. Source: requirement D1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Toolset {
+    /// Reading, searching, editing, running: offered by default.
+    Base,
+    /// Keeping a plan.
+    Planning,
+    /// Asking the user.
+    Interaction,
+    /// Changing moss itself.
+    Admin,
+    /// Tools of plugins.
+    Plugin,
+}
+
+/// A tool's whole description: one entry of the catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// The name that calls it.
+    pub name: String,
+    /// What it may do.
+    pub effect: Effect,
+    /// The group it belongs to.
+    pub toolset: Toolset,
+    /// Its text in English; parameter texts are also in `parameters`.
+    pub text: ToolText,
+    /// Its text in Chinese, where there is one.
+    pub text_zh: Option<ToolText>,
+    /// The JSON schema of the arguments as it is published.
+    pub parameters: Value,
+    /// The JSON schema that arguments are checked against: `parameters`, and closed, with integers
+    /// and documented values.
+    pub parameters_strict: Value,
+    /// The JSON schema of the result.
+    pub output: Value,
+    /// Other accepted keys of a parameter, by the parameter's name.
+    pub aliases: BTreeMap<String, Vec<String>>,
+}
+
+/// What a model or a person reads about a tool, in one language.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolText {
+    /// A short name for lists.
+    pub title: String,
+    /// What it does, with defaults and bounds, and when to use another tool.
+    pub description: String,
+    /// What each parameter means, by name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+}
+
+// === impl Effect ===
+
+impl Effect {
+    /// Returns the wire form: `read`, `write` or `exec`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Exec => "exec",
+        }
+    }
+}
+
+// === impl Toolset ===
+
+impl Toolset {
+    /// Every toolset, in the order in which they are offered.
+    pub const ALL: &[Self] =
+        &[Self::Base, Self::Planning, Self::Interaction, Self::Admin, Self::Plugin];
+
+    /// Returns the wire form, for example `base`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Base => "base",
+            Self::Planning => "planning",
+            Self::Interaction => "interaction",
+            Self::Admin => "admin",
+            Self::Plugin => "plugin",
+        }
+    }
+}

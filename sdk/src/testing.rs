@@ -1,0 +1,372 @@
+//! An in-memory host for the tests of tools: files are fixture bytes, proposals are applied in
+//! memory, what was read is kept.
+//!
+//! It knows UTF-8 with and without a byte-order mark; everything else is binary. It has no policy
+//! and asks nobody. It never touches the machine it runs on.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::context::{Applied, AppliedFile, BoxFuture, Context, Files, Host, Progress};
+use crate::edit::{Change, ChangeKind, ChangeSet};
+use crate::error::{ErrorCode, ToolError};
+use crate::file::{
+    Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text,
+};
+use crate::hash::ContentHash;
+use crate::path::RelPath;
+use crate::tool::AnyTool;
+
+mod text;
+
+pub use text::{decode, hash, splice};
+
+/// The absolute path of the workspace of every [`MemoryHost`].
+pub const ROOT: &str = "/workspace";
+
+/// A workspace in memory, with one caller. Cheap to clone; clones share their files.
+#[derive(Clone, Default)]
+pub struct MemoryHost(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    files: BTreeMap<RelPath, File>,
+    ignored: BTreeSet<RelPath>,
+    read: HashMap<RelPath, ContentHash>,
+    proposals: Vec<ChangeSet>,
+    history: u64,
+    dry_run: bool,
+    cancelled: bool,
+}
+
+#[derive(Clone)]
+struct File {
+    bytes: Vec<u8>,
+    modified: SystemTime,
+}
+
+/// Runs a future that never waits.
+fn finish<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("an in-memory host answers at once"),
+    }
+}
+
+// === impl MemoryHost ===
+
+impl MemoryHost {
+    /// Makes a workspace of texts.
+    ///
+    /// # Panics
+    ///
+    /// On a malformed path, as the other methods do: fixtures are written by hand.
+    pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let host = Self::default();
+        for (path, text) in files {
+            host.write(path, text);
+        }
+        host
+    }
+
+    /// Writes a file past every tool, as another program would.
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let file = File { bytes: bytes.as_ref().to_vec(), modified: SystemTime::UNIX_EPOCH };
+        self.state().files.insert(fixture(path), file);
+    }
+
+    /// Sets when a file last changed.
+    pub fn set_modified(&self, path: &str, modified: SystemTime) {
+        let mut state = self.state();
+        state.files.get_mut(&fixture(path)).expect("the fixture exists").modified = modified;
+    }
+
+    /// Leaves a file or a directory out of listings, as an ignore file would.
+    pub fn ignore(&self, path: &str) {
+        self.state().ignored.insert(fixture(path));
+    }
+
+    /// From now on nothing is written.
+    pub fn set_dry_run(&self) {
+        self.state().dry_run = true;
+    }
+
+    /// From now on the call is cancelled.
+    pub fn cancel(&self) {
+        self.state().cancelled = true;
+    }
+
+    /// Returns the bytes of a file; none where there is no file.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        self.state().files.get(&fixture(path)).map(|file| file.bytes.clone())
+    }
+
+    /// Returns a file as text; none where there is no file.
+    ///
+    /// # Panics
+    ///
+    /// If it is not UTF-8.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.bytes(path).map(|bytes| String::from_utf8(bytes).expect("the file is UTF-8"))
+    }
+
+    /// Returns every change set that was proposed so far.
+    pub fn proposals(&self) -> Vec<ChangeSet> {
+        self.state().proposals.clone()
+    }
+
+    /// Returns the host's side of a call.
+    pub fn context(&self) -> Context {
+        Context::new(Arc::new(self.clone()))
+    }
+
+    /// Calls a tool and waits for its result.
+    ///
+    /// # Errors
+    ///
+    /// What the tool says.
+    pub fn call(&self, tool: &dyn AnyTool, arguments: Value) -> Result<Value, ToolError> {
+        finish(tool.call(arguments, self.context()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test panics while it holds the lock")
+    }
+}
+
+impl Files for MemoryHost {
+    fn path(&self, text: &str) -> Result<RelPath, ToolError> {
+        match text.strip_prefix(ROOT) {
+            Some("" | "/") => Ok(RelPath::root()),
+            Some(rest) if rest.starts_with('/') => RelPath::parse(&rest[1..]),
+            _ => RelPath::parse(text),
+        }
+    }
+
+    fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
+        let snapshot = self.state().file(path).map(|file| FileSnapshot {
+            hash: hash(&file.bytes),
+            size_bytes: file.bytes.len() as u64,
+            content: decode(&file.bytes),
+        });
+        Box::pin(async { snapshot })
+    }
+
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a RelPath,
+        lines: LineWindow,
+    ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
+        Box::pin(async move {
+            let FileSnapshot { hash, size_bytes, content } = self.read(path).await?;
+            let Content::Text(Text { text, form }) = content else {
+                return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
+            };
+            Ok(FileLines {
+                hash,
+                size_bytes,
+                form,
+                lines_total: text.split_inclusive('\n').count() as u64,
+                lines: text::window(&text, lines),
+            })
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: ListOptions,
+    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        let listing = self.state().list(path, options);
+        Box::pin(async { listing })
+    }
+
+    fn note_read(&self, path: &RelPath, hash: ContentHash) {
+        self.state().read.insert(path.clone(), hash);
+    }
+
+    fn last_read(&self, path: &RelPath) -> Option<ContentHash> {
+        self.state().read.get(path).copied()
+    }
+}
+
+impl Host for MemoryHost {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
+        let applied = self.state().propose(changes);
+        Box::pin(async { applied })
+    }
+
+    fn progress(&self, _: Progress) {}
+
+    fn is_cancelled(&self) -> bool {
+        self.state().cancelled
+    }
+}
+
+// === impl State ===
+
+impl State {
+    fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
+        self.files.get(path).ok_or_else(|| {
+            if self.is_directory(path) {
+                ToolError::new(ErrorCode::NotAFile, format!("{path} is a directory"))
+            } else {
+                ToolError::new(ErrorCode::NotFound, format!("{path} does not exist"))
+            }
+        })
+    }
+
+    fn is_directory(&self, path: &RelPath) -> bool {
+        path.is_root() || self.files.keys().any(|file| ancestors(file).any(|dir| dir == *path))
+    }
+
+    fn list(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
+        if !self.is_directory(path) {
+            self.file(path)?;
+            let message = format!("{path} is not a directory");
+            return Err(ToolError::new(ErrorCode::NotADirectory, message));
+        }
+        let mut listing = Listing::default();
+        for entry in self.entries() {
+            let beneath = ancestors(&entry.path).any(|dir| dir == *path);
+            let direct = entry.path.parent().as_ref() == Some(path);
+            let hidden = ancestors(&entry.path).any(|dir| self.ignored.contains(&dir));
+            if !beneath || hidden || !(direct || options.recursive) {
+                continue;
+            }
+            if self.ignored.contains(&entry.path) {
+                listing.skipped.ignored += 1;
+            } else if listing.entries.len() == options.entries_max {
+                listing.truncated = true;
+                break;
+            } else {
+                listing.entries.push(entry);
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Returns every file and directory, in path order.
+    fn entries(&self) -> Vec<Entry> {
+        let directories: BTreeSet<RelPath> =
+            self.files.keys().flat_map(ancestors).filter(|path| !path.is_root()).collect();
+        let directories = directories.into_iter().map(|path| Entry {
+            path,
+            kind: EntryKind::Directory,
+            size_bytes: None,
+            modified: Some(SystemTime::UNIX_EPOCH),
+        });
+        let files = self.files.iter().map(|(path, file)| Entry {
+            path: path.clone(),
+            kind: EntryKind::File,
+            size_bytes: Some(file.bytes.len() as u64),
+            modified: Some(file.modified),
+        });
+        let mut entries: Vec<Entry> = directories.chain(files).collect();
+        entries.sort_by(|a, b| a.path.components().cmp(b.path.components()));
+        entries
+    }
+
+    fn propose(&mut self, changes: ChangeSet) -> Result<Applied, ToolError> {
+        self.proposals.push(changes.clone());
+        let mut files = self.files.clone();
+        let mut applied = Vec::new();
+        for change in changes.changes {
+            let bytes = self.changed(&change)?;
+            let before = self.files.get(&change.path).map(|file| hash(&file.bytes));
+            let hash = bytes.as_deref().map(hash);
+            if self.read.get(&change.path).copied() == before && !self.dry_run {
+                match hash {
+                    Some(hash) => self.read.insert(change.path.clone(), hash),
+                    None => self.read.remove(&change.path),
+                };
+            }
+            match bytes {
+                Some(bytes) => {
+                    let modified = SystemTime::UNIX_EPOCH;
+                    files.insert(change.path.clone(), File { bytes, modified })
+                }
+                None => files.remove(&change.path),
+            };
+            applied.push(AppliedFile { path: change.path, hash });
+        }
+        if self.dry_run {
+            return Ok(Applied { history: None, files: applied });
+        }
+        self.files = files;
+        self.history += 1;
+        Ok(Applied { history: Some(self.history), files: applied })
+    }
+
+    /// Returns the bytes of a file after a change; none where the change removes it.
+    fn changed(&self, change: &Change) -> Result<Option<Vec<u8>>, ToolError> {
+        let path = &change.path;
+        match &change.kind {
+            ChangeKind::Create { content } => {
+                if self.files.contains_key(path) || self.is_directory(path) {
+                    let message = format!("{path} exists already");
+                    return Err(ToolError::new(ErrorCode::AlreadyExists, message));
+                }
+                Ok(Some(content.clone().into_bytes()))
+            }
+            ChangeKind::Write { base, content } => {
+                self.base(path, *base)?;
+                Ok(Some(content.clone().into_bytes()))
+            }
+            ChangeKind::Edit { base, splices } => {
+                let bytes = self.base(path, *base)?;
+                let Content::Text(Text { text, form }) = decode(bytes) else {
+                    return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
+                };
+                let text = splice(&text, splices)?;
+                let bom = if form.bom { "\u{feff}" } else { "" };
+                Ok(Some(format!("{bom}{text}").into_bytes()))
+            }
+            ChangeKind::Delete { base, .. } => self.base(path, *base).map(|_| None),
+        }
+    }
+
+    fn base(&self, path: &RelPath, base: ContentHash) -> Result<&[u8], ToolError> {
+        let bytes = &self.file(path)?.bytes;
+        if hash(bytes) == base {
+            return Ok(bytes);
+        }
+        Err(ToolError::new(ErrorCode::Conflict, format!("{path} changed in the meantime")))
+    }
+}
+
+fn fixture(path: &str) -> RelPath {
+    RelPath::parse(path).expect("fixture paths are well-formed")
+}
+
+/// Returns the directories above a path, the root last.
+fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> + use<> {
+    std::iter::successors(path.parent(), RelPath::parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_set_is_applied_whole_or_not_at_all() {
+        let host = MemoryHost::new([("a", "1")]);
+        let base = hash(b"1");
+        let delete = Change {
+            path: fixture("a"),
+            kind: ChangeKind::Delete { base, retention: crate::edit::Retention::Recoverable },
+        };
+        let stale =
+            Change { path: fixture("b"), kind: ChangeKind::Write { base, content: String::new() } };
+        let both = ChangeSet { changes: vec![delete, stale] };
+        assert_eq!(finish(host.propose(both)).unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(host.text("a").as_deref(), Some("1"));
+    }
+}
