@@ -1,0 +1,233 @@
+//! Carrying out a plan: all files or none, across crashes too.
+//!
+//! Order: lock; finish what a crashed process left; hold and check every file; write the intent
+//! with all contents, durably; write the new versions beside the files; exchange them in, one by
+//! one, looking at what came out; make the directories durable; mark the entry committed, durably;
+//! remove what came out. Until the mark, any failure takes everything back; so does recovery.
+
+mod metadata;
+mod spot;
+mod stage;
+pub(crate) mod swap;
+
+use moss_sdk::RelPath;
+use moss_sdk::context::AppliedFile;
+use rustix::fs::AtFlags;
+
+use crate::changes::{Plan, PlannedFile};
+use crate::error::Error;
+use crate::handle::{self, Identity};
+use crate::history::{History, IntentFile, Origin, store};
+use crate::recover;
+use crate::root::Workspace;
+
+pub(crate) use spot::Spot;
+
+/// What became of a committed plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// The number in the workspace's history.
+    pub number: u64,
+    /// The files after the change, in the order of the plan.
+    pub files: Vec<AppliedFile>,
+    /// Whether every file was replaced by an atomic exchange. Where the file system lacks that, a
+    /// short window remains in which another program's write could be overwritten.
+    pub exchanged: bool,
+}
+
+/// A change set that is being carried out.
+struct Commit<'a> {
+    workspace: &'a Workspace,
+    history: &'a History,
+    number: u64,
+    files: Vec<Step<'a>>,
+    /// Directories that were made: where, and under which name. Parents first.
+    directories: Vec<Spot>,
+    exchanged: bool,
+}
+
+/// One file of it.
+struct Step<'a> {
+    planned: &'a PlannedFile,
+    intent: IntentFile,
+    spot: Spot,
+    /// The file that holds the new version.
+    staged: Option<Identity>,
+}
+
+/// Makes a name for a file that lies beside another for a moment.
+pub(crate) fn temp_name() -> Result<String, Error> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|error| {
+        Error::std_io(&"a temporary file", "name", std::io::Error::other(error.to_string()))
+    })?;
+    Ok(format!(".moss-{:032x}.tmp", u128::from_le_bytes(random)))
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Carries out a plan: all of its files or none. On return the change is durable and in the
+    /// history; on an error nothing has changed.
+    ///
+    /// Other processes that use the same state directory are waited for. Programs that know
+    /// nothing of moss are noticed: where one has changed a file since the plan was made, up to
+    /// the instant of the exchange, the change is refused and their version stays.
+    ///
+    /// # Errors
+    ///
+    /// `Changed` where a file is no longer what the plan was made for; what planning can meet;
+    /// `Busy` where the lock is held for long; `History`; `Io`.
+    pub fn commit(
+        &self,
+        plan: &Plan,
+        history: &History,
+        origin: &Origin,
+    ) -> Result<Committed, Error> {
+        if plan.root != self.path {
+            let reason = "the change was planned for another workspace".to_owned();
+            return Err(Error::Root { path: self.path.display().to_string(), reason });
+        }
+        if plan.files.is_empty() {
+            return Err(Error::NoChange { path: RelPath::root() });
+        }
+        self.check_root()?;
+        let _lock = history.lock()?;
+        recover::take_back(self, history)?;
+        let committed = Commit::begin(self, history, plan, origin)?.run()?;
+        // Room is made after the fact: a failure to do so loses nothing and is retried next time.
+        let _ = history.prune(committed.number);
+        Ok(committed)
+    }
+}
+
+// === impl Commit ===
+
+impl<'a> Commit<'a> {
+    /// Holds and checks every file, then writes the intent.
+    fn begin(
+        workspace: &'a Workspace,
+        history: &'a History,
+        plan: &'a Plan,
+        origin: &Origin,
+    ) -> Result<Self, Error> {
+        let mut held = Vec::with_capacity(plan.files.len());
+        let mut directories: Vec<RelPath> = Vec::new();
+        for planned in &plan.files {
+            let (spot, missing) = stage::hold(workspace, planned)?;
+            directories.extend(missing);
+            held.push((planned, spot));
+        }
+        directories.sort_by_key(|path| path.components().count());
+        directories.dedup();
+        let temps = plan.files.iter().map(|_| temp_name()).collect::<Result<Vec<_>, _>>()?;
+        let number = store::begin(&mut history.connection(), plan, origin, &directories, &temps)?;
+        let step = |((planned, spot), temp): ((&'a PlannedFile, Spot), String)| Step {
+            planned,
+            intent: IntentFile {
+                real: planned.real.clone(),
+                action: planned.action,
+                before: planned.before,
+                after: planned.after,
+                temp,
+            },
+            spot,
+            staged: None,
+        };
+        let files = held.into_iter().zip(temps).map(step).collect();
+        Ok(Self { workspace, history, number, files, directories: Vec::new(), exchanged: true })
+    }
+
+    fn run(mut self) -> Result<Committed, Error> {
+        if let Err(error) = self.apply() {
+            // The files are as before either way. Where taking back fails too, the intent stays
+            // and recovery goes on from there; the first failure is the one to report.
+            let _ = self.take_back();
+            return Err(error);
+        }
+        for step in &self.files {
+            // What stays here is swept by the next recovery.
+            let _ = self.remove_displaced(step);
+        }
+        let files = self
+            .files
+            .iter()
+            .map(|step| AppliedFile { path: step.planned.path.clone(), hash: step.planned.after });
+        Ok(Committed { number: self.number, files: files.collect(), exchanged: self.exchanged })
+    }
+
+    fn apply(&mut self) -> Result<(), Error> {
+        for index in 0..self.files.len() {
+            self.make_directories(index)?;
+            let step = &mut self.files[index];
+            step.staged = stage::write(&step.spot, step.planned, &step.intent.temp)?;
+        }
+        for index in 0..self.files.len() {
+            let step = &self.files[index];
+            step.spot.check(self.workspace)?;
+            let exchanged =
+                swap::put_in(&step.spot, &step.intent, step.staged, self.history, self.workspace)?;
+            self.exchanged &= exchanged;
+        }
+        self.sync()?;
+        for step in &self.files {
+            step.spot.check(self.workspace)?;
+            swap::check_displaced(&step.spot, &step.intent, self.workspace)?;
+        }
+        let finished = store::finish(&mut self.history.connection(), self.number);
+        // The mark may have been made and only a later step have failed.
+        finished.or_else(|error| {
+            let marked = store::is_committed(&self.history.connection(), self.number);
+            if matches!(marked, Ok(true)) { Ok(()) } else { Err(error) }
+        })
+    }
+
+    /// Makes the missing directories above a file and moves its spot into the last one.
+    fn make_directories(&mut self, index: usize) -> Result<(), Error> {
+        let step = &mut self.files[index];
+        while let Some(name) = step.spot.take_missing() {
+            let directory = step.spot.sibling(&name)?;
+            if directory.make_directory()? {
+                self.directories.push(directory);
+            }
+            step.spot.enter(&name)?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        let mut synced: Vec<Identity> = Vec::new();
+        for step in &self.files {
+            let failed = |errno| Error::io(&step.planned.real, "make durable", errno);
+            let identity = handle::stat(&step.spot.parent).map_err(failed)?.identity;
+            if !synced.contains(&identity) {
+                handle::sync_directory(&step.spot.parent).map_err(failed)?;
+                synced.push(identity);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_back(&self) -> Result<(), Error> {
+        for step in self.files.iter().rev().filter(|step| step.spot.is_complete()) {
+            swap::take_back(&step.spot, &step.intent, self.history, self.workspace)?;
+        }
+        for spot in self.directories.iter().rev() {
+            spot.remove_directory()?;
+        }
+        self.sync()?;
+        store::remove(&mut self.history.connection(), self.number)
+    }
+
+    fn remove_displaced(&self, step: &Step<'_>) -> Result<(), Error> {
+        swap::discard(&step.spot, &step.intent, self.history, self.workspace)
+    }
+}
+
+/// Removes a name from a held directory; a missing one is fine.
+pub(crate) fn unlink(spot: &Spot, name: &str) -> Result<(), Error> {
+    match rustix::fs::unlinkat(&spot.parent, name, AtFlags::empty()) {
+        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(errno) => Err(Error::io(&spot.path, "remove the temporary file of", errno)),
+    }
+}

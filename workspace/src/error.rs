@@ -1,0 +1,388 @@
+//! What can go wrong behind the door to files, and how it is told to tools.
+//!
+//! Every variant names the path it is about. Messages are lowercase and carry no advice; the
+//! advice is added once, in the conversion to [`ToolError`].
+
+use std::io;
+
+use moss_sdk::file::EntryKind;
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+/// A failure of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The path breaks the lexical rules of workspace paths.
+    #[error("{}", .0.message)]
+    Path(ToolError),
+    /// The directory cannot be a workspace root.
+    #[error("{path} cannot be a workspace: {reason}")]
+    Root {
+        /// The directory, as given.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A link on the way leads out of the workspace.
+    #[error("{path} leads out of the workspace through a link")]
+    Outside {
+        /// The path.
+        path: String,
+    },
+    /// The path crosses into another file system.
+    #[error("{path} lies on another file system than the workspace")]
+    OtherFilesystem {
+        /// The path.
+        path: String,
+    },
+    /// Too many links on the way.
+    #[error("{path} goes through too many symbolic links")]
+    LinkLoop {
+        /// The path.
+        path: String,
+    },
+    /// A link on the way has no target.
+    #[error("{path} goes through a symbolic link whose target does not exist")]
+    Dangling {
+        /// The path.
+        path: String,
+    },
+    /// The path leads to a name that is not UTF-8 text or holds control characters.
+    #[error("{path} leads to a name that cannot be shown as text")]
+    Unnameable {
+        /// The path.
+        path: String,
+    },
+    /// There is nothing there.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// The path.
+        path: RelPath,
+    },
+    /// There is something there already.
+    #[error("{path} already exists")]
+    Exists {
+        /// The path.
+        path: RelPath,
+    },
+    /// Not a regular file.
+    #[error("{path} is {}, not a regular file", kind_name(*.kind))]
+    NotAFile {
+        /// The path.
+        path: RelPath,
+        /// What it is.
+        kind: EntryKind,
+    },
+    /// Not a directory.
+    #[error("{path} is not a directory or goes through something that is not")]
+    NotADirectory {
+        /// The path.
+        path: RelPath,
+    },
+    /// A link would have been removed in place of its target.
+    #[error("{path} is a symbolic link to {target}")]
+    IsLink {
+        /// The link.
+        path: RelPath,
+        /// What it leads to.
+        target: RelPath,
+    },
+    /// The file has more than one name.
+    #[error("{path} is hard-linked: it has {names} names, and a change would split them")]
+    HardLinked {
+        /// The path.
+        path: RelPath,
+        /// How many names.
+        names: u64,
+    },
+    /// The owner may not write the file or the directory.
+    #[error("{path} is read-only")]
+    ReadOnly {
+        /// The file or directory.
+        path: RelPath,
+    },
+    /// What is hidden, or holds what is hidden, would have been handed out.
+    #[error("{path} cannot be opened as a directory: {reason}")]
+    Protected {
+        /// The path.
+        path: RelPath,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Larger than a limit.
+    #[error("{path} has {size_bytes} bytes; at most {bytes_max} are allowed here")]
+    TooLarge {
+        /// The path.
+        path: RelPath,
+        /// Its size.
+        size_bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// Too large for history to keep, and the deletion is to be recoverable.
+    #[error("{path} has {size_bytes} bytes; a deletion keeps at most {bytes_max}")]
+    TooLargeToKeep {
+        /// The path.
+        path: RelPath,
+        /// Its size.
+        size_bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// Not text.
+    #[error("{path} is a binary file")]
+    Binary {
+        /// The path.
+        path: RelPath,
+    },
+    /// The text cannot be stored in the file's encoding, or read without loss.
+    #[error("{path}: {reason}")]
+    Encoding {
+        /// The path.
+        path: RelPath,
+        /// Why.
+        reason: String,
+    },
+    /// Splices that overlap, run backwards, or cut a character.
+    #[error("{path}: replacement {position} {reason}")]
+    Splice {
+        /// The path.
+        path: RelPath,
+        /// Which one, from 1.
+        position: usize,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Two changes of one file, or a file that another change needs as a directory.
+    #[error("{path} and {other} cannot be changed together: {reason}")]
+    Clash {
+        /// The path.
+        path: RelPath,
+        /// The other path.
+        other: RelPath,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Nothing would change.
+    #[error("{path}: the change leaves the file as it is")]
+    NoChange {
+        /// The path.
+        path: RelPath,
+    },
+    /// The file is not what the change was made for.
+    #[error("{path} has changed: expected {expected}, found {found}")]
+    Changed {
+        /// The path.
+        path: RelPath,
+        /// What the change was made for, in words.
+        expected: String,
+        /// What is there now, in words.
+        found: String,
+    },
+    /// A change cannot be taken back because the same lines were changed again.
+    #[error("{path} was changed again at {place}")]
+    Merge {
+        /// The path.
+        path: RelPath,
+        /// Which lines of the present file, or what became of it.
+        place: String,
+    },
+    /// A limit other than a file's size.
+    #[error("{what}: more than {max}")]
+    Limit {
+        /// What was counted.
+        what: &'static str,
+        /// The limit.
+        max: u64,
+    },
+    /// Somebody else holds the lock, or the path keeps changing.
+    #[error("{what}")]
+    Busy {
+        /// What was waited for.
+        what: String,
+    },
+    /// The caller cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// There is no such entry in the history.
+    #[error("there is no change {number} in the history")]
+    NoEntry {
+        /// The number.
+        number: u64,
+    },
+    /// History no longer has the content.
+    #[error("history no longer holds the content of {path}")]
+    Forgotten {
+        /// The file.
+        path: RelPath,
+    },
+    /// The history database refused.
+    #[error("the history store failed: {reason}")]
+    History {
+        /// What it said.
+        reason: String,
+        /// Whether the store is damaged, not merely busy or full.
+        damaged: bool,
+    },
+    /// One of moss's own files or directories is not safe to use.
+    #[error("{path}: {reason}")]
+    Own {
+        /// The file or directory.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("cannot {action} {path}: {source}")]
+    Io {
+        /// The path.
+        path: String,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+pub(crate) fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Directory => "a directory",
+        EntryKind::File => "a file",
+        EntryKind::Symlink => "a symbolic link",
+        EntryKind::Other => "a socket, a FIFO or a device",
+    }
+}
+
+// === impl Error ===
+
+impl Error {
+    pub(crate) fn io(
+        path: &impl ToString,
+        action: &'static str,
+        source: rustix::io::Errno,
+    ) -> Self {
+        Self::Io { path: path.to_string(), action, source: source.into() }
+    }
+
+    pub(crate) fn std_io(path: &impl ToString, action: &'static str, source: io::Error) -> Self {
+        Self::Io { path: path.to_string(), action, source }
+    }
+
+    /// Returns the kind of failure in the words of the tool contract.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Path(error) => error.code,
+            Self::Root { .. } | Self::Clash { .. } | Self::Splice { .. } => {
+                ErrorCode::InvalidArguments
+            }
+            Self::Outside { .. } | Self::OtherFilesystem { .. } => ErrorCode::OutsideWorkspace,
+            Self::LinkLoop { .. } | Self::Unnameable { .. } => ErrorCode::InvalidPath,
+            Self::Dangling { .. } | Self::NotFound { .. } | Self::NoEntry { .. } => {
+                ErrorCode::NotFound
+            }
+            Self::Exists { .. } => ErrorCode::AlreadyExists,
+            Self::NotAFile { .. } | Self::IsLink { .. } => ErrorCode::NotAFile,
+            Self::NotADirectory { .. } => ErrorCode::NotADirectory,
+            Self::HardLinked { .. } | Self::ReadOnly { .. } | Self::Protected { .. } => {
+                ErrorCode::Denied
+            }
+            Self::TooLarge { .. } | Self::TooLargeToKeep { .. } => ErrorCode::TooLarge,
+            Self::Binary { .. } => ErrorCode::Binary,
+            Self::Encoding { .. } => ErrorCode::Encoding,
+            Self::NoChange { .. } => ErrorCode::NoChange,
+            Self::Changed { .. } | Self::Merge { .. } | Self::Forgotten { .. } => {
+                ErrorCode::Conflict
+            }
+            Self::Limit { .. } => ErrorCode::LimitExceeded,
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Busy { .. } | Self::History { .. } | Self::Own { .. } | Self::Io { .. } => {
+                ErrorCode::Io
+            }
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Root { .. } => "name a project directory",
+            Self::Outside { .. } => {
+                "only files beneath the workspace root can be reached; links \
+                 must be relative and stay inside"
+            }
+            Self::OtherFilesystem { .. } => "open that directory as a workspace of its own",
+            Self::LinkLoop { .. } | Self::Dangling { .. } => "name the file itself, not the link",
+            Self::Unnameable { .. } => "rename the file or the directory first",
+            Self::NotFound { .. } => "list the directory to see the names that exist",
+            Self::Exists { .. } => "edit the existing file, or choose another name",
+            Self::NotAFile { .. } | Self::NotADirectory { .. } => {
+                "list the parent directory to see what is there"
+            }
+            Self::IsLink { .. } => "name the target itself; links are never removed",
+            Self::HardLinked { .. } => {
+                "replace the file by a copy of its own first, outside of moss"
+            }
+            Self::ReadOnly { .. } => "change its permissions first, outside of moss",
+            Self::TooLarge { .. } => "read it in windows of lines; it is too large to edit as one",
+            Self::TooLargeToKeep { .. } => {
+                "`permanent: true` deletes it without keeping the content"
+            }
+            Self::Protected { .. } => {
+                "name other directories: smaller ones where this one holds too much"
+            }
+            Self::Binary { .. } => "only text files can be read as lines and edited",
+            Self::Encoding { .. } => "convert the file to UTF-8 first",
+            Self::Splice { .. } => "read the file again and compute the replacements anew",
+            Self::Clash { .. } => "put all changes of a file into one change",
+            Self::NoChange { .. } => "the file already has this content",
+            Self::Changed { .. } => {
+                "see what is there now, read it again, then redo the change on that"
+            }
+            Self::Merge { .. } => "undo the later change first, or edit the file by hand",
+            Self::Limit { .. } => "split the change into smaller ones",
+            Self::Busy { .. } => "try again",
+            Self::NoEntry { .. } => "list the history to see the numbers that exist",
+            Self::Forgotten { .. } => {
+                "it was deleted permanently or fell out of the history's limits"
+            }
+            Self::History { damaged: true, .. } => {
+                "stop moss, move the store away and keep it for inspection, then start again"
+            }
+            Self::Path(_)
+            | Self::Cancelled
+            | Self::History { .. }
+            | Self::Own { .. }
+            | Self::Io { .. } => return None,
+        })
+    }
+}
+
+impl From<ToolError> for Error {
+    fn from(error: ToolError) -> Self {
+        Self::Path(error)
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, NotADatabase};
+        let damaged = matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase));
+        if error.sqlite_error_code() == Some(DatabaseBusy) {
+            return Self::Busy {
+                what: "the history store is in use by another process".to_owned(),
+            };
+        }
+        Self::History { reason: error.to_string(), damaged }
+    }
+}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> Self {
+        if let Error::Path(inner) = error {
+            return inner;
+        }
+        let converted = Self::new(error.code(), error.to_string());
+        match error.hint() {
+            Some(hint) => converted.hint(hint),
+            None => converted,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Operations on held descriptors: everything below a workspace root happens through these.
+//!
+//! A name is only ever used together with the descriptor of its directory, and never with a link
+//! at its end. Nothing here takes a path with more than one component.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, SystemTime};
+
+use moss_sdk::ContentHash;
+use moss_sdk::file::EntryKind;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+/// How a directory is held: without the right to read it where the system has that.
+#[cfg(target_os = "linux")]
+pub(crate) const DIRECTORY: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is held.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const DIRECTORY: OFlags =
+    OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// How a file is opened for reading: a FIFO does not block, a terminal does not become ours.
+pub(crate) const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    /// The device.
+    pub device: u64,
+    /// The inode on it.
+    pub inode: u64,
+}
+
+/// What the system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) identity: Identity,
+    pub(crate) kind: EntryKind,
+    /// Permission bits, with set-id and sticky bits.
+    pub(crate) mode: u32,
+    pub(crate) names: u64,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) size_bytes: u64,
+    pub(crate) modified: SystemTime,
+    /// Changes with every write, rename of or link to the file.
+    pub(crate) changed: (i64, i64),
+}
+
+pub(crate) fn stat(fd: impl AsFd) -> Result<Stat> {
+    Ok(Stat::new(&rustix::fs::fstat(fd)?))
+}
+
+/// Looks at a name without following it.
+pub(crate) fn stat_at(directory: impl AsFd, name: &str) -> Result<Stat> {
+    Ok(Stat::new(&rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?))
+}
+
+/// As [`stat_at`], with none for a name that does not exist.
+pub(crate) fn find_at(directory: impl AsFd, name: &str) -> Result<Option<Stat>> {
+    match stat_at(directory, name) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+pub(crate) fn open_at(directory: impl AsFd, name: &str, flags: OFlags) -> Result<OwnedFd> {
+    rustix::fs::openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Opens a held directory again so that its entries can be read.
+pub(crate) fn readable(directory: impl AsFd) -> Result<OwnedFd> {
+    open_at(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_directory(directory: impl AsFd) -> Result<()> {
+    sync(readable(directory)?.as_fd())
+}
+
+/// Makes the content of a file durable.
+pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<()> {
+    #[cfg(target_vendor = "apple")]
+    return rustix::fs::fcntl_fullfsync(fd);
+    #[cfg(not(target_vendor = "apple"))]
+    rustix::fs::fsync(fd)
+}
+
+/// Feeds a file to a function from its start, up to one byte more than the limit, so that the
+/// caller sees that there is more. Returns how many bytes were fed.
+pub(crate) fn feed(
+    fd: &OwnedFd,
+    bytes_max: u64,
+    mut take: impl FnMut(&[u8]) -> bool,
+) -> Result<u64> {
+    let end = bytes_max.saturating_add(1);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut offset = 0;
+    while offset < end {
+        let most = usize::try_from(end - offset).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+        let count = match rustix::io::pread(fd, &mut buffer[..most], offset) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(errno),
+        };
+        offset += count as u64;
+        if !take(&buffer[..count]) {
+            break;
+        }
+    }
+    Ok(offset)
+}
+
+/// Reads a file from its start, up to one byte more than the limit.
+pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    feed(fd, bytes_max, |chunk| {
+        bytes.extend_from_slice(chunk);
+        true
+    })?;
+    Ok(bytes)
+}
+
+/// Hashes a file from its start in constant memory, up to the limit.
+pub(crate) fn hash_to(fd: &OwnedFd, bytes_max: u64) -> Result<(ContentHash, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    let size_bytes = feed(fd, bytes_max, |chunk| {
+        hasher.update(chunk);
+        true
+    })?;
+    Ok((ContentHash::from_bytes(hasher.finalize().into()), size_bytes))
+}
+
+/// Returns the name of a content.
+pub fn hash(bytes: &[u8]) -> ContentHash {
+    ContentHash::from_bytes(blake3::hash(bytes).into())
+}
+
+// === impl Stat ===
+
+impl Stat {
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "the fields of stat have other widths on other systems"
+    )]
+    pub(crate) fn new(stat: &rustix::fs::Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Symlink,
+            _ => EntryKind::Other,
+        };
+        Self {
+            identity: Identity { device: stat.st_dev as u64, inode: stat.st_ino as u64 },
+            kind,
+            mode: u32::from(stat.st_mode) & 0o7777,
+            names: stat.st_nlink as u64,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            modified: time(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
+    /// Whether the owner may write, whoever asks: the super-user is held to it too.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.mode & 0o200 != 0
+    }
+}
+
+fn time(seconds: i64, nanoseconds: i64) -> SystemTime {
+    let fraction = Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0));
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let start = if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(whole)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(whole)
+    };
+    start.and_then(|start| start.checked_add(fraction)).unwrap_or(SystemTime::UNIX_EPOCH)
+}

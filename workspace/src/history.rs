@@ -1,0 +1,261 @@
+//! The history of one workspace: every committed change set, with the contents before and after.
+//!
+//! A SQLite database in a state directory outside of the workspace. An entry is written, durably,
+//! as an intent before the first file is touched, and becomes history in the transaction that
+//! marks it committed; an intent that was rolled back leaves nothing. Contents are stored plain,
+//! once per content; each is bounded by the limit on editable files.
+//!
+//! A permanent deletion forgets: everything that history holds of that file is erased, earlier
+//! versions too, unless another file's history holds the same bytes. What remains of the earlier
+//! entries is that they happened; they can no longer be undone.
+
+mod prune;
+mod query;
+mod rows;
+pub(crate) mod store;
+mod undo;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use moss_sdk::edit::Retention;
+use moss_sdk::{ContentHash, RelPath};
+use rusqlite::Connection;
+
+use crate::changes::Action;
+use crate::error::Error;
+use crate::own::{Lock, OwnDir};
+
+pub(crate) use store::{Intent, IntentFile};
+
+/// How long a commit waits for others that commit to the same workspace.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+const LOCK_FILE: &str = "lock";
+const OPEN_LOCK_FILE: &str = "open.lock";
+
+/// The history of one workspace. Several processes may open the same one.
+#[derive(Debug)]
+pub struct History {
+    connection: Mutex<Connection>,
+    directory: OwnDir,
+    limits: HistoryLimits,
+}
+
+/// Bounds on what is kept. The oldest entries go first; the newest `entries_min` never go by age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryLimits {
+    /// Most bytes of contents.
+    pub bytes_max: u64,
+    /// Longest time that an entry is kept.
+    pub age_max: Duration,
+    /// Entries that stay whatever their age: a clock that was set wrong erases nothing.
+    pub entries_min: u64,
+}
+
+/// Who made a change, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The call.
+    pub call_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Who called.
+    pub caller: String,
+    /// One sentence for people.
+    pub summary: String,
+    /// The entry that this one takes back.
+    pub undo_of: Option<u64>,
+}
+
+/// One committed change set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// Its stable number; they rise, with gaps.
+    pub number: u64,
+    /// When it was begun, by the wall clock; order is by number.
+    pub at: SystemTime,
+    /// Who made it.
+    pub origin: Origin,
+    /// What happened to each file.
+    pub files: Vec<HistoryFile>,
+}
+
+/// What an entry did to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryFile {
+    /// The file, as the change named it.
+    pub path: RelPath,
+    /// Its real path, after all links.
+    pub real: RelPath,
+    /// What happened.
+    pub action: Action,
+    /// The content before.
+    pub before: Option<ContentHash>,
+    /// The content after.
+    pub after: Option<ContentHash>,
+    /// Size before, in bytes.
+    pub before_bytes: u64,
+    /// Size after, in bytes.
+    pub after_bytes: u64,
+    /// Permission bits after, or before a deletion.
+    pub mode: Option<u32>,
+    /// Whether a deleted content was kept.
+    pub retention: Retention,
+    /// Lines that are new or changed.
+    pub added: usize,
+    /// Lines that are gone or changed.
+    pub removed: usize,
+    /// Whether the contents are no longer held.
+    pub forgotten: bool,
+    /// The unified diff; only where one entry was asked for, and the contents are held.
+    pub diff: Option<String>,
+}
+
+/// Bytes of another program that a commit found in its way and could not leave in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptContent {
+    /// Its number.
+    pub number: u64,
+    /// When.
+    pub at: SystemTime,
+    /// The file it was in.
+    pub path: String,
+    /// What it is.
+    pub hash: ContentHash,
+}
+
+/// Which entries to list, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryFilter {
+    /// Only entries that changed this file, by either of its paths.
+    pub path: Option<RelPath>,
+    /// Only entries before this number.
+    pub before: Option<u64>,
+    /// Most entries.
+    pub entries_max: usize,
+}
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryStats {
+    /// Committed entries.
+    pub entries: u64,
+    /// Bytes of contents.
+    pub bytes: u64,
+    /// Contents of other programs that were kept.
+    pub kept: u64,
+}
+
+// === impl HistoryLimits ===
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self {
+            bytes_max: 1 << 30,
+            age_max: Duration::from_secs(90 * 24 * 60 * 60),
+            entries_min: 50,
+        }
+    }
+}
+
+// === impl HistoryFilter ===
+
+impl Default for HistoryFilter {
+    fn default() -> Self {
+        Self { path: None, before: None, entries_max: 100 }
+    }
+}
+
+// === impl History ===
+
+impl History {
+    /// Opens the history in a state directory, making both where they are missing. The directory
+    /// belongs to one workspace.
+    ///
+    /// # Errors
+    ///
+    /// `Own` where the directory is not private; `History` where the store is damaged or was made
+    /// by a newer version; `Busy`; `Io`.
+    pub fn open(state_directory: &Path, limits: HistoryLimits) -> Result<Self, Error> {
+        let directory = OwnDir::create(state_directory)?;
+        // Two that make the tables at once would not wait for each other.
+        let _lock = directory.lock(OPEN_LOCK_FILE, LOCK_WAIT)?;
+        let connection = store::open(&directory)?;
+        Ok(Self { connection: Mutex::new(connection), directory, limits })
+    }
+
+    /// Lists entries, the newest first, without diffs.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn list(&self, filter: &HistoryFilter) -> Result<Vec<HistoryEntry>, Error> {
+        query::list(&self.connection(), filter)
+    }
+
+    /// Returns one entry with its diffs.
+    ///
+    /// # Errors
+    ///
+    /// `NoEntry`, `History`, `Busy`.
+    pub fn get(&self, number: u64) -> Result<HistoryEntry, Error> {
+        let connection = self.connection();
+        let mut entry = query::get(&connection, number)?;
+        for file in &mut entry.files {
+            file.diff = query::diff(&connection, file)?;
+        }
+        Ok(entry)
+    }
+
+    /// Returns how much is kept.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn stats(&self) -> Result<HistoryStats, Error> {
+        query::stats(&self.connection())
+    }
+
+    /// Lists bytes of other programs that were kept, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn kept(&self) -> Result<Vec<KeptContent>, Error> {
+        query::kept(&self.connection())
+    }
+
+    /// Returns a content by its hash; none where it is not held.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, Error> {
+        store::blob(&self.connection(), hash)
+    }
+
+    /// Runs the store's own check of its integrity.
+    ///
+    /// # Errors
+    ///
+    /// `History` with what is wrong.
+    pub fn check_integrity(&self) -> Result<(), Error> {
+        query::check_integrity(&self.connection())
+    }
+
+    /// Takes the lock under which this workspace is changed.
+    pub(crate) fn lock(&self) -> Result<Lock, Error> {
+        self.directory.lock(LOCK_FILE, LOCK_WAIT)
+    }
+
+    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A panic elsewhere leaves no transaction open: it is rolled back when dropped.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room, the oldest entries first. Never touches the entry `newest`.
+    pub(crate) fn prune(&self, newest: u64) -> Result<(), Error> {
+        prune::prune(&mut self.connection(), &self.limits, newest)
+    }
+}

@@ -1,0 +1,307 @@
+//! The tables of the history store and every statement that writes them, or that finishing and
+//! taking back reads.
+
+use std::path::Path;
+use std::time::Duration;
+
+use moss_sdk::edit::Retention;
+use moss_sdk::{ContentHash, RelPath};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::Origin;
+use super::rows::{action, from_sql, hash, now_ms, parse_path, path, root_key, to_sql};
+use crate::changes::{Action, Plan};
+use crate::error::Error;
+use crate::own::OwnDir;
+
+const FILE: &str = "history.sqlite";
+const SCHEMA: &str = include_str!("schema.sql");
+const SCHEMA_VERSION: i64 = 1;
+/// `moss` in ASCII.
+const APPLICATION_ID: i64 = 0x6d6f_7373;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The newest entry whose temporary files are known to be gone.
+const SWEPT: &str = "swept";
+
+/// A change set that was begun.
+#[derive(Debug)]
+pub(crate) struct Intent {
+    pub(crate) number: u64,
+    /// Directories that it makes, parents first.
+    pub(crate) directories: Vec<RelPath>,
+    pub(crate) files: Vec<IntentFile>,
+}
+
+/// One file of a change set, as far as finishing or taking it back needs to know.
+#[derive(Debug, Clone)]
+pub(crate) struct IntentFile {
+    pub(crate) real: RelPath,
+    pub(crate) action: Action,
+    pub(crate) before: Option<ContentHash>,
+    pub(crate) after: Option<ContentHash>,
+    /// The name under which the other version lies beside the file.
+    pub(crate) temp: String,
+}
+
+/// Opens the database, making it where it is missing.
+pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
+    // Made here, so that it is private from its first instant.
+    drop(directory.append(FILE)?);
+    let mut connection = Connection::open(directory.path().join(FILE))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA fullfsync = ON;
+         PRAGMA checkpoint_fullfsync = ON;
+         PRAGMA foreign_keys = ON;
+         PRAGMA secure_delete = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA cell_size_check = ON;",
+    )?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    migrate(&transaction)?;
+    transaction.commit()?;
+    Ok(connection)
+}
+
+fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let damaged = |reason: String| Error::History { reason, damaged: true };
+    match (pragma("application_id")?, pragma("user_version")?) {
+        (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
+        (0, 0) => {
+            transaction.execute_batch(SCHEMA)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            Ok(())
+        }
+        (APPLICATION_ID, version) => {
+            Err(damaged(format!("it has version {version}, this program knows {SCHEMA_VERSION}")))
+        }
+        (id, _) => Err(damaged(format!("it belongs to another application ({id:#x})"))),
+    }
+}
+
+/// Writes an intent with all contents, durably.
+pub(crate) fn begin(
+    connection: &mut Connection,
+    plan: &Plan,
+    origin: &Origin,
+    directories: &[RelPath],
+    temps: &[String],
+) -> Result<u64, Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let directories: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
+    transaction.execute(
+        "INSERT INTO entries (committed, root, at_ms, call_id, tool, caller, summary, undo_of,
+                              directories)
+         VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![
+            root_key(plan.root()),
+            now_ms(),
+            origin.call_id,
+            origin.tool,
+            origin.caller,
+            origin.summary,
+            origin.undo_of.map(to_sql),
+            directories.join("\n"),
+        ],
+    )?;
+    let number = transaction.last_insert_rowid();
+    for (position, (file, temp)) in plan.files().iter().zip(temps).enumerate() {
+        for (hash, bytes) in [(file.before, &file.old), (file.after, &file.new)] {
+            if let (Some(hash), Some(bytes)) = (hash, bytes) {
+                put_blob(&transaction, &hash, bytes)?;
+            }
+        }
+        transaction.execute(
+            "INSERT INTO files (entry, position, path, real, action, before, after, before_bytes,
+                                after_bytes, mode, permanent, added, removed, temp)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+            params![
+                number,
+                to_sql(position as u64),
+                file.path.as_str(),
+                file.real.as_str(),
+                file.action.as_str(),
+                file.before.as_ref().map(ContentHash::as_bytes),
+                file.after.as_ref().map(ContentHash::as_bytes),
+                to_sql(file.before_bytes),
+                to_sql(file.after_bytes),
+                file.mode,
+                file.retention == Retention::Permanent,
+                to_sql(file.added as u64),
+                to_sql(file.removed as u64),
+                temp,
+            ],
+        )?;
+    }
+    transaction.commit()?;
+    Ok(from_sql(number))
+}
+
+/// Makes an intent history, durably, and forgets what it deletes for good.
+pub(crate) fn finish(connection: &mut Connection, number: u64) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute("UPDATE entries SET committed = 1 WHERE number = ?1", [to_sql(number)])?;
+    let deleted: Vec<String> = transaction
+        .prepare_cached("SELECT real FROM files WHERE entry = ?1 AND permanent = 1")?
+        .query_map([to_sql(number)], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for path in &deleted {
+        forget(&transaction, path)?;
+    }
+    transaction.commit()?;
+    if !deleted.is_empty() {
+        // What was erased may still stand in the log.
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Erases every content that history holds of a file.
+fn forget(transaction: &Transaction<'_>, real: &str) -> Result<(), Error> {
+    let hashes = hashes_of(transaction, "real = ?1", &real)?;
+    let kept: Vec<Vec<u8>> = transaction
+        .prepare_cached("DELETE FROM kept WHERE path = ?1 RETURNING hash")?
+        .query_map([real], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    transaction.execute("UPDATE files SET forgotten = 1 WHERE real = ?1", [real])?;
+    drop_unused(transaction, &kept)?;
+    drop_unused(transaction, &hashes)
+}
+
+/// Removes an intent that left no trace, or an entry that is too old.
+pub(crate) fn remove(connection: &mut Connection, number: u64) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    remove_in(&transaction, number)?;
+    Ok(transaction.commit()?)
+}
+
+pub(super) fn remove_in(transaction: &Transaction<'_>, number: u64) -> Result<(), Error> {
+    let hashes = hashes_of(transaction, "entry = ?1", &to_sql(number))?;
+    transaction.execute("DELETE FROM entries WHERE number = ?1", [to_sql(number)])?;
+    drop_unused(transaction, &hashes)
+}
+
+fn hashes_of(
+    transaction: &Transaction<'_>,
+    condition: &str,
+    value: &dyn rusqlite::ToSql,
+) -> Result<Vec<Vec<u8>>, Error> {
+    let sql = format!(
+        "SELECT before FROM files WHERE before IS NOT NULL AND {condition}
+         UNION SELECT after FROM files WHERE after IS NOT NULL AND {condition}"
+    );
+    let mut statement = transaction.prepare_cached(&sql)?;
+    let rows = statement.query_map([value], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Drops contents that nothing refers to any more.
+fn drop_unused(transaction: &Transaction<'_>, hashes: &[Vec<u8>]) -> Result<(), Error> {
+    let mut statement = transaction.prepare_cached(
+        "DELETE FROM blobs WHERE hash = ?1
+         AND NOT EXISTS (SELECT 1 FROM files WHERE before = ?1 AND forgotten = 0)
+         AND NOT EXISTS (SELECT 1 FROM files WHERE after = ?1 AND forgotten = 0)
+         AND NOT EXISTS (SELECT 1 FROM kept WHERE hash = ?1)",
+    )?;
+    for hash in hashes {
+        statement.execute([hash])?;
+    }
+    Ok(())
+}
+
+/// Whether an entry is history already.
+pub(crate) fn is_committed(connection: &Connection, number: u64) -> Result<bool, Error> {
+    let sql = "SELECT committed FROM entries WHERE number = ?1";
+    let found = connection.query_row(sql, [to_sql(number)], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// The intents of a workspace that were neither finished nor taken back, the newest first.
+pub(crate) fn pending(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
+    intents(connection, root, "committed = 0", 0)
+}
+
+/// The committed entries whose temporary files may still lie about.
+pub(crate) fn unswept(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
+    let sql = "SELECT value FROM marks WHERE name = ?1";
+    let swept: Option<i64> = connection.query_row(sql, [SWEPT], |row| row.get(0)).optional()?;
+    intents(connection, root, "committed = 1", swept.unwrap_or(0))
+}
+
+fn intents(
+    connection: &Connection,
+    root: &Path,
+    condition: &str,
+    after: i64,
+) -> Result<Vec<Intent>, Error> {
+    let sql = format!(
+        "SELECT number, directories FROM entries
+         WHERE {condition} AND root = ?1 AND number > ?2 ORDER BY number DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![root_key(root), after], |row| {
+        let directories: String = row.get(1)?;
+        let directories =
+            directories.lines().map(|text| parse_path(1, text)).collect::<Result<_, _>>()?;
+        Ok(Intent { number: from_sql(row.get(0)?), directories, files: Vec::new() })
+    })?;
+    let mut intents: Vec<Intent> = rows.collect::<Result<_, _>>()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT real, action, before, after, temp FROM files WHERE entry = ?1 ORDER BY position",
+    )?;
+    for intent in &mut intents {
+        let rows = statement.query_map([to_sql(intent.number)], |row| {
+            Ok(IntentFile {
+                real: path(row, 0)?,
+                action: action(row, 1)?,
+                before: hash(row, 2)?,
+                after: hash(row, 3)?,
+                temp: row.get(4)?,
+            })
+        })?;
+        intent.files = rows.collect::<Result<_, _>>()?;
+    }
+    Ok(intents)
+}
+
+/// Remembers up to which entry temporary files are known to be gone.
+pub(crate) fn mark_swept(connection: &Connection, number: u64) -> Result<(), Error> {
+    connection.execute(
+        "INSERT INTO marks (name, value) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+        params![SWEPT, to_sql(number)],
+    )?;
+    Ok(())
+}
+
+/// Keeps bytes of another program that could not be left in place, durably.
+pub(crate) fn keep(
+    connection: &mut Connection,
+    path: &RelPath,
+    hash: &ContentHash,
+    bytes: &[u8],
+) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    put_blob(&transaction, hash, bytes)?;
+    transaction.execute(
+        "INSERT INTO kept (at_ms, path, hash) VALUES (?1, ?2, ?3)",
+        params![now_ms(), path.as_str(), hash.as_bytes()],
+    )?;
+    Ok(transaction.commit()?)
+}
+
+fn put_blob(transaction: &Transaction<'_>, hash: &ContentHash, bytes: &[u8]) -> Result<(), Error> {
+    transaction
+        .prepare_cached("INSERT OR IGNORE INTO blobs (hash, size, content) VALUES (?1, ?2, ?3)")?
+        .execute(params![hash.as_bytes(), to_sql(bytes.len() as u64), bytes])?;
+    Ok(())
+}
+
+pub(crate) fn blob(connection: &Connection, hash: &ContentHash) -> Result<Option<Vec<u8>>, Error> {
+    let sql = "SELECT content FROM blobs WHERE hash = ?1";
+    Ok(connection.query_row(sql, [hash.as_bytes()], |row| row.get(0)).optional()?)
+}

@@ -1,0 +1,43 @@
+//! The only door to the files of a workspace.
+//!
+//! * A [`Workspace`] is one opened root. Names are resolved beneath it by held descriptors; links
+//!   that lead out, other mounts, devices and FIFOs are refused.
+//! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`].
+//! * Writing: [`Workspace::plan`] turns a change set into exact bytes, diff and digest;
+//!   [`Workspace::commit`] carries a [`Plan`] out, all of it or nothing, and records it in the
+//!   [`History`]; [`History::plan_undo`] plans the way back; [`recover()`] cleans up after a crash.
+//! * [`own`] holds moss's own files, outside of any workspace.
+//!
+//! Nothing here decides whether something is allowed, asks anybody, or runs anything. Everything
+//! is synchronous: callers with an event loop use its pool for blocking work.
+
+mod changes;
+mod commit;
+mod diff;
+mod error;
+mod handle;
+mod history;
+mod lines;
+mod listing;
+pub mod own;
+mod protect;
+mod read;
+mod recover;
+mod resolve;
+mod root;
+mod text;
+
+pub use crate::changes::{Action, Plan, PlannedFile};
+pub use crate::commit::Committed;
+pub use crate::error::Error;
+pub use crate::handle::{Identity, hash};
+pub use crate::history::{
+    History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
+    Origin,
+};
+pub use crate::protect::{Protection, protection};
+pub use crate::read::OpenedFile;
+pub use crate::recover::{Recovered, recover};
+pub use crate::resolve::Resolved;
+pub use crate::root::{Limits, Options, Resolver, Workspace};
+pub use crate::text::{NotText, decode, encode};

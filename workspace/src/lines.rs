@@ -1,0 +1,216 @@
+//! Windows of lines: counts all lines of a file, keeps only those asked for.
+
+use std::os::fd::OwnedFd;
+
+use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
+use moss_sdk::ContentHash;
+use moss_sdk::file::{FileLines, Line, LineWindow, Text, TextForm};
+use rustix::io::Result;
+
+use crate::handle;
+use crate::text::{self, NotText};
+
+/// Splits pieces of text into lines and keeps those in the window.
+struct Collector {
+    window: LineWindow,
+    lines: Vec<Line>,
+    /// The kept part of the present line and the number of bytes that were cut off.
+    line: String,
+    cut: u64,
+    /// Bytes of the present line that have been seen; 0 at the start of a line.
+    line_bytes: u64,
+    /// Whether the last piece ended with a carriage return.
+    after_cr: bool,
+    number: u64,
+    kept_bytes: usize,
+    full: bool,
+    lf: u64,
+    crlf: u64,
+}
+
+/// Reads a file in one pass; none where it is neither UTF-8 nor marked as UTF-16. The result comes
+/// with the number of bytes read.
+pub(crate) fn stream(
+    fd: &OwnedFd,
+    bytes_max: u64,
+    window: LineWindow,
+) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
+    let mut head = None;
+    let mut hasher = blake3::Hasher::new();
+    let mut collector = Collector::new(window);
+    let mut piece = String::with_capacity(1 << 16);
+    let (mut malformed, mut binary) = (false, false);
+    let size_bytes = handle::feed(fd, bytes_max, |chunk| {
+        hasher.update(chunk);
+        let ((encoding, _), decoder) = head.get_or_insert_with(|| start(chunk));
+        malformed = !decode_into(decoder, chunk, false, &mut piece, |text| {
+            binary |= text.contains('\0');
+            collector.push(text);
+        });
+        binary |= malformed && *encoding == UTF_8 && chunk.contains(&0);
+        !malformed && !binary
+    })?;
+    let ((encoding, bom), mut decoder) = head.unwrap_or_else(|| start(&[]));
+    let intact =
+        !malformed && decode_into(&mut decoder, &[], true, &mut piece, |text| collector.push(text));
+    if binary {
+        return Ok(Some((Err(NotText::Binary), size_bytes)));
+    }
+    if !intact {
+        let marked = bom || encoding != UTF_8;
+        return Ok(marked.then_some((Err(NotText::Encoding), size_bytes)));
+    }
+    let hash = ContentHash::from_bytes(hasher.finalize().into());
+    Ok(Some((Ok(collector.finish(hash, size_bytes, encoding.name(), bom)), size_bytes)))
+}
+
+/// Takes the window out of a text in memory.
+pub(crate) fn of_text(
+    text: &Text,
+    hash: ContentHash,
+    size_bytes: u64,
+    window: LineWindow,
+) -> FileLines {
+    let mut collector = Collector::new(window);
+    collector.push(&text.text);
+    collector.finish(hash, size_bytes, &text.form.encoding, text.form.bom)
+}
+
+fn start(chunk: &[u8]) -> ((&'static Encoding, bool), Decoder) {
+    let (encoding, mark) = text::mark(chunk);
+    let encoding = encoding.unwrap_or(UTF_8);
+    ((encoding, mark > 0), encoding.new_decoder_with_bom_removal())
+}
+
+/// Decodes a chunk piece by piece; `false` where it is malformed.
+fn decode_into(
+    decoder: &mut Decoder,
+    mut chunk: &[u8],
+    last: bool,
+    piece: &mut String,
+    mut take: impl FnMut(&str),
+) -> bool {
+    loop {
+        piece.clear();
+        let (outcome, read) = decoder.decode_to_string_without_replacement(chunk, piece, last);
+        take(piece);
+        chunk = &chunk[read..];
+        match outcome {
+            DecoderResult::InputEmpty => return true,
+            DecoderResult::OutputFull => {}
+            DecoderResult::Malformed(..) => return false,
+        }
+    }
+}
+
+// === impl Collector ===
+
+impl Collector {
+    fn new(window: LineWindow) -> Self {
+        Self {
+            window,
+            lines: Vec::new(),
+            line: String::new(),
+            cut: 0,
+            line_bytes: 0,
+            after_cr: false,
+            number: 1,
+            kept_bytes: 0,
+            full: false,
+            lf: 0,
+            crlf: 0,
+        }
+    }
+
+    fn push(&mut self, mut text: &str) {
+        while let Some(at) = memchr::memchr(b'\n', text.as_bytes()) {
+            let before = &text[..at];
+            let crlf = if at == 0 { self.after_cr } else { before.ends_with('\r') };
+            self.append(before);
+            self.end_line(crlf);
+            text = &text[at + 1..];
+        }
+        self.append(text);
+    }
+
+    /// A carriage return is held back until it is known whether it belongs to a line end.
+    fn append(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.line_bytes += text.len() as u64;
+        let held = std::mem::replace(&mut self.after_cr, text.ends_with('\r'));
+        if !self.is_wanted() {
+            return;
+        }
+        if held {
+            self.keep("\r");
+        }
+        self.keep(text.strip_suffix('\r').unwrap_or(text));
+    }
+
+    fn keep(&mut self, text: &str) {
+        let room = if self.cut > 0 {
+            0
+        } else {
+            self.window.line_bytes_max.saturating_sub(self.line.len())
+        };
+        let fits = text.floor_char_boundary(room);
+        self.line.push_str(&text[..fits]);
+        self.cut += (text.len() - fits) as u64;
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.full && self.number >= self.window.start
+    }
+
+    fn end_line(&mut self, crlf: bool) {
+        *(if crlf { &mut self.crlf } else { &mut self.lf }) += 1;
+        self.after_cr = false;
+        self.take_line();
+        self.number += 1;
+        self.line_bytes = 0;
+    }
+
+    fn take_line(&mut self) {
+        if !self.is_wanted() {
+            return;
+        }
+        let line = Line { text: std::mem::take(&mut self.line), bytes_cut: self.cut };
+        self.cut = 0;
+        let kept_bytes = self.kept_bytes + line.text.len();
+        let fits = self.lines.len() < self.window.lines_max && kept_bytes <= self.window.bytes_max;
+        if fits || self.lines.is_empty() {
+            self.kept_bytes = kept_bytes;
+            self.lines.push(line);
+        }
+        self.full = !fits || self.lines.len() >= self.window.lines_max;
+    }
+
+    fn finish(
+        mut self,
+        hash: ContentHash,
+        size_bytes: u64,
+        encoding: &str,
+        bom: bool,
+    ) -> FileLines {
+        let final_newline = self.line_bytes == 0;
+        if !final_newline {
+            if self.after_cr && self.is_wanted() {
+                self.keep("\r");
+            }
+            self.take_line();
+        }
+        let form = TextForm {
+            encoding: encoding.to_owned(),
+            bom,
+            line_ending: text::line_ending(self.lf, self.crlf),
+            final_newline,
+        };
+        let lines_total = self.number - u64::from(final_newline);
+        FileLines { hash, size_bytes, form, lines_total, lines: self.lines }
+    }
+}
+
+#[cfg(test)]
+mod tests;

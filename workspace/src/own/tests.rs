@@ -1,0 +1,80 @@
+//! Tests of the module `own`.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn directories_and_files_are_private() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(&temp.path().join("a/b")).unwrap();
+    own.write("x", b"one").unwrap();
+    own.write("x", b"two").unwrap();
+    assert!(own.create_new("y", b"1").unwrap());
+    assert!(!own.create_new("y", b"2").unwrap());
+    own.append("z").unwrap().write_all(b"1").unwrap();
+    own.append("z").unwrap().write_all(b"2").unwrap();
+    let below = own.subdirectory("d").unwrap();
+    assert_eq!(own.read("x", 9).unwrap().unwrap(), b"two");
+    assert_eq!(own.read("y", 9).unwrap().unwrap(), b"1");
+    assert_eq!(own.read("z", 9).unwrap().unwrap(), b"12");
+    assert_eq!(own.read("none", 9).unwrap(), None);
+    for directory in [temp.path().join("a"), own.path().to_owned(), below.path().to_owned()] {
+        assert_eq!(mode(&directory), 0o700, "{directory:?}");
+    }
+    for name in ["x", "y", "z"] {
+        assert_eq!(mode(&own.path().join(name)), 0o600, "{name}");
+    }
+    own.remove("x").unwrap();
+    own.remove("x").unwrap();
+    let names: Vec<_> = fs::read_dir(own.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+}
+
+#[test]
+fn what_others_can_write_is_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(temp.path()).unwrap();
+    own.write("x", b"1").unwrap();
+    fs::set_permissions(temp.path().join("x"), fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(matches!(own.read("x", 9), Err(Error::Own { .. })));
+    assert!(matches!(own.append("x"), Err(Error::Own { .. })));
+    assert!(matches!(read_trusted(&temp.path().join("x"), 9), Err(Error::Own { .. })));
+    fs::set_permissions(temp.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(matches!(OwnDir::open(temp.path()), Err(Error::Own { .. })));
+}
+
+#[test]
+fn links_long_files_and_odd_names_are_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(&temp.path().join("own")).unwrap();
+    fs::write(temp.path().join("secret"), b"s").unwrap();
+    symlink(temp.path().join("secret"), own.path().join("link")).unwrap();
+    assert!(own.read("link", 9).is_err());
+    assert!(own.append("link").is_err());
+    assert!(own.lock("link", Duration::ZERO).is_err());
+    own.write("long", b"0123456789").unwrap();
+    assert!(matches!(own.read("long", 9), Err(Error::Own { .. })));
+    for name in ["", ".", "..", "a/b", "../x"] {
+        assert!(own.write(name, b"").is_err(), "{name:?}");
+    }
+    // A link at the end is replaced, never written through.
+    own.write("link", b"new").unwrap();
+    assert_eq!(fs::read(temp.path().join("secret")).unwrap(), b"s");
+}
+
+#[test]
+fn a_lock_excludes_others_until_it_is_dropped() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(temp.path()).unwrap();
+    let lock = own.lock("lock", Duration::ZERO).unwrap();
+    assert!(matches!(own.lock("lock", Duration::ZERO), Err(Error::Busy { .. })));
+    drop(lock);
+    own.lock("lock", Duration::ZERO).unwrap();
+}

@@ -1,0 +1,156 @@
+//! Reading files: whole ones, bounded, and windows of lines of files of any size.
+
+use std::os::fd::OwnedFd;
+
+use moss_sdk::RelPath;
+use moss_sdk::file::{Content, EntryKind, FileLines, FileSnapshot, LineWindow};
+
+use crate::error::Error;
+use crate::handle::{self, Stat};
+use crate::lines;
+use crate::resolve::Place;
+use crate::root::Workspace;
+use crate::text::{self, NotText};
+
+/// A regular file opened for reading: what is read is that very file, whatever happens to its
+/// name.
+#[derive(Debug)]
+pub struct OpenedFile<'a> {
+    workspace: &'a Workspace,
+    path: RelPath,
+    real: RelPath,
+    fd: OwnedFd,
+    stat: Stat,
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Reads a whole regular file, up to [`Limits::edit_bytes_max`](crate::Limits).
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`]; `NotFound`, `NotAFile`, `TooLarge`, and `Encoding` for text that
+    /// cannot be decoded without loss.
+    pub fn read(&self, path: &RelPath) -> Result<FileSnapshot, Error> {
+        self.open_for_reading(path)?.read()
+    }
+
+    /// Reads a window of lines of a text file up to [`Limits::read_bytes_max`](crate::Limits).
+    /// UTF-8 and UTF-16 need constant memory; other encodings are bounded as in
+    /// [`Workspace::read`]. The hash is over the whole file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::read`]; `Binary` for what is not text.
+    pub fn read_lines(&self, path: &RelPath, window: LineWindow) -> Result<FileLines, Error> {
+        self.open_for_reading(path)?.read_lines(window)
+    }
+
+    /// Opens a regular file for reading, so that its real name can be looked at before its content
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`]; `NotFound`, `NotAFile`.
+    pub fn open_for_reading(&self, path: &RelPath) -> Result<OpenedFile<'_>, Error> {
+        let (place, fd, stat) = self.open_file(path)?;
+        Ok(OpenedFile { workspace: self, path: path.clone(), real: place.path, fd, stat })
+    }
+
+    /// Opens a regular file for reading, after all links.
+    pub(crate) fn open_file(&self, path: &RelPath) -> Result<(Place, OwnedFd, Stat), Error> {
+        self.retry(path, || {
+            let place = self.existing(path)?;
+            if place.stat.kind != EntryKind::File {
+                return Err(Error::NotAFile { path: path.clone(), kind: place.stat.kind });
+            }
+            let fd = self.open_place(&place, handle::READ)?;
+            let stat = handle::stat(&fd).map_err(|errno| Error::io(path, "look at", errno))?;
+            Ok((place, fd, stat))
+        })
+    }
+
+    /// Reads the bytes of a whole file that is small enough to be edited.
+    pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(Place, Vec<u8>), Error> {
+        let (place, fd, stat) = self.open_file(path)?;
+        check_size(path, stat.size_bytes, self.limits().edit_bytes_max)?;
+        let bytes = self.read_whole(path, &fd)?;
+        Ok((place, bytes))
+    }
+
+    fn read_whole(&self, path: &RelPath, fd: &OwnedFd) -> Result<Vec<u8>, Error> {
+        let bytes_max = self.limits().edit_bytes_max;
+        let bytes =
+            handle::read_to(fd, bytes_max).map_err(|errno| Error::io(path, "read", errno))?;
+        check_size(path, bytes.len() as u64, bytes_max)?;
+        Ok(bytes)
+    }
+}
+
+// === impl OpenedFile ===
+
+impl OpenedFile<'_> {
+    /// Returns its real path, after all links.
+    pub fn real(&self) -> &RelPath {
+        &self.real
+    }
+
+    /// Reads it whole, as [`Workspace::read`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::read`].
+    pub fn read(&self) -> Result<FileSnapshot, Error> {
+        let path = &self.path;
+        check_size(path, self.stat.size_bytes, self.workspace.limits().edit_bytes_max)?;
+        let bytes = self.workspace.read_whole(path, &self.fd)?;
+        let content = match text::decode(&bytes) {
+            Ok(text) => Content::Text(text),
+            Err(NotText::Binary) => Content::Binary,
+            Err(NotText::Encoding) => return Err(undecodable(path)),
+        };
+        let hash = handle::hash(&bytes);
+        Ok(FileSnapshot { hash, size_bytes: bytes.len() as u64, content })
+    }
+
+    /// Reads a window of its lines, as [`Workspace::read_lines`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::read_lines`].
+    pub fn read_lines(&self, window: LineWindow) -> Result<FileLines, Error> {
+        let path = &self.path;
+        let bytes_max = self.workspace.limits().read_bytes_max;
+        check_size(path, self.stat.size_bytes, bytes_max)?;
+        let failed = |errno| Error::io(path, "read", errno);
+        let streamed = lines::stream(&self.fd, bytes_max, window).map_err(failed)?;
+        if let Some((lines, size_bytes)) = streamed {
+            check_size(path, size_bytes, bytes_max)?;
+            return lines.map_err(|not| refusal(path, not));
+        }
+        // Neither UTF-8 nor UTF-16: the encoding can only be told from the whole file.
+        let bytes = self.workspace.read_whole(path, &self.fd)?;
+        let text = text::decode(&bytes).map_err(|not| refusal(path, not))?;
+        Ok(lines::of_text(&text, handle::hash(&bytes), bytes.len() as u64, window))
+    }
+}
+
+pub(crate) fn check_size(path: &RelPath, size_bytes: u64, bytes_max: u64) -> Result<(), Error> {
+    if size_bytes <= bytes_max {
+        return Ok(());
+    }
+    Err(Error::TooLarge { path: path.clone(), size_bytes, bytes_max })
+}
+
+pub(crate) fn refusal(path: &RelPath, not: NotText) -> Error {
+    match not {
+        NotText::Binary => Error::Binary { path: path.clone() },
+        NotText::Encoding => undecodable(path),
+    }
+}
+
+fn undecodable(path: &RelPath) -> Error {
+    let reason = "the text cannot be decoded without loss".to_owned();
+    Error::Encoding { path: path.clone(), reason }
+}

@@ -1,0 +1,87 @@
+//! After a crash: takes back every change set that was begun and not finished, and removes files
+//! that lie beside others. Doing it again changes nothing; being killed in its midst only means
+//! doing it again.
+
+use moss_sdk::RelPath;
+
+use crate::commit::{Spot, swap};
+use crate::error::Error;
+use crate::handle;
+use crate::history::{History, Intent, store};
+use crate::root::Workspace;
+
+/// What recovery found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recovered {
+    /// Change sets that were begun and are taken back.
+    pub taken_back: u64,
+    /// Finished change sets that were looked through for files left beside others.
+    pub swept: u64,
+}
+
+/// Brings a workspace and its history back in step. Called once when they are opened, before
+/// anything is changed; waits for other processes that commit at the moment.
+///
+/// # Errors
+///
+/// `Busy` where the lock is held for long; `History`; `Io`. What could not be taken back stays
+/// recorded, and the next call tries again.
+pub fn recover(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
+    workspace.check_root()?;
+    let _lock = history.lock()?;
+    let taken_back = take_back(workspace, history)?;
+    let swept = sweep(workspace, history)?;
+    Ok(Recovered { taken_back, swept })
+}
+
+/// Takes back what was begun and not finished. The caller holds the lock.
+pub(crate) fn take_back(workspace: &Workspace, history: &History) -> Result<u64, Error> {
+    let pending = store::pending(&history.connection(), workspace.root())?;
+    for intent in &pending {
+        for file in intent.files.iter().rev() {
+            let Some(spot) = Spot::of_path(workspace, &file.real)? else { continue };
+            swap::take_back(&spot, file, history, workspace)?;
+            sync(&spot)?;
+        }
+        remove_directories(workspace, &intent.directories)?;
+        store::remove(&mut history.connection(), intent.number)?;
+    }
+    Ok(pending.len() as u64)
+}
+
+/// Removes the old versions that finished change sets left beside their files.
+fn sweep(workspace: &Workspace, history: &History) -> Result<u64, Error> {
+    let unswept = store::unswept(&history.connection(), workspace.root())?;
+    for Intent { files, .. } in &unswept {
+        for file in files {
+            let Some(spot) = Spot::of_path(workspace, &file.real)? else { continue };
+            if handle::find_at(&spot.parent, &file.temp).is_ok_and(|found| found.is_some()) {
+                swap::discard(&spot, file, history, workspace)?;
+                sync(&spot)?;
+            }
+        }
+    }
+    if let Some(newest) = unswept.first() {
+        store::mark_swept(&history.connection(), newest.number)?;
+    }
+    Ok(unswept.len() as u64)
+}
+
+/// Removes directories that the change set made, the deepest first, where they are empty.
+fn remove_directories(workspace: &Workspace, directories: &[RelPath]) -> Result<(), Error> {
+    for directory in directories.iter().rev() {
+        if let Some(spot) = Spot::of_path(workspace, directory)? {
+            spot.remove_directory()?;
+        }
+    }
+    Ok(())
+}
+
+fn sync(spot: &Spot) -> Result<(), Error> {
+    handle::sync_directory(&spot.parent)
+        .map_err(|errno| Error::io(&spot.path, "make durable", errno))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+mod tests;

@@ -1,0 +1,245 @@
+//! Resolution of names beneath the root: which directory holds a file, under which name, after
+//! all links.
+//!
+//! The answer is a held descriptor of that directory and a single name in it. Texts of paths are
+//! for people and policies; nothing is ever opened by one again. Two resolvers give the same
+//! answers: [`kernel`] asks `openat2`, [`walk`] goes component by component.
+
+#[cfg(target_os = "linux")]
+mod kernel;
+mod walk;
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use moss_sdk::RelPath;
+use moss_sdk::file::EntryKind;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::handle::{self, Identity, Stat};
+use crate::root::{Resolver, Workspace};
+
+/// Most symbolic links on one way, as in the kernel.
+pub(crate) const LINKS_MAX: usize = 40;
+/// How often a way that changes under our feet is walked again.
+pub(crate) const ATTEMPTS_MAX: usize = 128;
+
+/// What a path leads to, for policies and people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The real path beneath the root, after all links. For a path that does not exist yet, the
+    /// path at which it would be made.
+    pub path: RelPath,
+    /// What is there; none where nothing is.
+    pub kind: Option<EntryKind>,
+    /// Which file it is; none where nothing is.
+    pub identity: Option<Identity>,
+}
+
+/// The mount that a file lies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mount {
+    device: u64,
+    /// Tells bind mounts of one device apart, where the system can.
+    id: Option<u64>,
+}
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Existing(Place),
+    Missing(Gap),
+}
+
+/// An existing file or directory: a name in a held directory.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The directory that holds it; the root itself for the root.
+    pub(crate) parent: OwnedFd,
+    /// Its name there; `.` for the root.
+    pub(crate) name: String,
+    /// Its real path.
+    pub(crate) path: RelPath,
+    pub(crate) stat: Stat,
+}
+
+/// A path that does not exist: the nearest existing directory and the names that are missing.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    pub(crate) directory: OwnedFd,
+    /// The real path of that directory.
+    pub(crate) path: RelPath,
+    /// At least one name.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Picks the resolver: the wanted one, or the best that works here.
+pub(crate) fn choose(root: &OwnedFd, wanted: Option<Resolver>) -> Result<Resolver, Errno> {
+    #[cfg(target_os = "linux")]
+    let probe = kernel::probe(root);
+    #[cfg(not(target_os = "linux"))]
+    let probe = {
+        let _ = root;
+        Err(Errno::NOSYS)
+    };
+    match (wanted, probe) {
+        (Some(Resolver::Walk), _) | (None, Err(_)) => Ok(Resolver::Walk),
+        (_, Ok(())) => Ok(Resolver::Kernel),
+        (Some(Resolver::Kernel), Err(errno)) => Err(errno),
+    }
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Follows a path beneath the root and says what it leads to.
+    ///
+    /// # Errors
+    ///
+    /// `Outside`, `OtherFilesystem`, `LinkLoop`, `Dangling`, `NotADirectory`, `Unnameable` and
+    /// what the system refuses.
+    pub fn resolve(&self, path: &RelPath) -> Result<Resolved, Error> {
+        Ok(match self.find(path)? {
+            Found::Existing(place) => Resolved {
+                path: place.path,
+                kind: Some(place.stat.kind),
+                identity: Some(place.stat.identity),
+            },
+            Found::Missing(gap) => Resolved { path: gap.real()?, kind: None, identity: None },
+        })
+    }
+
+    /// Opens a directory for reading, to be handed to something that reads beneath it by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`]; `NotADirectory` for anything else; `Protected` for what has a
+    /// secret name or lies beneath one, and for what is, lies beneath or holds one of moss's own
+    /// directories, by either of its paths.
+    pub fn open_dir(&self, path: &RelPath) -> Result<OwnedFd, Error> {
+        let (place, directory) = self.open_directory(path)?;
+        for name in [path, &place.path] {
+            if let Some(reason) = self.sealed(name) {
+                return Err(Error::Protected { path: path.clone(), reason });
+            }
+        }
+        Ok(directory)
+    }
+
+    /// Opens a directory for reading, after all links.
+    pub(crate) fn open_directory(&self, path: &RelPath) -> Result<(Place, OwnedFd), Error> {
+        self.retry(path, || {
+            let place = self.existing(path)?;
+            if place.stat.kind != EntryKind::Directory {
+                return Err(Error::NotADirectory { path: path.clone() });
+            }
+            let directory = self.open_place(&place, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            Ok((place, directory))
+        })
+    }
+
+    /// Follows a path to what it leads to, or to where it would be made.
+    pub(crate) fn find(&self, path: &RelPath) -> Result<Found, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            let found = match self.resolver {
+                #[cfg(target_os = "linux")]
+                Resolver::Kernel => kernel::find(self, path)?,
+                #[cfg(not(target_os = "linux"))]
+                Resolver::Kernel => None,
+                Resolver::Walk => walk::find(self, path)?,
+            };
+            if let Some(found) = found {
+                return Ok(found);
+            }
+            std::thread::yield_now();
+        }
+        Err(unsteady(path))
+    }
+
+    /// Follows a path to something that exists.
+    pub(crate) fn existing(&self, path: &RelPath) -> Result<Place, Error> {
+        match self.find(path)? {
+            Found::Existing(place) => Ok(place),
+            Found::Missing(_) => Err(Error::NotFound { path: path.clone() }),
+        }
+    }
+
+    /// Opens the file at a place. Fails with `Busy` where another file has taken the name since.
+    pub(crate) fn open_place(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Error> {
+        let opened = match self.resolver {
+            #[cfg(target_os = "linux")]
+            Resolver::Kernel => kernel::open_at(self, &place.parent, &place.name, flags),
+            _ => handle::open_at(&place.parent, &place.name, flags),
+        };
+        let fd = match opened {
+            Ok(fd) => fd,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::AGAIN) => {
+                return Err(unsteady(&place.path));
+            }
+            Err(Errno::XDEV) => {
+                return Err(Error::OtherFilesystem { path: place.path.to_string() });
+            }
+            Err(errno) => return Err(Error::io(&place.path, "open", errno)),
+        };
+        let stat = handle::stat(&fd).map_err(|errno| Error::io(&place.path, "look at", errno))?;
+        if stat.identity == place.stat.identity { Ok(fd) } else { Err(unsteady(&place.path)) }
+    }
+
+    /// Repeats an attempt that failed because a name changed hands in its midst.
+    pub(crate) fn retry<T>(
+        &self,
+        path: &RelPath,
+        mut attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        for _ in 0..ATTEMPTS_MAX {
+            match attempt() {
+                Err(Error::Busy { .. }) => std::thread::yield_now(),
+                outcome => return outcome,
+            }
+        }
+        Err(unsteady(path))
+    }
+
+    /// Whether a file lies on a mount that is within reach.
+    pub(crate) fn reaches(&self, mount: Mount) -> bool {
+        !self.options.same_filesystem_only || mount == self.mount
+    }
+}
+
+fn unsteady(path: &RelPath) -> Error {
+    Error::Busy { what: format!("{path} keeps changing while it is opened") }
+}
+
+// === impl Gap ===
+
+impl Gap {
+    /// The path at which the file would be made.
+    pub(crate) fn real(&self) -> Result<RelPath, Error> {
+        Ok(self.missing.iter().try_fold(self.path.clone(), |path, name| path.join(name))?)
+    }
+}
+
+// === impl Mount ===
+
+impl Mount {
+    pub(crate) fn of(fd: impl AsFd) -> Result<Self, Errno> {
+        let device = handle::stat(&fd)?.identity.device;
+        Ok(Self { device, id: mount_id(fd)? })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn mount_id(fd: impl AsFd) -> Result<Option<u64>, Errno> {
+    use rustix::fs::{AtFlags, StatxFlags};
+    match rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID) {
+        Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 => Ok(Some(found.stx_mnt_id)),
+        Ok(_) | Err(Errno::NOSYS | Errno::PERM) => Ok(None),
+        Err(errno) => Err(errno),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount_id(_: impl AsFd) -> Result<Option<u64>, Errno> {
+    Ok(None)
+}

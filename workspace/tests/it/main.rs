@@ -1,0 +1,16 @@
+//! Tests of the door to files against real files.
+
+#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod basics;
+mod escapes;
+mod failures;
+mod fixture;
+mod foreign;
+mod kill;
+mod listing;
+mod races;
+mod reading;
+mod round_trip;
+mod undo;

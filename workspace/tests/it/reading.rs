@@ -1,0 +1,124 @@
+//! Reading whole files and windows of lines.
+
+use std::fs;
+
+use moss_sdk::edit::{ChangeSet, Retention};
+use moss_sdk::file::{Content, LineEnding, LineWindow};
+use moss_sdk::{ErrorCode, ToolError};
+use moss_workspace::{Error, Limits, Options, Workspace, hash};
+
+use crate::fixture::{Fixture, delete, origin, rel};
+
+const WINDOW: LineWindow =
+    LineWindow { start: 1, lines_max: 100, bytes_max: 1 << 20, line_bytes_max: 1 << 20 };
+
+#[test]
+fn windows_agree_with_the_whole_text_in_every_form() {
+    let fixture = Fixture::new();
+    let text = "erste\r\nzweite Zeile mit ß\n\ndritte, sehr länglich\r\nletzte";
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let forms = [
+        text.as_bytes().to_vec(),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        [&b"\xfe\xff"[..], &utf16].concat(),
+        latin,
+    ];
+    for bytes in forms {
+        fixture.put("x", &bytes);
+        let snapshot = fixture.workspace.read(&rel("x")).unwrap();
+        let Content::Text(whole) = snapshot.content else { panic!("{bytes:?}") };
+        let window = LineWindow { start: 2, lines_max: 3, ..WINDOW };
+        let lines = fixture.workspace.read_lines(&rel("x"), window).unwrap();
+        assert_eq!(whole.text, text);
+        assert_eq!((lines.hash, lines.size_bytes), (hash(&bytes), bytes.len() as u64));
+        assert_eq!((&lines.form, lines.lines_total), (&whole.form, 5));
+        assert_eq!(whole.form.line_ending, LineEnding::Mixed);
+        let texts: Vec<&str> = lines.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["zweite Zeile mit ß", "", "dritte, sehr länglich"]);
+    }
+}
+
+#[test]
+fn what_is_not_text_is_told() {
+    let fixture = Fixture::new();
+    for (bytes, code) in [
+        (&b"a\0b"[..], ErrorCode::Binary),
+        (b"\x7fELF\x02\x01\x01\0\xff\xfe", ErrorCode::Binary),
+        (b"\xff\xfe\0\xd8a\0", ErrorCode::Encoding),
+        (b"\xef\xbb\xbfok\xff\n", ErrorCode::Encoding),
+    ] {
+        fixture.put("x", bytes);
+        let lines = fixture.workspace.read_lines(&rel("x"), WINDOW).unwrap_err();
+        assert_eq!(lines.code(), code, "{bytes:?}");
+        match fixture.workspace.read(&rel("x")) {
+            Ok(snapshot) => assert_eq!(snapshot.content, Content::Binary),
+            Err(error) => assert_eq!(error.code(), ErrorCode::Encoding),
+        }
+    }
+}
+
+#[test]
+fn large_files_are_read_in_windows_only() {
+    let fixture = Fixture::new();
+    let limits = Limits { edit_bytes_max: 1 << 20, read_bytes_max: 4 << 20, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let workspace = Workspace::open(&fixture.root(), options).unwrap();
+    let text: String = (1..=200_000).map(|number| format!("line {number}\n")).collect();
+    assert!(text.len() > 2 << 20);
+    fixture.put("x", &text);
+    assert!(matches!(workspace.read(&rel("x")), Err(Error::TooLarge { .. })));
+    let window = LineWindow { start: 199_999, lines_max: 5, ..WINDOW };
+    let lines = workspace.read_lines(&rel("x"), window).unwrap();
+    assert_eq!((lines.lines_total, lines.hash), (200_000, hash(text.as_bytes())));
+    assert_eq!(lines.lines.len(), 2);
+    assert_eq!(lines.lines[1].text, "line 200000");
+
+    let sparse = fs::File::create(fixture.root().join("sparse")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    for error in [
+        workspace.read(&rel("sparse")).unwrap_err(),
+        workspace.read_lines(&rel("sparse"), WINDOW).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_file_too_large_to_keep_can_be_deleted_for_good() {
+    let fixture = Fixture::new();
+    let limits = Limits { edit_bytes_max: 4, read_bytes_max: 8, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let workspace = Workspace::open(&fixture.root(), options).unwrap();
+    let plan = |content: &[u8], retention| {
+        fixture.put("x", content);
+        workspace.plan(&ChangeSet { changes: vec![delete("x", content, retention)] })
+    };
+    let error = plan(b"123456", Retention::Recoverable).unwrap_err();
+    assert!(matches!(error, Error::TooLargeToKeep { size_bytes: 6, bytes_max: 4, .. }));
+    let told = ToolError::from(error);
+    assert_eq!(told.code, ErrorCode::TooLarge);
+    assert!(told.hint.unwrap().contains("`permanent: true`"));
+    // Beyond the larger limit that would not help either.
+    for retention in [Retention::Recoverable, Retention::Permanent] {
+        let error = plan(b"123456789", retention).unwrap_err();
+        assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");
+    }
+    let permanent = plan(b"123456", Retention::Permanent).unwrap();
+    workspace.commit(&permanent, &fixture.history, &origin("for good")).unwrap();
+    assert!(!fixture.root().join("x").exists());
+}
+
+#[test]
+fn roots_that_are_no_projects_are_refused() {
+    let fixture = Fixture::new();
+    fixture.put("file", "");
+    for path in ["/", "/proc", "/sys", "/dev", "/proc/self", "/no/such"] {
+        let opened = Workspace::open(path.as_ref(), Options::default());
+        assert!(matches!(opened, Err(Error::Root { .. })), "{path}");
+    }
+    let home = std::env::home_dir().unwrap();
+    assert!(matches!(Workspace::open(&home, Options::default()), Err(Error::Root { .. })));
+    let file = fixture.root().join("file");
+    assert!(matches!(Workspace::open(&file, Options::default()), Err(Error::Root { .. })));
+}
