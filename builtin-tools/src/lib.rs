@@ -1,0 +1,48 @@
+//! The native tools of moss.
+//!
+//! [`all`] is the one table; its order is the order of listings. A tool is one file in `tools`,
+//! named like the tool; what two tools share is a module named by a noun. Tools read and propose
+//! through their [`Context`](moss_sdk::Context): nothing here opens a file, starts a process or
+//! asks anybody.
+
+#[cfg(test)]
+mod check;
+mod closest;
+mod edit;
+mod lines;
+mod search;
+mod text;
+mod tools;
+
+use moss_sdk::ToolSpec;
+use moss_sdk::tool::{AnyTool, erased};
+
+/// Returns every tool that works, in the order of listings.
+pub fn all() -> Vec<Box<dyn AnyTool>> {
+    vec![
+        erased::<tools::read_file::ReadFile>(),
+        erased::<tools::replace_lines::ReplaceLines>(),
+        erased::<tools::insert_line::InsertLine>(),
+        erased::<tools::delete_lines::DeleteLines>(),
+        erased::<tools::replace_text::ReplaceText>(),
+        erased::<tools::list_directory::ListDirectory>(),
+        erased::<tools::create_file::CreateFile>(),
+        erased::<tools::delete_file::DeleteFile>(),
+    ]
+}
+
+/// Describes every tool of [`all`], in the same order, in English and Chinese.
+pub fn specs() -> Vec<ToolSpec> {
+    let mut chinese = text::chinese();
+    all()
+        .iter()
+        .map(|tool| {
+            let mut spec = tool.spec();
+            spec.text_zh = chinese.remove(&spec.name);
+            spec
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

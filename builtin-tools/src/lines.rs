@@ -1,0 +1,208 @@
+//! Lines of a text: where they start, how they are numbered and shown.
+//!
+//! A line ends with `\n` or `\r\n`; a lone carriage return is data. The empty text has no line, and
+//! a final line end does not start another line.
+
+use std::fmt::Write;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Width of the line numbers that stand before each shown line.
+const GUTTER_WIDTH: usize = 6;
+/// Lines shown before and after the lines that an error is about.
+const EXCERPT_CONTEXT_LINES: usize = 2;
+/// Most lines shown in an error.
+const EXCERPT_LINES_MAX: usize = 24;
+/// Most bytes shown of a line in an error.
+const EXCERPT_LINE_BYTES_MAX: usize = 200;
+
+/// The lines of a text, numbered from 1.
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+/// A range of line numbers that an argument named: from 1, ordered, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LineRange {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+}
+
+/// Lines of a file, from 1, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct LineSpan {
+    /// The first line.
+    pub(crate) start_line: usize,
+    /// The last line.
+    pub(crate) end_line: usize,
+}
+
+/// Some lines of a text for an error message.
+pub(crate) struct Excerpt {
+    /// The lines with their numbers, each after a line end.
+    pub(crate) text: String,
+    /// Whether every wanted line is there in full.
+    pub(crate) complete: bool,
+}
+
+/// Puts its number before a line: right-aligned to six columns, then a tab.
+pub(crate) fn numbered(number: u64, line: &str) -> String {
+    format!("{number:>GUTTER_WIDTH$}\t{line}")
+}
+
+/// Splits off a line end, if there is one.
+pub(crate) fn without_line_end(line: &str) -> &str {
+    line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
+}
+
+/// Reads a new text as whole lines: `a` and `a\n` are one line, the empty text is no line.
+pub(crate) fn split(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').map(without_line_end).collect()
+}
+
+/// Refuses a text whose every line starts with a line number as [`numbered`] writes it: it was
+/// copied together with the numbers. The first number may have lost its blanks.
+pub(crate) fn refuse_gutter(text: &str, argument: &str) -> Result<(), ToolError> {
+    if !has_gutter(text) {
+        return Ok(());
+    }
+    let message = format!("every line of `{argument}` starts with a line number and a tab");
+    Err(ToolError::new(ErrorCode::InvalidArguments, message)
+        .hint("send the lines alone: the numbers are not part of the file"))
+}
+
+/// Whether every line starts with the line number that follows the one before.
+pub(crate) fn has_gutter(text: &str) -> bool {
+    let mut next = None;
+    let mut padded = false;
+    for line in split(text) {
+        let Some((digits, _)) = line.split_once('\t') else { return false };
+        let Ok(number) = digits.trim_start_matches(' ').parse::<u64>() else { return false };
+        let full = format!("{number:>GUTTER_WIDTH$}");
+        let as_shown = digits == full || (next.is_none() && digits == number.to_string());
+        if !as_shown || next.is_some_and(|next| next != number) {
+            return false;
+        }
+        padded |= digits.starts_with(' ');
+        next = number.checked_add(1);
+    }
+    padded
+}
+
+/// Converts a line number of an argument. What does not fit lies past the end of any text.
+pub(crate) fn number(line: NonZeroU64) -> usize {
+    usize::try_from(line.get()).unwrap_or(usize::MAX)
+}
+
+// === impl LineRange ===
+
+impl LineRange {
+    /// Reads `startLine` and `endLine`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` where the end comes before the start.
+    pub(crate) fn new(start: NonZeroU64, end: NonZeroU64) -> Result<Self, ToolError> {
+        if end < start {
+            let message = format!("`endLine` ({end}) comes before `startLine` ({start})");
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("give the smaller number as `startLine`; both lines are included"));
+        }
+        Ok(Self { first: number(start), last: number(end) })
+    }
+
+    /// Returns how many lines it names.
+    pub(crate) fn count(self) -> usize {
+        self.last - self.first + 1
+    }
+
+    /// Refuses a range that reaches past the end of the file.
+    pub(crate) fn within(self, lines: &Lines<'_>, path: &RelPath) -> Result<Self, ToolError> {
+        if self.last <= lines.count() {
+            return Ok(self);
+        }
+        let outside = if self.first > lines.count() { self.first } else { self.last };
+        Err(out_of_range(path, outside as u64, lines.count() as u64))
+    }
+}
+
+/// Says that a file has no such line.
+pub(crate) fn out_of_range(path: &RelPath, line: u64, lines_total: u64) -> ToolError {
+    let plural = if lines_total == 1 { "" } else { "s" };
+    let message = format!("{path} has {lines_total} line{plural}, so there is no line {line}");
+    ToolError::new(ErrorCode::OutOfRange, message)
+        .hint("read the file to see its lines and their numbers")
+}
+
+// === impl LineSpan ===
+
+impl LineSpan {
+    /// Makes a span of `count` lines; none where there is no line.
+    pub(crate) fn of(first: usize, count: usize) -> Option<Self> {
+        (count > 0).then(|| Self { start_line: first, end_line: first + count - 1 })
+    }
+}
+
+// === impl Lines ===
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
+        if starts.last() == Some(&text.len()) {
+            starts.pop();
+        }
+        Self { text, starts }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns where a line starts; the end of the text for the line after the last.
+    pub(crate) fn start(&self, number: usize) -> usize {
+        self.starts.get(number - 1).copied().unwrap_or(self.text.len())
+    }
+
+    /// Returns a line without its line end.
+    pub(crate) fn line(&self, number: usize) -> &'a str {
+        without_line_end(&self.text[self.start(number)..self.start(number + 1)])
+    }
+
+    /// Returns the number of the line that holds a byte.
+    pub(crate) fn number_at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset).max(1)
+    }
+
+    /// Returns every line without its line end.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a str> {
+        (1..=self.count()).map(|number| self.line(number))
+    }
+
+    /// Shows lines with a little context, bounded.
+    pub(crate) fn excerpt(&self, wanted: RangeInclusive<usize>) -> Excerpt {
+        let (first, last) = (*wanted.start(), *wanted.end());
+        let mut excerpt = Excerpt { text: String::new(), complete: first <= self.count() };
+        let from = first.saturating_sub(EXCERPT_CONTEXT_LINES).max(1);
+        let to = last.saturating_add(EXCERPT_CONTEXT_LINES).min(self.count());
+        let to_shown = to.min(from + EXCERPT_LINES_MAX - 1);
+        for number in from..=to_shown {
+            let line = self.line(number);
+            let shown = &line[..line.floor_char_boundary(EXCERPT_LINE_BYTES_MAX)];
+            let cut = if shown.len() < line.len() { "…" } else { "" };
+            excerpt.complete &= cut.is_empty();
+            write!(excerpt.text, "\n{}{cut}", numbered(number as u64, shown))
+                .expect("a string takes every text");
+        }
+        excerpt.complete &= last.min(self.count()) <= to_shown;
+        excerpt
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,11 @@
+//! One module per tool, named like the tool. A tool holds its parameters, its bounds and its
+//! result; it refuses what its arguments cannot mean.
+
+pub(crate) mod create_file;
+pub(crate) mod delete_file;
+pub(crate) mod delete_lines;
+pub(crate) mod insert_line;
+pub(crate) mod list_directory;
+pub(crate) mod read_file;
+pub(crate) mod replace_lines;
+pub(crate) mod replace_text;

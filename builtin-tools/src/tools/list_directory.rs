@@ -1,0 +1,254 @@
+//! `list_directory`: the entries of a directory, filtered and sorted.
+
+use std::cmp::Ordering;
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use moss_sdk::context::Context;
+use moss_sdk::file::{Entry, EntryKind, ListOptions, Skipped};
+use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most entries of one result.
+const ENTRIES_MAX: usize = 1_000;
+/// Most entries that one call visits.
+const VISITED_MAX: usize = 200_000;
+
+/// Lists the files and directories in a directory of the workspace, with size and time of last
+/// change.
+///
+/// What ignore files such as `.gitignore` name is left out and counted in `skipped`. One call
+/// returns up to 1,000 entries, the first ones in the order asked for; `total` says how many there
+/// are. Symbolic links are listed, not followed. To see what is in a file, use read_file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ListDirectory {
+    /// Path of the directory, relative to the workspace root, such as `src`; `.` is the root.
+    path: String,
+    /// Whether to list the directories beneath it too. Default: false.
+    #[serde(default)]
+    recursive: bool,
+    /// Lists only files whose name ends so: `.rs` or `rs`, several separated by commas
+    /// (`.ts,.tsx`). Letter case makes no difference. Default: everything.
+    file_type: Option<String>,
+    /// Lists only files of at least this many bytes. Default: no bound.
+    min_size: Option<u64>,
+    /// Lists only files of at most this many bytes. Default: no bound.
+    max_size: Option<u64>,
+    /// Lists only entries that changed at this time or later: an ISO date (`2026-03-31`, from the
+    /// start of the day) or date-time (`2026-03-31T18:00:00Z`). Without an offset it is UTC.
+    /// Default: any time.
+    modified_after: Option<String>,
+    /// What to sort by: `name` (the path), `size` or `modified`. Equal entries are sorted by path.
+    /// Default: `name`.
+    #[serde(default)]
+    sort_by: SortBy,
+    /// `asc`: smallest, oldest or first name first; `desc`: the other way round. Default: `asc`.
+    #[serde(default)]
+    sort_order: SortOrder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SortBy {
+    #[default]
+    Name,
+    Size,
+    Modified,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SortOrder {
+    #[default]
+    Asc,
+    Desc,
+}
+
+/// Entries of a directory.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ListDirectoryOutput {
+    /// The directory, relative to the workspace root.
+    path: String,
+    /// The entries, sorted as asked for.
+    entries: Vec<ListedEntry>,
+    /// How many entries passed the filters.
+    total: usize,
+    /// Whether entries are missing because of a bound; `note` says which.
+    truncated: bool,
+    /// How many entries were left out, by reason.
+    skipped: Skipped,
+    /// What is missing, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// One directory entry.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedEntry {
+    /// Its path, relative to the workspace root.
+    path: String,
+    /// What it is.
+    kind: EntryKind,
+    /// Size in bytes; of files only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_bytes: Option<u64>,
+    /// When it last changed, in UTC, to the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified: Option<String>,
+}
+
+/// What an entry must be to be listed.
+#[derive(Debug, Default)]
+struct Filter {
+    /// Endings of names, in lower case, each with its dot; empty for any.
+    suffixes: Vec<String>,
+    size_min: Option<u64>,
+    size_max: Option<u64>,
+    modified_min: Option<SystemTime>,
+}
+
+impl Tool for ListDirectory {
+    const NAME: &'static str = "list_directory";
+    const TITLE: &'static str = "List directory";
+    const EFFECT: Effect = Effect::Read;
+    type Output = ListDirectoryOutput;
+
+    async fn run(self, cx: Context) -> Result<ListDirectoryOutput, ToolError> {
+        let filter = Filter::new(&self)?;
+        let path = cx.path(without_slash(&self.path))?;
+        let options = ListOptions { recursive: self.recursive, entries_max: VISITED_MAX };
+        let listing = cx.list(&path, options).await?;
+        let mut entries = listing.entries;
+        entries.retain(|entry| filter.admits(entry));
+        entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
+        let total = entries.len();
+        entries.truncate(ENTRIES_MAX);
+        Ok(ListDirectoryOutput {
+            path: path.to_string(),
+            total,
+            truncated: listing.truncated || total > ENTRIES_MAX,
+            skipped: listing.skipped,
+            note: note(listing.truncated, total),
+            entries: entries.into_iter().map(ListedEntry::from).collect(),
+        })
+    }
+}
+
+/// Drops the slash that people like to put after a directory.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
+}
+
+fn note(walk_ended: bool, total: usize) -> Option<String> {
+    if walk_ended {
+        return Some(format!(
+            "only the first {VISITED_MAX} entries were looked at: list a directory further down"
+        ));
+    }
+    (total > ENTRIES_MAX).then(|| {
+        format!("{ENTRIES_MAX} of {total} entries: narrow the filters, or list a directory below")
+    })
+}
+
+fn compare(a: &Entry, b: &Entry, by: SortBy, order: SortOrder) -> Ordering {
+    let paths = || a.path.components().cmp(b.path.components());
+    let ordering = match by {
+        SortBy::Name => paths(),
+        SortBy::Size => a.size_bytes.cmp(&b.size_bytes),
+        SortBy::Modified => a.modified.cmp(&b.modified),
+    };
+    match order {
+        SortOrder::Asc => ordering,
+        SortOrder::Desc => ordering.reverse(),
+    }
+    .then_with(paths)
+}
+
+/// Reads a date or a date-time; what has no offset is UTC.
+fn time(text: &str) -> Result<SystemTime, ToolError> {
+    let text = text.trim();
+    let utc = || text.parse::<DateTime>().and_then(|time| time.to_zoned(TimeZone::UTC));
+    match text.parse::<Timestamp>().or_else(|_| utc().map(|time| time.timestamp())) {
+        Ok(time) => Ok(time.into()),
+        Err(_) => {
+            let message = format!("`modifiedAfter` is not a date or a date-time: {text:.100}");
+            Err(ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("write it as 2026-03-31 or 2026-03-31T18:00:00Z"))
+        }
+    }
+}
+
+// === impl Filter ===
+
+impl Filter {
+    fn new(arguments: &ListDirectory) -> Result<Self, ToolError> {
+        let invalid = |message: &str, hint: &str| {
+            Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(hint))
+        };
+        let suffixes: Vec<String> = arguments
+            .file_type
+            .iter()
+            .flat_map(|types| types.split(','))
+            .map(|kind| kind.trim().trim_start_matches('*').trim_start_matches('.'))
+            .filter(|kind| !kind.is_empty())
+            .map(|kind| format!(".{}", kind.to_lowercase()))
+            .collect();
+        if arguments.file_type.is_some() && suffixes.is_empty() {
+            return invalid("`fileType` names no file type", "write it as .rs or .ts,.tsx");
+        }
+        let (size_min, size_max) = (arguments.min_size, arguments.max_size);
+        if let (Some(min), Some(max)) = (size_min, size_max)
+            && max < min
+        {
+            return invalid("`maxSize` is less than `minSize`", "both are bytes, both included");
+        }
+        let modified_min = arguments.modified_after.as_deref().map(time).transpose()?;
+        Ok(Self { suffixes, size_min, size_max, modified_min })
+    }
+
+    fn admits(&self, entry: &Entry) -> bool {
+        self.admits_kind(entry) && self.admits_size(entry) && self.admits_time(entry)
+    }
+
+    fn admits_kind(&self, entry: &Entry) -> bool {
+        let name = || entry.path.file_name().unwrap_or_default().to_lowercase();
+        self.suffixes.is_empty()
+            || (entry.kind == EntryKind::File
+                && self.suffixes.iter().any(|suffix| name().ends_with(suffix)))
+    }
+
+    fn admits_size(&self, entry: &Entry) -> bool {
+        if self.size_min.is_none() && self.size_max.is_none() {
+            return true;
+        }
+        entry.size_bytes.is_some_and(|size| {
+            self.size_min.is_none_or(|min| size >= min)
+                && self.size_max.is_none_or(|max| size <= max)
+        })
+    }
+
+    fn admits_time(&self, entry: &Entry) -> bool {
+        self.modified_min.is_none_or(|min| entry.modified.is_some_and(|time| time >= min))
+    }
+}
+
+// === impl ListedEntry ===
+
+impl From<Entry> for ListedEntry {
+    fn from(entry: Entry) -> Self {
+        let time = entry.modified.and_then(|time| Timestamp::try_from(time).ok());
+        Self {
+            path: entry.path.to_string(),
+            kind: entry.kind,
+            size_bytes: entry.size_bytes,
+            modified: time.map(|time| format!("{time:.0}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Tests of `replace_text`; among them every shared case of edit matching, of which an exact match
+//! must do the exact ones and refuse the others.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::testing::{MemoryHost, hash};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::check::{call, refused};
+
+const CASES: &str = include_str!("../../../tests/fixtures/edits.json");
+
+fn replace(old: &str, new: &str) -> Value {
+    json!({ "path": "a", "oldText": old, "newText": new })
+}
+
+#[test]
+fn the_one_place_is_replaced() {
+    let cases = [
+        ("one two\n", "two", "2", "one 2\n"),
+        ("a\r\nb\r\n", "a\r\nb", "x\ny", "x\r\ny\r\n"),
+        ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
+        ("a\nb\nc\n", "b\n", "", "a\nc\n"),
+        ("a\nb", "b\n", "c\nd\n", "a\nc\nd"),
+        ("a\nb", "b\n", "c", "a\nc"),
+        ("x\nx y\n", "x y", "z", "x\nz\n"),
+        ("\u{feff}a\n", "a", "b", "\u{feff}b\n"),
+        ("s = '😀'\nn\n", "n", "m", "s = '😀'\nm\n"),
+        ("f(a)\n", "(a)", "(a, b)", "f(a, b)\n"),
+        ("no\n", "no", "", "\n"),
+    ];
+    for (before, old, new, after) in cases {
+        let host = MemoryHost::new([("a", before)]);
+        let result = call(&host, "replace_text", replace(old, new));
+        assert!(result.is_ok(), "{before:?} {old:?}: {result:?}");
+        assert_eq!(host.text("a").unwrap(), after, "{before:?} {old:?} {new:?}");
+    }
+}
+
+#[test]
+fn the_result_names_the_lines() {
+    let span = |start: u64, end: u64| json!({ "start_line": start, "end_line": end });
+    let cases = [
+        ("2\n3\n", "x\n", span(2, 3), Some(span(2, 2)), 3),
+        ("2\n3\n", "", span(2, 3), None, 2),
+        ("2\n3", "x\ny\nz", span(2, 3), Some(span(2, 4)), 5),
+        ("3", "", span(3, 3), Some(span(3, 3)), 4),
+        ("4", "x", span(4, 4), Some(span(4, 4)), 4),
+    ];
+    for (old, new, before, after, total) in cases {
+        let host = MemoryHost::new([("a", "1\n2\n3\n4\n")]);
+        let output = call(&host, "replace_text", replace(old, new)).unwrap();
+        assert_eq!(output["before"], before, "{old:?} {new:?}");
+        assert_eq!(output.get("after"), after.as_ref(), "{old:?} {new:?}");
+        assert_eq!(output["total_lines"], total, "{old:?} {new:?}");
+        assert_eq!(output["hash"], json!(hash(&host.bytes("a").unwrap())));
+    }
+}
+
+#[test]
+fn texts_that_do_not_name_one_place_are_refused() {
+    let host = MemoryHost::new([("a", "aaa\nfn main() {\n    run();\n}\n"), ("empty", "")]);
+    host.write("binary", b"\x7fELF\0\0abc\0");
+    let in_file = |path: &str| json!({ "path": path, "oldText": "abc", "newText": "abd" });
+    let cases = [
+        (replace("", "x"), ErrorCode::InvalidArguments, "white space"),
+        (replace(" \n\t", "x"), ErrorCode::InvalidArguments, "white space"),
+        (replace("aaa", "aaa"), ErrorCode::NoChange, "the same"),
+        (replace("}\n", "}\r\n"), ErrorCode::NoChange, "the same"),
+        (replace("aa", "b"), ErrorCode::Ambiguous, "occurs 2 times in a"),
+        (replace("aaa", "     1\tb"), ErrorCode::InvalidArguments, "line number"),
+        (replace("    run( );", "x"), ErrorCode::NoMatch, "the closest are lines 3-3"),
+        (
+            replace("fn main() {\nrun();\n}", "x"),
+            ErrorCode::NoMatch,
+            "white space differs at lines 2-4",
+        ),
+        (replace("quite another", "x"), ErrorCode::NoMatch, "nor anything like it"),
+        (replace("     3\t    run();", "x"), ErrorCode::NoMatch, "does not occur"),
+        (replace("old()", "    run();"), ErrorCode::NoMatch, "does not occur"),
+        (
+            replace("old(1, 2)", "fn main() {"),
+            ErrorCode::NoChange,
+            "already applied: a holds `newText` at line 2",
+        ),
+        (in_file("empty"), ErrorCode::NoMatch, "the file is empty"),
+        (in_file("binary"), ErrorCode::Binary, "not a text file"),
+        (in_file("none"), ErrorCode::NotFound, "none"),
+    ];
+    for (arguments, code, message) in cases {
+        let error = refused(&host, "replace_text", arguments.clone());
+        assert_eq!(error.code, code, "{arguments}: {error}");
+        assert!(error.message.contains(message), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn several_places_are_listed_up_to_ten() {
+    let host = MemoryHost::new([("a", "call(x)\nother\n".repeat(12).as_str())]);
+    let error = refused(&host, "replace_text", replace("call(x)", "call(y)"));
+    assert!(error.message.starts_with("`oldText` occurs 12 times in a:\nline 1:"), "{error}");
+    assert!(error.message.contains("\nline 19:"), "{error}");
+    assert!(!error.message.contains("\nline 21:") && error.message.ends_with('…'), "{error}");
+    let host = MemoryHost::new([("a", "x".repeat(1000).as_str())]);
+    let error = refused(&host, "replace_text", replace("x", "y"));
+    assert!(error.message.starts_with("`oldText` occurs at least 100 times"), "{error}");
+}
+
+#[test]
+fn an_edit_by_text_needs_no_read_and_survives_other_changes() {
+    let host = MemoryHost::new([("a", "1\nkey = 1\n")]);
+    call(&host, "read_file", json!({ "path": "a" })).unwrap();
+    host.write("a", "0\n1\nkey = 1\n");
+    call(&host, "replace_text", replace("key = 1", "key = 2")).unwrap();
+    assert_eq!(host.text("a").unwrap(), "0\n1\nkey = 2\n");
+}
+
+/// Whether an outcome of a shared case is allowed for a file that now holds `after`, or for an
+/// error.
+fn allowed(expected: &Value, outcome: &Result<String, ErrorCode>) -> bool {
+    match outcome {
+        Ok(after) => expected["ok"] == true && expected["after"] == after.as_str(),
+        Err(code) => {
+            let names: &[&str] = match code {
+                ErrorCode::InvalidArguments => &["blank_search", "empty_search"],
+                ErrorCode::NoChange => &["no_change", "already_applied"],
+                ErrorCode::NoMatch => &["not_found", "drift"],
+                ErrorCode::Ambiguous => &["ambiguous"],
+                _ => &[],
+            };
+            expected["ok"] == false
+                && expected["error"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|e| names.contains(&e.as_str().unwrap()))
+        }
+    }
+}
+
+#[test]
+fn shared_cases_are_done_exactly_or_refused() {
+    let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
+    assert_eq!(cases.len(), 54);
+    let mut done = Vec::new();
+    for case in &cases {
+        let text = |key: &str| case[key].as_str().unwrap();
+        let host = MemoryHost::new([("a", text("before"))]);
+        let arguments = replace(text("search"), text("replace"));
+        let outcome = call(&host, "replace_text", arguments)
+            .map(|_| host.text("a").unwrap())
+            .map_err(|error| error.code);
+        let expected = [&case["expect"]]
+            .into_iter()
+            .chain(case["expect"]["any_of"].as_array().into_iter().flatten())
+            .chain(case["also"].as_array().into_iter().flatten());
+        // Whoever may only match exactly misses what needs a looser level.
+        let looser = case["expect"]["ok"] == true && outcome == Err(ErrorCode::NoMatch);
+        let allowed = expected.into_iter().any(|expected| allowed(expected, &outcome));
+        assert!(allowed || looser, "{}: {outcome:?}", case["id"]);
+        if outcome.is_ok() {
+            done.push(text("id"));
+        } else {
+            assert_eq!(host.text("a").unwrap(), text("before"), "{}", case["id"]);
+        }
+    }
+    assert_eq!(done, ["A04", "A05", "B01", "B02", "B04", "B07", "B10", "B12", "E08"]);
+}
+
+proptest! {
+    #[test]
+    fn a_unique_text_is_replaced_and_nothing_else(
+        head in "([ab]{0,2}(\n|\r\n)){0,4}",
+        old in "<[ab\n]{0,6}>",
+        new in "[ab\n]{0,6}",
+        tail in "((\n|\r\n)[ab]{0,2}){0,4}",
+    ) {
+        let line_end = if head.contains("\r\n") { "\r\n" } else { "\n" };
+        let before = format!("{head}{}{tail}", old.replace('\n', line_end));
+        let host = MemoryHost::new([("a", before.as_str())]);
+        call(&host, "replace_text", replace(&old, &new)).unwrap();
+        let after = host.text("a").unwrap();
+        prop_assert!(after.starts_with(&head) && after.ends_with(&tail), "{:?}", after);
+        let middle = &after[head.len()..after.len() - tail.len()];
+        prop_assert_eq!(middle.replace("\r\n", "\n"), new);
+    }
+
+    #[test]
+    fn a_text_that_is_not_unique_is_never_replaced(
+        text in "[ab\n]{0,12}",
+        old in "[ab\n]{1,3}",
+        new in "[ab\n]{0,3}",
+    ) {
+        let host = MemoryHost::new([("a", text.as_str())]);
+        let count = text.char_indices().filter(|(at, _)| text[*at..].starts_with(&old)).count();
+        match call(&host, "replace_text", replace(&old, &new)) {
+            Ok(_) if count == 1 => {
+                prop_assert_eq!(host.text("a").unwrap(), text.replacen(&old, &new, 1));
+            }
+            // The last line matches as if it had a line end.
+            Ok(_) => prop_assert!(count == 0 && text.ends_with(old.trim_end_matches('\n'))),
+            Err(_) => prop_assert_eq!(host.text("a").unwrap(), text),
+        }
+    }
+}
