@@ -1,0 +1,237 @@
+//! What a plugin says about itself, checked: names, texts, schemas, requested capabilities.
+//!
+//! Everything here comes from the guest and is bounded before it is used.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jsonschema::PatternOptions;
+use moss_sdk::spec::ToolText;
+use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
+use serde_json::{Map, Value, json};
+
+use crate::bindings::tools;
+use crate::error::quoted;
+use crate::grants::{Capability, Request};
+use crate::outcome::OutputForm;
+
+/// Most tools of one plugin.
+pub(crate) const TOOLS_MAX: usize = 64;
+/// Most requested capabilities of one plugin.
+pub(crate) const REQUESTS_MAX: usize = 64;
+/// Longest name of a plugin or a tool, in bytes.
+pub(crate) const NAME_BYTES_MAX: usize = 64;
+/// Longest version, title or scope, in bytes.
+pub(crate) const TITLE_BYTES_MAX: usize = 200;
+/// Longest description or reason, in bytes.
+pub(crate) const DESCRIPTION_BYTES_MAX: usize = 4 << 10;
+/// Largest schema, in bytes.
+pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;
+/// Deepest schema.
+pub(crate) const SCHEMA_DEPTH_MAX: usize = 32;
+/// Largest compiled pattern of a schema, in bytes.
+pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// What is known of a plugin beside its code.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Description {
+    pub(crate) version: String,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) specs: Vec<ToolSpec>,
+    /// In the order of `specs`.
+    pub(crate) forms: Vec<OutputForm>,
+}
+
+/// Reads a description; `name` is what the list calls the plugin.
+pub(crate) fn read(name: &str, told: tools::Description) -> Result<Description, String> {
+    if told.name != name {
+        return Err(format!(
+            "it is called `{}`, but the list calls it `{name}`; put its own name into the list",
+            quoted(&told.name)
+        ));
+    }
+    check_text("the version", &told.version, TITLE_BYTES_MAX)?;
+    if told.tools.is_empty() {
+        return Err("it has no tools".to_owned());
+    }
+    if told.tools.len() > TOOLS_MAX {
+        return Err(format!("it has more than {TOOLS_MAX} tools"));
+    }
+    if told.capabilities.len() > REQUESTS_MAX {
+        return Err(format!("it requests more than {REQUESTS_MAX} capabilities"));
+    }
+    let requests = told.capabilities.into_iter().map(read_request).collect::<Result<_, _>>()?;
+    let mut names = BTreeSet::new();
+    let mut specs = Vec::with_capacity(told.tools.len());
+    let mut forms = Vec::with_capacity(told.tools.len());
+    for tool in told.tools {
+        let name = quoted(&tool.name);
+        let (spec, form) = read_tool(tool).map_err(|why| format!("tool `{name}`: {why}"))?;
+        if !names.insert(spec.name.clone()) {
+            return Err(format!("it has two tools named `{name}`"));
+        }
+        specs.push(spec);
+        forms.push(form);
+    }
+    Ok(Description { version: told.version, requests, specs, forms })
+}
+
+/// Whether a text can name a tool.
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    name.len() <= NAME_BYTES_MAX
+        && name.starts_with(|char: char| char.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+fn read_request(told: tools::Capability) -> Result<Request, String> {
+    check_text("the reason of a capability", &told.reason, DESCRIPTION_BYTES_MAX)?;
+    check_text("the scope of a capability", &told.scope, TITLE_BYTES_MAX)?;
+    if told.kind != "fs.read" {
+        return Err(format!(
+            "it requests `{}`, which this version does not support; `fs.read` is supported",
+            quoted(&told.kind)
+        ));
+    }
+    let path = RelPath::parse(&told.scope)
+        .map_err(|error| format!("it requests to read {}", error.message))?;
+    Ok(Request { capability: Capability::Read(path), reason: told.reason })
+}
+
+fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
+    if !is_tool_name(&told.name) {
+        return Err(format!(
+            "the name must be a letter, then up to {} letters, digits, `_` or `-`",
+            NAME_BYTES_MAX - 1
+        ));
+    }
+    check_text("the title", &told.title, TITLE_BYTES_MAX)?;
+    check_text("the description", &told.description, DESCRIPTION_BYTES_MAX)?;
+    let parameters = read_schema("parameters", &told.parameters)?;
+    if parameters.get("type") != Some(&json!("object")) {
+        return Err("the schema of its parameters is not of type `object`".to_owned());
+    }
+    let output = read_schema("output", &told.output)?;
+    let (output, form) = if output.get("type") == Some(&json!("object")) {
+        (Value::Object(output), OutputForm::Object)
+    } else {
+        (wrapped(output), OutputForm::Wrapped)
+    };
+    let spec = ToolSpec {
+        name: told.name,
+        effect: match told.effect {
+            tools::Effect::Read => Effect::Read,
+            tools::Effect::Write => Effect::Write,
+        },
+        toolset: Toolset::Plugin,
+        text: ToolText {
+            title: told.title,
+            description: told.description,
+            parameters: parameter_texts(&parameters),
+        },
+        text_zh: None,
+        parameters_strict: closed(parameters.clone()),
+        parameters: Value::Object(parameters),
+        output,
+        aliases: BTreeMap::new(),
+    };
+    Ok((spec, form))
+}
+
+fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
+    if text.trim().is_empty() {
+        Err(format!("{what} is empty"))
+    } else if text.len() > bytes_max {
+        Err(format!("{what} is longer than {bytes_max} bytes"))
+    } else if text.chars().any(|char| char.is_control() && char != '\n') {
+        Err(format!("{what} contains control characters"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Reads a schema that can be compiled without looking anything up.
+fn read_schema(which: &str, text: &str) -> Result<Map<String, Value>, String> {
+    let refused = |why: String| format!("the schema of its {which} {why}");
+    if text.len() > SCHEMA_BYTES_MAX {
+        return Err(refused(format!("is larger than {SCHEMA_BYTES_MAX} bytes")));
+    }
+    let schema: Value =
+        serde_json::from_str(text).map_err(|error| refused(format!("is not JSON: {error}")))?;
+    check_schema_shape(&schema, 0).map_err(refused)?;
+    jsonschema::draft202012::options()
+        .with_pattern_options(
+            PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX),
+        )
+        .build(&schema)
+        .map_err(|error| refused(format!("is not a schema: {}", quoted(&error.to_string()))))?;
+    match schema {
+        Value::Object(schema) => Ok(schema),
+        _ => Err(refused("is not an object".to_owned())),
+    }
+}
+
+fn check_schema_shape(schema: &Value, depth: usize) -> Result<(), String> {
+    if depth > SCHEMA_DEPTH_MAX {
+        return Err(format!("is nested deeper than {SCHEMA_DEPTH_MAX} levels"));
+    }
+    match schema {
+        Value::Object(object) => {
+            for key in ["$ref", "$dynamicRef"] {
+                if let Some(Value::String(to)) = object.get(key)
+                    && !to.starts_with("#/$defs/")
+                {
+                    return Err(format!("refers to `{}`, not to its own `$defs`", quoted(to)));
+                }
+            }
+            if object.get("$id").is_some_and(Value::is_string) {
+                return Err("has an `$id`".to_owned());
+            }
+            object.values().try_for_each(|value| check_schema_shape(value, depth + 1))
+        }
+        Value::Array(items) => {
+            items.iter().try_for_each(|item| check_schema_shape(item, depth + 1))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Closes a schema that says nothing about further keys, so that misspelt ones are found.
+fn closed(mut schema: Map<String, Value>) -> Value {
+    const OPEN: &[&str] =
+        &["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "unevaluatedProperties"];
+    if !OPEN.iter().any(|key| schema.contains_key(*key)) {
+        schema.entry("properties").or_insert_with(|| json!({}));
+        schema.entry("additionalProperties").or_insert(json!(false));
+    }
+    Value::Object(schema)
+}
+
+/// Makes the schema of `{"result": …}`. References keep their target: `$defs` stays at the root.
+fn wrapped(mut schema: Map<String, Value>) -> Value {
+    let definitions = schema.shift_remove("$defs");
+    schema.shift_remove("$schema");
+    let mut wrapper = json!({
+        "type": "object",
+        "properties": { "result": schema },
+        "required": ["result"],
+        "additionalProperties": false
+    });
+    if let Some(definitions) = definitions {
+        wrapper["$defs"] = definitions;
+    }
+    wrapper
+}
+
+fn parameter_texts(parameters: &Map<String, Value>) -> BTreeMap<String, String> {
+    let properties = parameters.get("properties").and_then(Value::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+            (name.clone(), text.to_owned())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Why a plugin could not be loaded, and why a call of it failed.
+
+use moss_sdk::{ErrorCode, ToolError};
+
+use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
+use crate::units;
+
+/// Most bytes of a text from a guest that go into an error message.
+const QUOTED_BYTES_MAX: usize = 1000;
+
+/// Why a plugin could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Larger than [`COMPONENT_BYTES_MAX`].
+    #[error("the file has {size}; at most {max} are loaded", size = units::size(*.0),
+        max = units::size(COMPONENT_BYTES_MAX))]
+    TooLarge(usize),
+    /// Not the bytes that the list pins.
+    #[error(
+        "the file has the sha256 {actual}, but the list pins {pinned}; if the new file is \
+        trusted, put its digest into the list"
+    )]
+    Digest {
+        /// What the list says.
+        pinned: String,
+        /// What the file has.
+        actual: String,
+    },
+    /// Not a component.
+    #[error("{0}")]
+    NotAComponent(String),
+    /// A component that does not compile or is damaged.
+    #[error("the component is not valid: {0}")]
+    Invalid(String),
+    /// It does not export what a plugin must export.
+    #[error("{0}")]
+    Export(String),
+    /// It imports what is not served.
+    #[error("the component imports what moss does not serve: {0}")]
+    Import(String),
+    /// `limits.memory` is above what the engine allows.
+    #[error("limits.memory is above the {max} that this moss allows", max = units::size(*.0))]
+    MemoryLimit(usize),
+    /// It failed while it was asked to describe itself.
+    #[error("the plugin failed while describing itself: {0}")]
+    Describe(CallError),
+    /// It describes itself in a way that is refused.
+    #[error("the plugin's description of itself is refused: {0}")]
+    Description(String),
+}
+
+/// Why a call of a plugin failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// What the plugin itself says.
+    #[error("{0}")]
+    Failed(ToolError),
+    /// A limit of the plugin was reached.
+    #[error("{0}")]
+    Limit(LimitReached),
+    /// The time of the call was over before the plugin's.
+    #[error("the call's deadline passed while the plugin ran")]
+    Deadline,
+    /// The call was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The plugin trapped.
+    #[error("the plugin crashed: {0}")]
+    Crashed(String),
+    /// The plugin returned what is not a result.
+    #[error("the plugin returned an invalid result: {0}")]
+    Result(String),
+    /// Too many calls at the same time.
+    #[error("too many plugin calls are running")]
+    Busy,
+    /// The plugin has no such tool.
+    #[error("the plugin has no tool `{0}`")]
+    UnknownTool(String),
+    /// A granted directory could not be handed to the guest.
+    #[error("{path}: cannot be given to the plugin: {reason}")]
+    Directory {
+        /// The path as the guest would see it.
+        path: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+// === impl CallError ===
+
+impl From<CallError> for ToolError {
+    fn from(error: CallError) -> Self {
+        let message = error.to_string();
+        match error {
+            CallError::Failed(error) => error,
+            CallError::Limit(limit @ LimitReached::Timeout(_)) => {
+                Self::new(ErrorCode::Timeout, message).hint(limit.hint())
+            }
+            CallError::Limit(limit) => {
+                Self::new(ErrorCode::LimitExceeded, message).hint(limit.hint())
+            }
+            CallError::Deadline => Self::new(ErrorCode::Timeout, message)
+                .hint("retry with a later deadline, or ask for less"),
+            CallError::Cancelled => Self::new(ErrorCode::Cancelled, message),
+            CallError::Busy => Self::new(ErrorCode::LimitExceeded, message)
+                .hint("retry when another call has finished"),
+            CallError::Crashed(_) | CallError::Result(_) => {
+                Self::new(ErrorCode::PluginFailed, message)
+                    .hint("this is a defect of the plugin; tell its author")
+            }
+            CallError::UnknownTool(_) => Self::new(ErrorCode::Internal, message),
+            CallError::Directory { .. } => Self::new(ErrorCode::Io, message),
+        }
+    }
+}
+
+/// Cuts a text from a guest to what an error message may hold, and escapes control characters.
+pub(crate) fn quoted(text: &str) -> String {
+    let end = text.floor_char_boundary(QUOTED_BYTES_MAX);
+    let mut quoted = String::with_capacity(end);
+    for char in text[..end].chars() {
+        match char {
+            '\n' => quoted.push('\n'),
+            char if char.is_control() => quoted.extend(char.escape_default()),
+            char => quoted.push(char),
+        }
+    }
+    if end < text.len() {
+        quoted.push('…');
+    }
+    quoted
+}

@@ -1,0 +1,176 @@
+//! `moss:plugin/context`: log, progress, cancelled, settings.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use moss_sdk::context::Progress;
+use tokio_util::sync::CancellationToken;
+
+use crate::bindings::context::{Host, Level};
+
+/// Most bytes of one log message; the rest is cut.
+pub(crate) const LOG_MESSAGE_BYTES_MAX: usize = 4 << 10;
+/// Most bytes that one call may log, standard output and error included; the rest is dropped.
+pub(crate) const LOG_BYTES_MAX: usize = 256 << 10;
+/// Most progress reports of one call; the rest is dropped.
+pub(crate) const PROGRESS_REPORTS_MAX: usize = 10_000;
+/// What a message costs beside its bytes, so that empty ones are bounded too.
+const LOG_MESSAGE_COST: usize = 16;
+/// How much of what the guest printed last goes into an error message.
+const LAST_WORDS_BYTES_MAX: usize = 2 << 10;
+
+/// Hears what a plugin says while it runs. Must not block.
+pub trait Events: Send + Sync {
+    /// Takes one log message.
+    fn log(&self, level: LogLevel, message: &str);
+
+    /// Takes one progress report.
+    fn progress(&self, progress: Progress);
+}
+
+/// How much a log message matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogLevel {
+    /// For the author of the plugin.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Something is not as it should be.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// Passes on what a guest says, up to the limits. Cheap to clone; all clones share the limits.
+#[derive(Clone)]
+pub(crate) struct Voice {
+    events: Arc<dyn Events>,
+    spent: Arc<Mutex<Spent>>,
+}
+
+#[derive(Default)]
+struct Spent {
+    log_bytes: usize,
+    is_log_closed: bool,
+    progress_reports: usize,
+    last_words: String,
+}
+
+/// The host's side of the interface for one call.
+pub(crate) struct Context {
+    pub(crate) voice: Voice,
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) settings: Arc<str>,
+}
+
+/// Hears nothing.
+pub(crate) struct Deaf;
+
+// === impl Context ===
+
+impl Host for Context {
+    fn log(&mut self, level: Level, message: String) {
+        self.voice.log(level.into(), &message);
+    }
+
+    fn progress(&mut self, message: String, done: u64, total: Option<u64>) {
+        self.voice.progress(Progress { message, done, total });
+    }
+
+    fn cancelled(&mut self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    fn settings(&mut self) -> String {
+        self.settings.to_string()
+    }
+}
+
+// === impl Voice ===
+
+impl Voice {
+    pub(crate) fn new(events: Arc<dyn Events>) -> Self {
+        Self { events, spent: Arc::default() }
+    }
+
+    /// Passes on a message, cut to its limit.
+    pub(crate) fn log(&self, level: LogLevel, message: &str) {
+        let message = &message[..message.floor_char_boundary(LOG_MESSAGE_BYTES_MAX)];
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        if spent.is_log_closed {
+            return;
+        }
+        spent.log_bytes += message.len() + LOG_MESSAGE_COST;
+        spent.is_log_closed = spent.log_bytes > LOG_BYTES_MAX;
+        let is_closed = spent.is_log_closed;
+        drop(spent);
+        if is_closed {
+            self.events.log(LogLevel::Warn, "the plugin logs too much; the rest is dropped");
+        } else {
+            self.events.log(level, message);
+        }
+    }
+
+    /// Passes on a line that the guest wrote to its standard error, and keeps it for the error
+    /// message in case the guest fails.
+    pub(crate) fn complain(&self, line: &str) {
+        self.log(LogLevel::Warn, line);
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = LAST_WORDS_BYTES_MAX.saturating_sub(spent.last_words.len());
+        let line = &line[..line.floor_char_boundary(room)];
+        if !line.is_empty() {
+            spent.last_words.push_str(line);
+            spent.last_words.push('\n');
+        }
+    }
+
+    /// Returns the first of what the guest wrote to its standard error.
+    pub(crate) fn last_words(&self) -> String {
+        let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.last_words.trim().to_owned()
+    }
+
+    fn progress(&self, mut progress: Progress) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.progress_reports += 1;
+        if spent.progress_reports > PROGRESS_REPORTS_MAX {
+            return;
+        }
+        drop(spent);
+        let end = progress.message.floor_char_boundary(LOG_MESSAGE_BYTES_MAX);
+        progress.message.truncate(end);
+        self.events.progress(progress);
+    }
+}
+
+// === impl Deaf ===
+
+impl Events for Deaf {
+    fn log(&self, _: LogLevel, _: &str) {}
+
+    fn progress(&self, _: Progress) {}
+}
+
+// === impl LogLevel ===
+
+impl LogLevel {
+    /// Returns the name, for example `warn`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl From<Level> for LogLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Debug => Self::Debug,
+            Level::Info => Self::Info,
+            Level::Warn => Self::Warn,
+            Level::Error => Self::Error,
+        }
+    }
+}

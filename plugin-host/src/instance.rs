@@ -1,0 +1,310 @@
+//! One call's instance: what it is linked with, what its store holds, and the watch over its run.
+//!
+//! A store lives for one call. Running stops at the first of: the guest is done, its time is over,
+//! the call is cancelled. Dropping the future stops the guest wherever it is, in its own code or
+//! parked in the host.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moss_sdk::RelPath;
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::{HasData, Linker, ResourceTable, ResourceTableError};
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap, UpdateDeadline};
+use wasmtime_wasi::cli::{WasiCli, WasiCliView};
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
+use wasmtime_wasi::random::WasiRandom;
+use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+use crate::bindings;
+use crate::engine::Engine;
+use crate::error::{CallError, quoted};
+use crate::imports;
+use crate::imports::context::{Context, Voice};
+use crate::imports::stdio::Printed;
+use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
+
+/// An open directory that a guest may read, and where it finds it.
+#[derive(Debug)]
+pub struct GrantedDirectory {
+    /// The path in the guest: the same as relative to the workspace.
+    pub guest_path: RelPath,
+    /// The directory. The guest keeps to it even if its name comes to mean another one.
+    pub directory: OwnedFd,
+}
+
+/// What a store holds.
+pub(crate) struct State {
+    pub(crate) context: Context,
+    pub(crate) limiter: Limiter,
+    printed: [Printed; 2],
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+/// What one run gets.
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    /// What is left of the caller's time.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) voice: Voice,
+    pub(crate) settings: Arc<str>,
+    pub(crate) directories: Vec<GrantedDirectory>,
+}
+
+/// When a run ends at the latest, and what that is called.
+struct Deadline {
+    at: Instant,
+    error: CallError,
+}
+
+/// Gives WASI's streams and pollables their table.
+struct Io;
+
+/// Links what is served: WASI 0.2 without network, and `moss:plugin/context`.
+pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+    use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
+
+    let mut linker = Linker::new(engine.wasm());
+    let l = &mut linker;
+    io::error::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
+    io::poll::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
+    io::streams::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
+    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    imports::filesystem::add_to_linker(l)?;
+    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
+    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
+    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
+    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    bindings::context::add_to_linker::<State, Context>(l, |state| &mut state.context)?;
+    Ok(linker)
+}
+
+/// A store for one run, and the watch over it.
+pub(crate) struct Run {
+    pub(crate) store: Store<State>,
+    watch: Watch,
+}
+
+/// Ends a run in time.
+pub(crate) struct Watch {
+    deadline: Deadline,
+    cancelled: CancellationToken,
+    voice: Voice,
+    engine: Engine,
+    output_bytes_max: usize,
+}
+
+// === impl Run ===
+
+impl Run {
+    /// Sets up a store. Its time runs from now.
+    pub(crate) fn new(engine: &Engine, setup: Setup) -> Result<Self, CallError> {
+        let deadline = Deadline::new(&setup.limits, setup.timeout);
+        let watch = Watch {
+            deadline: deadline.clone(),
+            cancelled: setup.cancelled.clone(),
+            voice: setup.voice.clone(),
+            engine: engine.clone(),
+            output_bytes_max: setup.limits.output_bytes_max,
+        };
+        let hostcall_fuel = setup.limits.hostcall_fuel();
+        let mut store = Store::new(engine.wasm(), State::new(setup)?);
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(hostcall_fuel);
+        store.set_max_component_handles(RESOURCES_MAX);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(move |_| {
+            if Instant::now() < deadline.at {
+                Ok(UpdateDeadline::Yield(1))
+            } else {
+                Err(deadline.as_trap())
+            }
+        });
+        Ok(Self { store, watch })
+    }
+
+    /// Splits into what the guest runs in and what watches it.
+    pub(crate) fn parts(&mut self) -> (&mut Store<State>, &Watch) {
+        (&mut self.store, &self.watch)
+    }
+}
+
+// === impl Watch ===
+
+impl Watch {
+    /// Runs the guest until it is done, out of time or cancelled.
+    pub(crate) async fn over<T>(
+        &self,
+        guest: impl Future<Output = wasmtime::Result<T>>,
+    ) -> Result<T, CallError> {
+        let _ticking = self.engine.keep_ticking();
+        tokio::select! {
+            biased;
+            result = guest => result.map_err(|error| self.explain(&error)),
+            () = self.cancelled.cancelled() => Err(CallError::Cancelled),
+            () = tokio::time::sleep_until(self.deadline.at.into()) => {
+                Err(self.deadline.error.clone())
+            }
+        }
+    }
+
+    fn explain(&self, error: &wasmtime::Error) -> CallError {
+        if let Some(stop) = cause::<TimeOver>(error) {
+            return stop.0.clone();
+        }
+        explain(error, self.output_bytes_max).unwrap_or_else(|mut reason| {
+            let last_words = self.voice.last_words();
+            if !last_words.is_empty() {
+                reason = format!("{reason}: {last_words}");
+            }
+            CallError::Crashed(quoted(&reason))
+        })
+    }
+}
+
+/// Finds the typed error behind what stopped a guest; otherwise returns it as a text.
+fn explain(error: &wasmtime::Error, output_bytes_max: usize) -> Result<CallError, String> {
+    if let Some(limit) = cause::<LimitReached>(error) {
+        return Ok(CallError::Limit(*limit));
+    }
+    if cause::<PoolConcurrencyLimitError>(error).is_some() {
+        return Ok(CallError::Busy);
+    }
+    if let Some(ResourceTableError::Full) = cause::<ResourceTableError>(error) {
+        return Ok(CallError::Limit(LimitReached::Resources));
+    }
+    if let Some(exit) = cause::<I32Exit>(error) {
+        return Err(format!("it exited with status {}", exit.0));
+    }
+    match cause::<Trap>(error) {
+        Some(Trap::StackOverflow) => Ok(CallError::Limit(LimitReached::Stack)),
+        Some(trap) => Err(trap.to_string()),
+        None => explain_untyped(error, output_bytes_max),
+    }
+}
+
+/// Knows the engine's limits that have no type by their words.
+fn explain_untyped(error: &wasmtime::Error, output_bytes_max: usize) -> Result<CallError, String> {
+    let root = error.root_cause().to_string();
+    if root.starts_with("resource limit exceeded") {
+        Ok(CallError::Limit(LimitReached::Instances))
+    } else if root.contains("fuel allocated for hostcalls") {
+        Ok(CallError::Limit(LimitReached::Output(output_bytes_max)))
+    } else {
+        Err(error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": "))
+    }
+}
+
+fn cause<E: std::error::Error + Send + Sync + 'static>(error: &wasmtime::Error) -> Option<&E> {
+    error.downcast_ref().or_else(|| error.chain().find_map(|cause| cause.downcast_ref()))
+}
+
+// === impl Deadline ===
+
+/// Carries the end of a run's time out of the guest.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct TimeOver(CallError);
+
+impl Clone for Deadline {
+    fn clone(&self) -> Self {
+        Self { at: self.at, error: self.error.clone() }
+    }
+}
+
+impl Deadline {
+    fn new(limits: &Limits, timeout: Option<Duration>) -> Self {
+        let now = Instant::now();
+        match timeout {
+            Some(timeout) if timeout < limits.timeout => {
+                Self { at: now + timeout, error: CallError::Deadline }
+            }
+            _ => Self {
+                at: now + limits.timeout,
+                error: CallError::Limit(LimitReached::Timeout(limits.timeout)),
+            },
+        }
+    }
+
+    fn as_trap(&self) -> wasmtime::Error {
+        wasmtime::Error::new(TimeOver(self.error.clone()))
+    }
+}
+
+// === impl State ===
+
+impl State {
+    fn new(setup: Setup) -> Result<Self, CallError> {
+        let output = Printed::output(setup.voice.clone());
+        let error = Printed::error(setup.voice.clone());
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.stdout(output.clone()).stderr(error.clone()).max_random_size(RANDOM_BYTES_MAX);
+        for granted in setup.directories {
+            let path = granted.guest_path.to_string();
+            let failed = |reason: String| CallError::Directory { path: path.clone(), reason };
+            let name = name_of(&granted.directory).map_err(|error| failed(error.to_string()))?;
+            wasi.preopened_dir(name, &path, FsPerms::ReadOnly)
+                .map_err(|error| failed(error.root_cause().to_string()))?;
+        }
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(RESOURCES_MAX);
+        Ok(Self {
+            limiter: Limiter::new(setup.limits.memory_bytes_max),
+            context: Context {
+                voice: setup.voice,
+                cancelled: setup.cancelled,
+                settings: setup.settings,
+            },
+            printed: [output, error],
+            wasi: wasi.build(),
+            table,
+        })
+    }
+
+    /// Passes on what was printed without a line end.
+    pub(crate) fn finish_printing(&self) {
+        self.printed.iter().for_each(Printed::finish);
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl HasData for Io {
+    type Data<'a> = &'a mut ResourceTable;
+}
+
+impl HasData for Context {
+    type Data<'a> = &'a mut Self;
+}
+
+/// Returns a name that opens exactly this directory, whatever its path means by now.
+#[cfg(target_os = "linux")]
+fn name_of(directory: &OwnedFd) -> std::io::Result<PathBuf> {
+    Ok(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()).into())
+}
+
+/// Returns the path of the directory; elsewhere than on Linux there is no closer name.
+#[cfg(not(target_os = "linux"))]
+fn name_of(directory: &OwnedFd) -> std::io::Result<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+    let path = rustix::fs::getpath(directory)?;
+    Ok(std::ffi::OsString::from_vec(path.into_bytes()).into())
+}

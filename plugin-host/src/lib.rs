@@ -1,0 +1,35 @@
+//! Loads WASM components and calls their tools.
+//!
+//! * [`Engine`]: compiles and runs; one for the process;
+//! * [`PluginList`]: which plugins there are and what each may do (`moss-tools.json`);
+//! * [`Plugin`]: a loaded component; [`Plugin::call`] runs one of its tools in an instance of its
+//!   own, within [`Limits`] and with no more than the directories that were handed in.
+//!
+//! A guest reads beneath those directories and returns the edits that it proposes. It cannot write,
+//! reach the network, see the environment or start a process: nothing of that is linked.
+//!
+//! This is the only crate that names the WASM engine. It opens no workspace file by name and starts
+//! no process. Calls run on the caller's tokio runtime, which must have its timer enabled.
+
+mod bindings;
+mod description;
+mod engine;
+mod error;
+mod grants;
+mod imports;
+mod instance;
+pub mod limits;
+mod list;
+mod outcome;
+mod plugin;
+mod units;
+
+pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
+pub use crate::error::{CallError, LoadError};
+pub use crate::grants::{Capability, Grant, Request, effective};
+pub use crate::imports::context::{Events, LogLevel};
+pub use crate::instance::GrantedDirectory;
+pub use crate::limits::{LimitReached, Limits};
+pub use crate::list::{ListError, PluginEntry, PluginList};
+pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
+pub use crate::plugin::{CallRequest, Plugin};

@@ -1,0 +1,226 @@
+//! What one call may use, and the accounting that holds it to that.
+//!
+//! Memory is counted over all memories of a call together, not for each alone. A limit that is
+//! reached stops the guest with a [`LimitReached`] that names the limit and how to raise it.
+
+use std::fmt;
+use std::time::Duration;
+
+use wasmtime::ResourceLimiter;
+
+use crate::units;
+
+/// Largest component that is loaded, in bytes.
+pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
+/// Most core instances of one call.
+pub const INSTANCES_MAX: usize = 32;
+/// Most linear memories of one call.
+pub const MEMORIES_MAX: usize = 8;
+/// Most tables of one call.
+pub const TABLES_MAX: usize = 16;
+/// Most elements of all tables of one call.
+pub const TABLE_ELEMENTS_MAX: usize = 65_536;
+/// Most WASI resources (open files, streams, pollables) of one call.
+pub const RESOURCES_MAX: usize = 1024;
+/// Most bytes that a guest gets from one request for random bytes.
+pub const RANDOM_BYTES_MAX: u64 = 64 << 10;
+/// Most edits that one call returns.
+pub const EDITS_MAX: usize = 1024;
+
+/// Least host-call fuel: about the bytes that one host call may copy out of the guest.
+const HOSTCALL_FUEL_MIN: usize = 8 << 20;
+
+/// What one call of a plugin may use. `limits` in the plugin list sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest run.
+    pub timeout: Duration,
+    /// Most bytes of all linear memories together.
+    pub memory_bytes_max: usize,
+    /// Most bytes of the output and the edits together.
+    pub output_bytes_max: usize,
+}
+
+/// A limit that a call reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitReached {
+    /// `limits.timeout`.
+    Timeout(Duration),
+    /// `limits.memory`, in bytes.
+    Memory(usize),
+    /// `limits.output`, in bytes.
+    Output(usize),
+    /// [`EDITS_MAX`].
+    Edits,
+    /// [`TABLE_ELEMENTS_MAX`].
+    TableElements,
+    /// [`INSTANCES_MAX`], [`MEMORIES_MAX`] or [`TABLES_MAX`].
+    Instances,
+    /// [`RESOURCES_MAX`].
+    Resources,
+    /// The stack of the guest.
+    Stack,
+}
+
+/// Counts what the instances of one call use together.
+#[derive(Debug)]
+pub(crate) struct Limiter {
+    memory_bytes_max: usize,
+    memory_bytes: usize,
+    memory_bytes_peak: usize,
+    /// What the last growth added, to take it back where the growth then fails.
+    memory_bytes_added: usize,
+    table_elements: usize,
+    table_elements_added: usize,
+}
+
+// === impl Limits ===
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            memory_bytes_max: 64 << 20,
+            output_bytes_max: 1 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns how much one host call, or the result of the call, may copy out of the guest. A
+    /// result within the output limit never runs into it.
+    pub(crate) fn hostcall_fuel(&self) -> usize {
+        self.output_bytes_max.saturating_mul(4).max(HOSTCALL_FUEL_MIN)
+    }
+}
+
+// === impl LimitReached ===
+
+impl LimitReached {
+    /// Returns how to raise the limit, or what to do where it is fixed.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Timeout(_) => "raise limits.timeout of the plugin in moss-tools.json",
+            Self::Memory(_) => "raise limits.memory of the plugin in moss-tools.json",
+            Self::Output(_) => "raise limits.output of the plugin in moss-tools.json",
+            Self::Edits => "propose fewer edits in one call",
+            Self::TableElements | Self::Instances => "the plugin needs a smaller build",
+            Self::Resources => "the plugin must close files and streams that it no longer uses",
+            Self::Stack => "the plugin must recurse less deeply",
+        }
+    }
+}
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout(timeout) => {
+                write!(f, "the plugin ran longer than {}", units::duration(*timeout))
+            }
+            Self::Memory(bytes) => {
+                write!(f, "the plugin needs more than {} of memory", units::size(*bytes))
+            }
+            Self::Output(bytes) => {
+                write!(f, "the plugin returned more than {}", units::size(*bytes))
+            }
+            Self::Edits => write!(f, "the plugin returned more than {EDITS_MAX} edits"),
+            Self::TableElements => {
+                write!(f, "the plugin needs more than {TABLE_ELEMENTS_MAX} table elements")
+            }
+            Self::Instances => write!(
+                f,
+                "the plugin needs more than {INSTANCES_MAX} instances, {MEMORIES_MAX} memories \
+                 or {TABLES_MAX} tables"
+            ),
+            Self::Resources => {
+                write!(f, "the plugin holds more than {RESOURCES_MAX} files, streams and the like")
+            }
+            Self::Stack => f.write_str("the plugin ran out of stack"),
+        }
+    }
+}
+
+impl std::error::Error for LimitReached {}
+
+// === impl Limiter ===
+
+impl Limiter {
+    pub(crate) fn new(memory_bytes_max: usize) -> Self {
+        Self {
+            memory_bytes_max,
+            memory_bytes: 0,
+            memory_bytes_peak: 0,
+            memory_bytes_added: 0,
+            table_elements: 0,
+            table_elements_added: 0,
+        }
+    }
+
+    /// Returns the most bytes that all memories had together.
+    pub(crate) fn memory_bytes_peak(&self) -> usize {
+        self.memory_bytes_peak
+    }
+}
+
+impl ResourceLimiter for Limiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let added = desired.saturating_sub(current);
+        let total = self.memory_bytes.saturating_add(added);
+        if total > self.memory_bytes_max {
+            return Err(wasmtime::Error::new(LimitReached::Memory(self.memory_bytes_max)));
+        }
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        self.memory_bytes = total;
+        self.memory_bytes_added = added;
+        self.memory_bytes_peak = self.memory_bytes_peak.max(total);
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.memory_bytes -= std::mem::take(&mut self.memory_bytes_added);
+        Ok(())
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let added = desired.saturating_sub(current);
+        let total = self.table_elements.saturating_add(added);
+        if total > TABLE_ELEMENTS_MAX {
+            return Err(wasmtime::Error::new(LimitReached::TableElements));
+        }
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        self.table_elements = total;
+        self.table_elements_added = added;
+        Ok(true)
+    }
+
+    fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.table_elements -= std::mem::take(&mut self.table_elements_added);
+        Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        INSTANCES_MAX
+    }
+
+    fn tables(&self) -> usize {
+        TABLES_MAX
+    }
+
+    fn memories(&self) -> usize {
+        MEMORIES_MAX
+    }
+}

@@ -1,0 +1,348 @@
+//! The plugin list, `moss-tools.json`: which plugins there are and what each is granted.
+//!
+//! Every key that is accepted is enforced. Anything else is refused with file, line and column.
+
+mod source;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use moss_sdk::RelPath;
+use serde_json::{Map, Value};
+
+use crate::grants::Grant;
+use crate::limits::Limits;
+use crate::list::source::{Node, Problem};
+use crate::units;
+
+/// Largest list, in bytes.
+pub(crate) const LIST_BYTES_MAX: usize = 1 << 20;
+/// Most plugins of one list.
+pub(crate) const PLUGINS_MAX: usize = 256;
+/// Most directories granted to one plugin.
+pub(crate) const DIRECTORIES_MAX: usize = 64;
+/// Largest `config` of one plugin, in bytes.
+pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
+
+const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
+const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
+const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+
+/// A parsed plugin list.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PluginList {
+    /// The plugins, in the order of the file; no two have the same name.
+    pub plugins: Vec<PluginEntry>,
+}
+
+/// One plugin of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PluginEntry {
+    /// Its name, which the component must confirm.
+    pub name: String,
+    /// The file of its component, relative to the list's directory.
+    pub source: String,
+    /// The digest that its component must have.
+    pub sha256: Option<Sha256Digest>,
+    /// What it is granted.
+    pub grant: Grant,
+    /// What one call of it may use.
+    pub limits: Limits,
+    /// Its settings, handed to it as they are.
+    pub config: Map<String, Value>,
+    /// The line of the list where the entry starts, from 1.
+    pub line: usize,
+}
+
+/// The SHA-256 of a component.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sha256Digest([u8; 32]);
+
+/// What is wrong with a plugin list. Its text is one line with file, line and column; as a
+/// [`Diagnostic`] it also shows the place.
+pub struct ListError {
+    line: usize,
+    column: usize,
+    problem: Box<Problem>,
+    source: NamedSource<String>,
+}
+
+// === impl PluginList ===
+
+impl PluginList {
+    /// Reads a list; `file_name` is only for messages. Comments are allowed.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is malformed, unknown, unsupported, out of range or said twice.
+    pub fn parse(file_name: &str, text: &str) -> Result<Self, ListError> {
+        parse(text).map_err(|problem| ListError::new(file_name, text, problem))
+    }
+}
+
+fn parse(text: &str) -> Result<PluginList, Problem> {
+    if text.len() > LIST_BYTES_MAX {
+        let size = units::size(LIST_BYTES_MAX);
+        return Err(Problem::at(0..0, format!("the list is larger than {size}")));
+    }
+    let tree = source::read(text)?;
+    let mut list = Node::root(&tree).object(&["version", "plugins"])?;
+    let version = list.required("version")?;
+    if version.integer()? != 1 {
+        return Err(version.problem("unsupported version").help("this moss reads version 1"));
+    }
+    let plugins = list.required("plugins")?;
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    let mut entries = Vec::new();
+    for node in plugins.array(PLUGINS_MAX)? {
+        let (entry, name) = parse_entry(text, node)?;
+        if let Some(line) = lines.insert(entry.name.clone(), entry.line) {
+            let message = format!("a plugin named `{}` is listed twice", entry.name);
+            return Err(name.problem(message).help(format!("the other one is in line {line}")));
+        }
+        entries.push(entry);
+    }
+    Ok(PluginList { plugins: entries })
+}
+
+fn parse_entry<'t>(text: &str, node: Node<'t>) -> Result<(PluginEntry, Node<'t>), Problem> {
+    let keys = ["name", "source", "sha256", "grant", "limits", "config"];
+    let mut entry = node.object(&keys)?;
+    let name = entry.required("name")?;
+    let parsed = PluginEntry {
+        name: parse_name(name)?,
+        source: parse_source(entry.required("source")?)?,
+        sha256: entry.optional("sha256").map(parse_digest).transpose()?,
+        grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
+        limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),
+        config: entry.optional("config").map(parse_config).transpose()?.unwrap_or_default(),
+        line: source::position(text, node.start()).0,
+    };
+    Ok((parsed, name))
+}
+
+fn parse_name(node: Node<'_>) -> Result<String, Problem> {
+    let name = node.string()?;
+    let is_name = name.len() <= 64
+        && name.starts_with(|char: char| char.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if is_name {
+        Ok(name.to_owned())
+    } else {
+        Err(node
+            .problem(format!("`{name}` cannot name a plugin"))
+            .help("a name is a lowercase letter, then up to 63 lowercase letters, digits or `-`"))
+    }
+}
+
+fn parse_source(node: Node<'_>) -> Result<String, Problem> {
+    let source = node.string()?;
+    if source.is_empty() || source.chars().any(char::is_control) {
+        return Err(node.problem("the source is not a path"));
+    }
+    if let Some((scheme, _)) = source.split_once("://") {
+        return Err(node
+            .problem(format!("`{scheme}` sources are not supported by this version"))
+            .help("give the path of a file, relative to this list"));
+    }
+    Ok(source.to_owned())
+}
+
+fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
+    Sha256Digest::parse(node.string()?).ok_or_else(|| {
+        node.problem("not a SHA-256 digest").help("expected 64 hexadecimal digits in lowercase")
+    })
+}
+
+fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
+    let mut grant = node.object(&["fs", "http", "env"])?;
+    for key in ["http", "env"] {
+        if let Some(items) = grant.optional(key)
+            && let Some(item) = items.array(0)?.next()
+        {
+            return Err(item.problem(format!("`{key}` grants are not supported by this version")));
+        }
+    }
+    let mut read = Vec::new();
+    if let Some(items) = grant.optional("fs") {
+        for item in items.array(DIRECTORIES_MAX)? {
+            read.push(parse_directory(item)?);
+        }
+    }
+    Ok(Grant { read })
+}
+
+fn parse_directory(node: Node<'_>) -> Result<RelPath, Problem> {
+    let mut directory = node.object(&["path", "access"])?;
+    let path = directory.required("path")?;
+    let access = directory.required("access")?;
+    match access.string()? {
+        "read" => {}
+        "write" | "read-write" | "readwrite" => {
+            return Err(access
+                .problem("plugins never write files by themselves")
+                .help("grant `read`; a plugin returns the edits that it proposes"));
+        }
+        other => {
+            return Err(access
+                .problem(format!("`{other}` is not a kind of access"))
+                .help("`read` is the only one"));
+        }
+    }
+    RelPath::parse(path.string()?).map_err(|error| {
+        let problem = path.problem(error.message);
+        match error.hint {
+            Some(hint) => problem.help(hint),
+            None => problem,
+        }
+    })
+}
+
+fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
+    let mut given = node.object(&["timeout", "memory", "output"])?;
+    let mut limits = Limits::default();
+    if let Some(node) = given.optional("timeout") {
+        limits.timeout = units::parse_duration(node.string()?)
+            .ok_or_else(|| {
+                node.problem("not a duration")
+                    .help("expected a whole number and `ms`, `s` or `m`, such as `10s`")
+            })
+            .and_then(|timeout| {
+                in_range(node, timeout, TIMEOUTS_MS.contains(&timeout.as_millis()), "1ms to 10m")
+            })?;
+    }
+    if let Some(node) = given.optional("memory") {
+        let size = parse_size(node)?;
+        limits.memory_bytes_max = in_range(node, size, MEMORIES.contains(&size), "64KiB to 4GiB")?;
+    }
+    if let Some(node) = given.optional("output") {
+        let size = parse_size(node)?;
+        limits.output_bytes_max = in_range(node, size, OUTPUTS.contains(&size), "1B to 64MiB")?;
+    }
+    Ok(limits)
+}
+
+fn parse_size(node: Node<'_>) -> Result<usize, Problem> {
+    units::parse_size(node.string()?).ok_or_else(|| {
+        node.problem("not a size")
+            .help("expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `64MiB`")
+    })
+}
+
+fn in_range<T>(node: Node<'_>, value: T, is_inside: bool, range: &str) -> Result<T, Problem> {
+    if is_inside {
+        Ok(value)
+    } else {
+        Err(node.problem("the limit is out of range").help(format!("it can be {range}")))
+    }
+}
+
+fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {
+    match node.value()? {
+        Value::Object(config)
+            if Value::Object(config.clone()).to_string().len() > CONFIG_BYTES_MAX =>
+        {
+            let size = units::size(CONFIG_BYTES_MAX);
+            Err(node.problem(format!("the settings are larger than {size}")))
+        }
+        Value::Object(config) => Ok(config),
+        _ => Err(node.expected("an object")),
+    }
+}
+
+// === impl Sha256Digest ===
+
+impl Sha256Digest {
+    /// Wraps the 32 bytes.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads 64 lowercase hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let mut bytes = [0; 32];
+        if text.len() != 2 * bytes.len() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            *byte = digit(pair[0])? * 16 + digit(pair[1])?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Sha256Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Sha256Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+// === impl ListError ===
+
+impl ListError {
+    fn new(file_name: &str, text: &str, problem: Problem) -> Self {
+        let (line, column) = source::position(text, problem.span.start);
+        Self {
+            line,
+            column,
+            problem: Box::new(problem),
+            source: NamedSource::new(file_name, text.to_owned()),
+        }
+    }
+
+    /// Returns the line, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Returns the column in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, problem, source } = self;
+        write!(f, "{}:{line}:{column}: {}", source.name(), problem.message)?;
+        match &problem.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for ListError {}
+
+impl Diagnostic for ListError {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = self.problem.help.clone().or_else(|| Some("here".to_owned()));
+        let span = self.problem.span.clone();
+        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(label, span))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

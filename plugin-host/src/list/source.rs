@@ -1,0 +1,210 @@
+//! JSON with positions: typed access to a tree whose every node knows where it stands.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{self, ObjectProp};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Value};
+
+/// Something wrong at a place of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The place, in bytes.
+    pub(crate) span: Range<usize>,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) help: Option<String>,
+}
+
+/// One value of the tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'t>(&'t ast::Value<'t>);
+
+/// The members of an object whose keys are all known.
+pub(crate) struct Members<'t> {
+    of: Node<'t>,
+    properties: &'t [ObjectProp<'t>],
+}
+
+/// Reads a text as JSON with comments.
+pub(crate) fn read(text: &str) -> Result<ast::Value<'_>, Problem> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+        let range = error.range();
+        let message = lowercase_first(&error.kind().to_string());
+        Problem::at(range.start..range.end, format!("not JSON: {message}"))
+    })?;
+    parsed.value.ok_or_else(|| Problem::at(0..0, "the file is empty"))
+}
+
+/// Returns line and column, in characters, from 1, of a byte of a text.
+pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(byte)];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+fn lowercase_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Returns the known key that is most like a given one.
+fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    const LIKENESS_MIN: f64 = 0.75;
+    known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(key, known), *known))
+        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, known)| known)
+}
+
+// === impl Problem ===
+
+impl Problem {
+    pub(crate) fn at(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+// === impl Node ===
+
+impl<'t> Node<'t> {
+    pub(crate) fn root(tree: &'t ast::Value<'t>) -> Self {
+        Self(tree)
+    }
+
+    pub(crate) fn start(self) -> usize {
+        self.0.start()
+    }
+
+    pub(crate) fn problem(self, message: impl Into<String>) -> Problem {
+        Problem::at(self.0.start()..self.0.end(), message)
+    }
+
+    /// Reads an object that has no other keys than these, and none twice.
+    pub(crate) fn object(self, known: &[&str]) -> Result<Members<'t>, Problem> {
+        let ast::Value::Object(object) = self.0 else {
+            return Err(self.expected("an object"));
+        };
+        for (index, property) in object.properties.iter().enumerate() {
+            let key = property.name.as_str();
+            let refused =
+                |message: String| Problem::at(property.name.start()..property.name.end(), message);
+            if !known.contains(&key) {
+                let problem = refused(format!("unknown key `{key}`"));
+                return Err(problem.help(match nearest(key, known) {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None => format!("known keys: {}", known.join(", ")),
+                }));
+            }
+            if object.properties[..index].iter().any(|earlier| earlier.name.as_str() == key) {
+                return Err(refused(format!("the key `{key}` is given twice")));
+            }
+        }
+        Ok(Members { of: self, properties: &object.properties })
+    }
+
+    /// Reads an array of at most so many elements. With 0 the caller refuses the first by name.
+    pub(crate) fn array(self, count_max: usize) -> Result<impl Iterator<Item = Self>, Problem> {
+        let ast::Value::Array(array) = self.0 else {
+            return Err(self.expected("an array"));
+        };
+        match array.elements.get(count_max) {
+            Some(first_above) if count_max > 0 => {
+                Err(Self(first_above).problem(format!("more than {count_max} elements")))
+            }
+            _ => Ok(array.elements.iter().map(Self)),
+        }
+    }
+
+    pub(crate) fn string(self) -> Result<&'t str, Problem> {
+        match self.0 {
+            ast::Value::StringLit(string) => Ok(&string.value),
+            _ => Err(self.expected("a string")),
+        }
+    }
+
+    pub(crate) fn integer(self) -> Result<u64, Problem> {
+        match self.0 {
+            ast::Value::NumberLit(number) => {
+                number.value.parse().map_err(|_| self.problem("expected a whole number"))
+            }
+            _ => Err(self.expected("a number")),
+        }
+    }
+
+    /// Reads any value, keeping the order of keys.
+    pub(crate) fn value(self) -> Result<Value, Problem> {
+        Ok(match self.0 {
+            ast::Value::NullKeyword(_) => Value::Null,
+            ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
+            ast::Value::StringLit(string) => Value::String(string.value.clone().into_owned()),
+            ast::Value::NumberLit(number) => serde_json::from_str(number.value)
+                .map_err(|_| self.problem("the number is out of range"))?,
+            ast::Value::Array(array) => {
+                let values = array.elements.iter().map(|element| Node(element).value());
+                Value::Array(values.collect::<Result<_, _>>()?)
+            }
+            ast::Value::Object(object) => {
+                let keys: Vec<&str> = object.properties.iter().map(|p| p.name.as_str()).collect();
+                // Only to find keys that are given twice.
+                self.object(&keys)?;
+                let mut map = Map::new();
+                for property in &object.properties {
+                    map.insert(property.name.as_str().to_owned(), Node(&property.value).value()?);
+                }
+                Value::Object(map)
+            }
+        })
+    }
+
+    pub(crate) fn expected(self, what: &str) -> Problem {
+        let got = match self.0 {
+            ast::Value::StringLit(_) => "a string",
+            ast::Value::NumberLit(_) => "a number",
+            ast::Value::BooleanLit(_) => "a boolean",
+            ast::Value::Object(_) => "an object",
+            ast::Value::Array(_) => "an array",
+            ast::Value::NullKeyword(_) => "null",
+        };
+        self.problem(format!("expected {what}, got {got}"))
+    }
+}
+
+// === impl Members ===
+
+impl<'t> Members<'t> {
+    pub(crate) fn optional(&mut self, key: &str) -> Option<Node<'t>> {
+        let property = self.properties.iter().find(|property| property.name.as_str() == key);
+        property.map(|property| Node(&property.value))
+    }
+
+    pub(crate) fn required(&mut self, key: &str) -> Result<Node<'t>, Problem> {
+        let (start, of) = (self.of.start(), self.of);
+        self.optional(key).ok_or_else(|| Problem {
+            // The opening brace: the whole object would be too much to show.
+            span: start..start + 1,
+            ..of.problem(format!("the key `{key}` is missing"))
+        })
+    }
+}

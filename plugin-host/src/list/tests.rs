@@ -1,0 +1,208 @@
+//! Tests of the module `list`.
+
+use serde_json::json;
+
+use super::*;
+
+/// Wraps an entry's further keys in a list; the entry starts in line 2.
+fn list_of(keys: &str) -> String {
+    format!(
+        "{{ \"version\": 1, \"plugins\": [\n{{ \"name\": \"a\", \"source\": \"a.wasm\"{keys} }}] }}"
+    )
+}
+
+#[test]
+fn a_full_list_is_read() {
+    let text = r#"
+// The plugins of this project.
+{
+  "version": 1,
+  "plugins": [
+    {
+      "name": "word-count",
+      "source": "plugins/word_count.wasm",
+      "sha256": "00000000000000000000000000000000000000000000000000000000000000ff",
+      "grant": {
+        "fs": [{ "path": "docs", "access": "read" }, { "path": "./src/a", "access": "read" }],
+        "http": [],
+        "env": []
+      },
+      "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB" },
+      "config": { "z": [1, 2.5, -3], "a": { "b": null, "c": "é\n" } }
+    },
+    { "name": "b", "source": "b.wasm" }
+  ]
+}"#;
+    let list = PluginList::parse("moss-tools.json", text).unwrap();
+    let [first, second] = list.plugins.as_slice() else { panic!("two plugins") };
+    let mut digest = [0; 32];
+    digest[31] = 0xff;
+    assert_eq!((first.name.as_str(), first.line), ("word-count", 6));
+    assert_eq!(first.source, "plugins/word_count.wasm");
+    assert_eq!(first.sha256, Some(Sha256Digest::from_bytes(digest)));
+    let read: Vec<_> = first.grant.read.iter().map(RelPath::as_str).collect();
+    assert_eq!(read, ["docs", "src/a"]);
+    assert_eq!(first.limits.timeout.as_millis(), 1500);
+    assert_eq!(first.limits.memory_bytes_max, 128 << 20);
+    assert_eq!(first.limits.output_bytes_max, 64 << 10);
+    assert_eq!(
+        Value::Object(first.config.clone()).to_string(),
+        r#"{"z":[1,2.5,-3],"a":{"b":null,"c":"é\n"}}"#
+    );
+    assert_eq!((second.grant.clone(), second.limits), (Grant::default(), Limits::default()));
+    assert_eq!(json!(second.config), json!({}));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let cases: &[(&str, &str)] = &[
+        ("", "1:1: the file is empty"),
+        ("{", "1:1: not JSON: unterminated object"),
+        ("{ 'version': 1 }", "1:3: not JSON: single-quoted strings are not allowed"),
+        ("[]", "1:1: expected an object, got an array"),
+        ("{ \"plugins\": [] }", "1:1: the key `version` is missing"),
+        ("{ \"version\": 1 }", "1:1: the key `plugins` is missing"),
+        (
+            "{ \"version\": 2, \"plugins\": [] }",
+            "1:14: unsupported version; this moss reads version 1",
+        ),
+        ("{ \"version\": \"1\", \"plugins\": [] }", "1:14: expected a number, got a string"),
+        ("{ \"version\": 1.5, \"plugins\": [] }", "1:14: expected a whole number"),
+        ("{ \"version\": 1, \"plugins\": {} }", "1:28: expected an array, got an object"),
+        (
+            "{ \"version\": 1, \"plugin\": [] }",
+            "1:17: unknown key `plugin`; did you mean `plugins`?",
+        ),
+        (
+            "{ \"version\": 1, \"version\": 1, \"plugins\": [] }",
+            "1:17: the key `version` is given twice",
+        ),
+        (
+            "{ \"version\": 1, \"plugins\": [\n  { \"name\": \"a\" }] }",
+            "2:3: the key `source` is missing",
+        ),
+        (
+            "{ \"version\": 1, \"plugins\": [\n{ \"name\": \"a\", \"source\": \"a\" },\n\
+             { \"name\": \"a\", \"source\": \"b\" }] }",
+            "3:11: a plugin named `a` is listed twice; the other one is in line 2",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = PluginList::parse("moss-tools.json", text).unwrap_err();
+        assert_eq!(error.to_string(), format!("moss-tools.json:{expected}"), "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_in_an_entry_is_said_with_its_place() {
+    let cases: &[(&str, &str)] = &[
+        (
+            ", \"é\": 1",
+            "2:36: unknown key `é`; known keys: name, source, sha256, grant, limits, config",
+        ),
+        (", \"grants\": {}", "2:36: unknown key `grants`; did you mean `grant`?"),
+        (
+            ", \"tools\": {}",
+            "2:36: unknown key `tools`; known keys: name, source, sha256, grant, limits, config",
+        ),
+        (
+            ", \"sha256\": \"AB\"",
+            "2:46: not a SHA-256 digest; expected 64 hexadecimal digits in lowercase",
+        ),
+        (
+            ", \"grant\": { \"http\": [\"example.org\"] }",
+            "2:56: `http` grants are not supported by this version",
+        ),
+        (
+            ", \"grant\": { \"env\": [\"LANG\"] }",
+            "2:55: `env` grants are not supported by this version",
+        ),
+        (", \"grant\": { \"fs\": \"docs\" }", "2:53: expected an array, got a string"),
+        (", \"grant\": { \"fs\": [\"docs\"] }", "2:54: expected an object, got a string"),
+        (", \"grant\": { \"fs\": [{ \"path\": \"a\" }] }", "2:54: the key `access` is missing"),
+        (
+            ", \"grant\": { \"fs\": [{ \"path\": \"a\", \"access\": \"write\" }] }",
+            "2:79: plugins never write files by themselves; grant `read`; a plugin returns the \
+             edits that it proposes",
+        ),
+        (
+            ", \"grant\": { \"fs\": [{ \"path\": \"a\", \"access\": \"raed\" }] }",
+            "2:79: `raed` is not a kind of access; `read` is the only one",
+        ),
+        (
+            ", \"grant\": { \"fs\": [{ \"path\": \"../a\", \"access\": \"read\" }] }",
+            "2:64: `../a`: `..` is not allowed; only files beneath the workspace root can be \
+             reached",
+        ),
+        (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
+        (
+            ", \"limits\": { \"timeout\": \"10\" }",
+            "2:59: not a duration; expected a whole number and `ms`, `s` or `m`, such as `10s`",
+        ),
+        (
+            ", \"limits\": { \"timeout\": \"0s\" }",
+            "2:59: the limit is out of range; it can be 1ms to 10m",
+        ),
+        (
+            ", \"limits\": { \"memory\": \"64MB\" }",
+            "2:58: not a size; expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as \
+             `64MiB`",
+        ),
+        (
+            ", \"limits\": { \"output\": \"1GiB\" }",
+            "2:58: the limit is out of range; it can be 1B to 64MiB",
+        ),
+        (
+            ", \"limits\": { \"fuel\": \"1\" }",
+            "2:48: unknown key `fuel`; known keys: timeout, memory, output",
+        ),
+        (", \"config\": []", "2:46: expected an object, got an array"),
+        (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
+    ];
+    for (keys, expected) in cases {
+        let error = PluginList::parse("moss-tools.json", &list_of(keys)).unwrap_err();
+        assert_eq!(error.to_string(), format!("moss-tools.json:{expected}"), "{keys}");
+    }
+}
+
+#[test]
+fn names_and_sources_are_checked() {
+    for (name, source, expected) in [
+        ("A", "a.wasm", "2:11: `A` cannot name a plugin"),
+        ("", "a.wasm", "2:11: `` cannot name a plugin"),
+        ("a_b", "a.wasm", "2:11: `a_b` cannot name a plugin"),
+        ("a", "", "2:26: the source is not a path"),
+        ("a", "oci://x/y", "2:26: `oci` sources are not supported by this version"),
+    ] {
+        let text = list_of("").replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
+        let text = text.replace("a.wasm", source);
+        let error = PluginList::parse("l", &text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("l:{expected}")), "{error}");
+    }
+}
+
+#[test]
+fn a_list_is_bounded_in_size_and_depth() {
+    let huge = " ".repeat(LIST_BYTES_MAX + 1);
+    let error = PluginList::parse("l", &huge).unwrap_err();
+    assert_eq!(error.to_string(), "l:1:1: the list is larger than 1MiB");
+    let deep = list_of(&format!(
+        ", \"config\": {{ \"a\": {}{} }}",
+        "[".repeat(10_000),
+        "]".repeat(10_000)
+    ));
+    let error = PluginList::parse("l", &deep).unwrap_err().to_string();
+    assert!(error.contains("nesting"), "{error}");
+}
+
+#[test]
+fn as_a_diagnostic_it_shows_the_place() {
+    let error = PluginList::parse("moss-tools.json", &list_of(", \"grants\": {}")).unwrap_err();
+    let mut shown = String::new();
+    miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor())
+        .render_report(&mut shown, &error)
+        .unwrap();
+    for part in ["moss-tools.json:2:36", "\"grants\"", "did you mean `grant`?"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+}

@@ -1,0 +1,204 @@
+//! What a call returns: the guest's texts, read once into typed values. Anything that does not
+//! read is refused here.
+
+use std::time::Duration;
+
+use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
+use serde_json::{Value, json};
+
+use crate::bindings::tools;
+use crate::error::{CallError, quoted};
+use crate::limits::{EDITS_MAX, LimitReached};
+
+/// What a successful call returned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PluginOutcome {
+    /// The output: always an object.
+    pub output: Value,
+    /// The proposed edits, in order.
+    pub edits: Vec<PluginEdit>,
+    /// What the call used.
+    pub usage: Usage,
+}
+
+/// What a call used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// From the setup of the instance to its end.
+    pub duration: Duration,
+    /// The most bytes that all memories of the guest had together.
+    pub peak_memory_bytes: usize,
+}
+
+/// One proposed change. A file has one, or several replacements that do not overlap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PluginEdit {
+    /// Makes a new file; the path must not exist.
+    Create {
+        /// The file.
+        path: RelPath,
+        /// The whole text.
+        content: String,
+    },
+    /// Replaces the whole text of a file.
+    Write {
+        /// The file.
+        path: RelPath,
+        /// The content that the plugin looked at.
+        expected: Option<ContentHash>,
+        /// The whole text.
+        content: String,
+    },
+    /// Replaces a text that must occur exactly once.
+    ReplaceText {
+        /// The file.
+        path: RelPath,
+        /// The text to replace; never empty.
+        old_text: String,
+        /// The text that takes its place.
+        new_text: String,
+    },
+    /// Removes a file recoverably.
+    Delete {
+        /// The file.
+        path: RelPath,
+        /// The content that the plugin looked at.
+        expected: Option<ContentHash>,
+    },
+}
+
+/// How the output of a tool becomes an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputForm {
+    /// It is one.
+    Object,
+    /// It becomes the key `result` of one.
+    Wrapped,
+}
+
+/// Reads what a guest returned.
+pub(crate) fn read(
+    outcome: tools::Outcome,
+    form: OutputForm,
+    output_bytes_max: usize,
+) -> Result<(Value, Vec<PluginEdit>), CallError> {
+    if outcome.edits.len() > EDITS_MAX {
+        return Err(CallError::Limit(LimitReached::Edits));
+    }
+    let bytes = outcome.output.len() + outcome.edits.iter().map(edit_bytes).sum::<usize>();
+    if bytes > output_bytes_max {
+        return Err(CallError::Limit(LimitReached::Output(output_bytes_max)));
+    }
+    let output: Value = serde_json::from_str(&outcome.output)
+        .map_err(|error| CallError::Result(format!("the output is not JSON: {error}")))?;
+    let output = match form {
+        OutputForm::Wrapped => json!({ "result": output }),
+        OutputForm::Object if output.is_object() => output,
+        OutputForm::Object => {
+            return Err(CallError::Result("the output is not the declared object".to_owned()));
+        }
+    };
+    let edits = outcome.edits.into_iter().map(PluginEdit::read).collect::<Result<_, _>>()?;
+    Ok((output, edits))
+}
+
+/// Reads the error that a guest returned.
+pub(crate) fn read_error(error: &tools::Error) -> CallError {
+    let message = match quoted(&error.message) {
+        message if message.trim().is_empty() => "the plugin failed without a message".to_owned(),
+        message => message,
+    };
+    let hint = error.hint.as_deref().map(quoted).filter(|hint| !hint.trim().is_empty());
+    CallError::Failed(ToolError { code: error.code.into(), message, hint })
+}
+
+fn edit_bytes(edit: &tools::Edit) -> usize {
+    match edit {
+        tools::Edit::Create(edit) => edit.path.len() + edit.content.len(),
+        tools::Edit::Write(edit) => edit.path.len() + edit.content.len(),
+        tools::Edit::ReplaceText(edit) => {
+            edit.path.len() + edit.old_text.len() + edit.new_text.len()
+        }
+        tools::Edit::Delete(edit) => edit.path.len(),
+    }
+}
+
+fn read_path(path: &str) -> Result<RelPath, CallError> {
+    match RelPath::parse(path) {
+        Ok(path) if path.is_root() => {
+            Err(CallError::Result("an edit names the workspace itself, not a file".to_owned()))
+        }
+        Ok(path) => Ok(path),
+        Err(error) => Err(CallError::Result(format!("an edit names {}", error.message))),
+    }
+}
+
+fn read_hash(hash: Option<String>) -> Result<Option<ContentHash>, CallError> {
+    hash.map(|hash| hash.parse())
+        .transpose()
+        .map_err(|error| CallError::Result(format!("the expected hash of an edit is {error}")))
+}
+
+// === impl PluginEdit ===
+
+impl PluginEdit {
+    fn read(edit: tools::Edit) -> Result<Self, CallError> {
+        Ok(match edit {
+            tools::Edit::Create(edit) => {
+                Self::Create { path: read_path(&edit.path)?, content: edit.content }
+            }
+            tools::Edit::Write(edit) => Self::Write {
+                path: read_path(&edit.path)?,
+                expected: read_hash(edit.expected_hash)?,
+                content: edit.content,
+            },
+            tools::Edit::ReplaceText(edit) if edit.old_text.is_empty() => {
+                let path = read_path(&edit.path)?;
+                return Err(CallError::Result(format!("an edit of {path} replaces no text")));
+            }
+            tools::Edit::ReplaceText(edit) => Self::ReplaceText {
+                path: read_path(&edit.path)?,
+                old_text: edit.old_text,
+                new_text: edit.new_text,
+            },
+            tools::Edit::Delete(edit) => Self::Delete {
+                path: read_path(&edit.path)?,
+                expected: read_hash(edit.expected_hash)?,
+            },
+        })
+    }
+
+    /// Returns the file that it changes.
+    pub fn path(&self) -> &RelPath {
+        match self {
+            Self::Create { path, .. }
+            | Self::Write { path, .. }
+            | Self::ReplaceText { path, .. }
+            | Self::Delete { path, .. } => path,
+        }
+    }
+}
+
+impl From<tools::ErrorCode> for ErrorCode {
+    fn from(code: tools::ErrorCode) -> Self {
+        match code {
+            tools::ErrorCode::InvalidArguments => Self::InvalidArguments,
+            tools::ErrorCode::InvalidPath => Self::InvalidPath,
+            tools::ErrorCode::NotFound => Self::NotFound,
+            tools::ErrorCode::AlreadyExists => Self::AlreadyExists,
+            tools::ErrorCode::NotAFile => Self::NotAFile,
+            tools::ErrorCode::NotADirectory => Self::NotADirectory,
+            tools::ErrorCode::Binary => Self::Binary,
+            tools::ErrorCode::Encoding => Self::Encoding,
+            tools::ErrorCode::TooLarge => Self::TooLarge,
+            tools::ErrorCode::OutOfRange => Self::OutOfRange,
+            tools::ErrorCode::NoMatch => Self::NoMatch,
+            tools::ErrorCode::Ambiguous => Self::Ambiguous,
+            tools::ErrorCode::NoChange => Self::NoChange,
+            tools::ErrorCode::Conflict => Self::Conflict,
+            tools::ErrorCode::LimitExceeded => Self::LimitExceeded,
+            tools::ErrorCode::Io => Self::Io,
+            tools::ErrorCode::Failed => Self::PluginFailed,
+        }
+    }
+}

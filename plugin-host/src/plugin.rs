@@ -1,0 +1,291 @@
+//! A loaded plugin: its code, what it says about itself, what it may do. Immutable; a new version
+//! is a new value, and running calls keep the one they started with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moss_sdk::{Effect, RelPath, ToolSpec};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::Component;
+
+use crate::bindings::{EXPORT, EXPORT_NAME, PluginPre};
+use crate::description::{self, Description};
+use crate::engine::Engine;
+use crate::error::{CallError, LoadError, quoted};
+use crate::grants::{self, Request};
+use crate::imports::context::{Deaf, Events, Voice};
+use crate::instance::{self, GrantedDirectory, Run, Setup, State};
+use crate::limits::{COMPONENT_BYTES_MAX, Limits};
+use crate::list::{PluginEntry, Sha256Digest};
+use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
+
+/// Most time for a plugin to describe itself.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A loaded plugin.
+pub struct Plugin {
+    engine: Engine,
+    code: PluginPre<State>,
+    name: String,
+    digest: Sha256Digest,
+    description: Description,
+    directories: Vec<RelPath>,
+    limits: Limits,
+    settings: Arc<str>,
+}
+
+/// One call of a plugin's tool.
+pub struct CallRequest {
+    /// The tool, by the name in its spec.
+    pub tool: String,
+    /// The arguments; they passed the tool's strict schema.
+    pub arguments: Value,
+    /// What the guest may read: each of [`Plugin::directories`] that the caller could open.
+    pub directories: Vec<GrantedDirectory>,
+    /// What is left of the caller's time. The plugin's own limit holds besides.
+    pub timeout: Option<Duration>,
+    /// Stops the guest.
+    pub cancelled: CancellationToken,
+    /// Hears the guest while it runs.
+    pub events: Arc<dyn Events>,
+}
+
+// === impl Plugin ===
+
+impl Plugin {
+    /// Checks, compiles and links a component, and asks it what it is, in an instance without any
+    /// capability.
+    ///
+    /// Compiling takes up to seconds of CPU time on the runtime's blocking pool.
+    ///
+    /// # Errors
+    ///
+    /// Where the bytes are not what the list pins, not a plugin, or refuse to describe themselves.
+    pub async fn load(
+        engine: &Engine,
+        entry: &PluginEntry,
+        bytes: Vec<u8>,
+    ) -> Result<Self, LoadError> {
+        let memory_bytes_max = engine.options().memory_bytes_max;
+        if entry.limits.memory_bytes_max > memory_bytes_max {
+            return Err(LoadError::MemoryLimit(memory_bytes_max));
+        }
+        let (compiler, pinned) = (engine.clone(), entry.sha256);
+        let (digest, code) =
+            tokio::task::spawn_blocking(move || compile(&compiler, pinned, &bytes))
+                .await
+                .map_err(|error| LoadError::Invalid(format!("compiling failed: {error}")))??;
+        let told = describe(engine, &code, entry.limits).await.map_err(LoadError::Describe)?;
+        let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
+        Ok(Self {
+            engine: engine.clone(),
+            code,
+            name: entry.name.clone(),
+            digest,
+            directories: grants::effective(&description.requests, &entry.grant),
+            description,
+            limits: entry.limits,
+            settings: Value::Object(entry.config.clone()).to_string().into(),
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the version that it says it has.
+    pub fn version(&self) -> &str {
+        &self.description.version
+    }
+
+    /// Returns the digest of its component.
+    pub fn digest(&self) -> Sha256Digest {
+        self.digest
+    }
+
+    /// Returns its tools. A tool of the effect `Read` never returns edits.
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.description.specs
+    }
+
+    /// Returns what it requests.
+    pub fn requests(&self) -> &[Request] {
+        &self.description.requests
+    }
+
+    /// Returns the directories that it requests and the list grants: what to open for a call.
+    pub fn directories(&self) -> &[RelPath] {
+        &self.directories
+    }
+
+    /// Returns what one call may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Runs a tool in an instance of its own. Dropping the future stops the guest.
+    ///
+    /// # Errors
+    ///
+    /// What the tool says, limits, cancellation, crashes and results that are none. After any of
+    /// them the plugin can be called again.
+    pub async fn call(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {
+        let started = Instant::now();
+        let Some(tool) = self.specs().iter().position(|spec| spec.name == request.tool) else {
+            return Err(CallError::UnknownTool(request.tool));
+        };
+        let arguments = request.arguments.to_string();
+        let mut run = Run::new(
+            &self.engine,
+            Setup {
+                limits: self.limits,
+                timeout: request.timeout,
+                cancelled: request.cancelled,
+                voice: Voice::new(request.events),
+                settings: self.settings.clone(),
+                directories: request.directories,
+            },
+        )?;
+        let (store, watch) = run.parts();
+        let returned = watch
+            .over(async {
+                let instance = self.code.instantiate_async(&mut *store).await?;
+                let tools = instance.moss_plugin_tools();
+                tools.call_call(&mut *store, &request.tool, &arguments).await
+            })
+            .await;
+        run.store.data().finish_printing();
+        let outcome = returned?.map_err(|error| outcome::read_error(&error))?;
+        let (output, edits) =
+            outcome::read(outcome, self.form(tool), self.limits.output_bytes_max)?;
+        if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
+            return Err(CallError::Result(
+                "a tool that declares that it only reads returned edits".to_owned(),
+            ));
+        }
+        let usage = Usage {
+            duration: started.elapsed(),
+            peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
+        };
+        Ok(PluginOutcome { output, edits, usage })
+    }
+
+    fn form(&self, tool: usize) -> OutputForm {
+        self.description.forms[tool]
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("name", &self.name)
+            .field("digest", &self.digest)
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl CallRequest ===
+
+impl fmt::Debug for CallRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallRequest")
+            .field("tool", &self.tool)
+            .field("arguments", &self.arguments)
+            .field("directories", &self.directories)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Checks the bytes and makes code of them.
+fn compile(
+    engine: &Engine,
+    pinned: Option<Sha256Digest>,
+    bytes: &[u8],
+) -> Result<(Sha256Digest, PluginPre<State>), LoadError> {
+    if bytes.len() > COMPONENT_BYTES_MAX {
+        return Err(LoadError::TooLarge(bytes.len()));
+    }
+    let digest = Sha256Digest::from_bytes(Sha256::digest(bytes).into());
+    if let Some(pinned) = pinned
+        && pinned != digest
+    {
+        return Err(LoadError::Digest { pinned: pinned.to_string(), actual: digest.to_string() });
+    }
+    check_kind(bytes)?;
+    let component = Component::from_binary(engine.wasm(), bytes)
+        .map_err(|error| LoadError::Invalid(quoted(&format!("{error:#}"))))?;
+    check_exports(engine, &component)?;
+    let linker = instance::linker(engine)
+        .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
+    let code = linker
+        .instantiate_pre(&component)
+        .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
+    let code =
+        PluginPre::new(code).map_err(|error| LoadError::Export(quoted(&format!("{error:#}"))))?;
+    Ok((digest, code))
+}
+
+/// Tells a component from everything else by its first bytes.
+fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
+    const MAGIC: &[u8] = b"\0asm";
+    const COMPONENT_LAYER: &[u8] = &[1, 0];
+    let refused = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
+    if !bytes.starts_with(MAGIC) {
+        return refused("the file is not WebAssembly");
+    }
+    match bytes.get(6..8) {
+        Some(COMPONENT_LAYER) => Ok(()),
+        Some([0, 0]) => refused(
+            "the file is a core WebAssembly module, not a component; build it for wasm32-wasip2",
+        ),
+        _ => refused("the file is not a WebAssembly component"),
+    }
+}
+
+/// Looks for the plugin interface, and says what is there instead.
+fn check_exports(engine: &Engine, component: &Component) -> Result<(), LoadError> {
+    let kind = component.component_type();
+    let exports: Vec<&str> = kind.exports(engine.wasm()).map(|(name, _)| name).collect();
+    if exports.contains(&EXPORT) {
+        return Ok(());
+    }
+    let other = exports.iter().find(|name| name.split('@').next() == Some(EXPORT_NAME));
+    Err(LoadError::Export(match other {
+        Some(other) => format!(
+            "the component exports `{}`, but this moss serves `{EXPORT}`; build it with a \
+             matching SDK",
+            quoted(other)
+        ),
+        None => format!("the component is no moss plugin: it does not export `{EXPORT}`"),
+    }))
+}
+
+async fn describe(
+    engine: &Engine,
+    code: &PluginPre<State>,
+    limits: Limits,
+) -> Result<crate::bindings::tools::Description, CallError> {
+    let mut run = Run::new(
+        engine,
+        Setup {
+            limits: Limits { timeout: DESCRIBE_TIMEOUT, ..limits },
+            timeout: None,
+            cancelled: CancellationToken::new(),
+            voice: Voice::new(Arc::new(Deaf)),
+            settings: "{}".into(),
+            directories: Vec::new(),
+        },
+    )?;
+    let (store, watch) = run.parts();
+    watch
+        .over(async {
+            let instance = code.instantiate_async(&mut *store).await?;
+            instance.moss_plugin_tools().call_describe(&mut *store).await
+        })
+        .await
+}

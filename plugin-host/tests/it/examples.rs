@@ -1,0 +1,253 @@
+//! The example plugins on real files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use moss_plugin_host::{
+    CallError, CallRequest, GrantedDirectory, Plugin, PluginEdit, PluginOutcome,
+};
+use moss_sdk::{Effect, ErrorCode};
+use serde_json::{Value, json};
+
+use crate::harness::{Heard, bounded, entry, example, granted, load, request};
+
+async fn word_count() -> Plugin {
+    let grant = json!({ "fs": [{ "path": "docs", "access": "read" }] });
+    let entry = entry(json!({ "name": "word-count", "grant": grant }));
+    load(&entry, example("word_count.wasm")).await.unwrap()
+}
+
+async fn license_header() -> Plugin {
+    let entry = entry(json!({
+        "name": "license-header",
+        "grant": { "fs": [{ "path": "src", "access": "read" }] },
+        "config": { "header": "SPDX-License-Identifier: MIT" }
+    }));
+    load(&entry, example("license_header.wasm")).await.unwrap()
+}
+
+async fn run(
+    plugin: &Plugin,
+    arguments: Value,
+    directories: Vec<GrantedDirectory>,
+) -> Result<PluginOutcome, CallError> {
+    let tool = plugin.specs()[0].name.clone();
+    bounded(plugin.call(CallRequest { arguments, directories, ..request(&tool) })).await
+}
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[tokio::test]
+async fn word_count_describes_itself() {
+    let plugin = word_count().await;
+    let [spec] = plugin.specs() else { panic!("one tool") };
+    assert_eq!((spec.name.as_str(), spec.effect), ("word_count", Effect::Read));
+    assert_eq!(spec.text.title, "Count words");
+    assert!(spec.text.description.starts_with("Counts words, lines and characters"));
+    assert_eq!(
+        spec.parameters,
+        json!({
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string",
+                    "description": "The file or directory, relative to the workspace."
+                },
+                "extensions": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "default": [],
+                    "description": "Only files with one of these extensions, such as \
+                                    `[\"md\", \"txt\"]`; without it every file."
+                }
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        })
+    );
+    assert_eq!(plugin.directories().len(), 1);
+    assert_eq!(plugin.requests()[0].reason, "reads the files that it counts");
+}
+
+#[tokio::test]
+async fn word_count_counts_the_files_beneath_a_grant() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "docs/b.md", "one two\n");
+    write(root.path(), "docs/a/a.md", "naïve\nthree\n");
+    write(root.path(), "docs/c.txt", "not counted");
+    fs::write(root.path().join("docs/d.md"), [0xff, 0xfe]).unwrap();
+    let heard = Arc::new(Heard::default());
+    let plugin = word_count().await;
+    let outcome = bounded(plugin.call(CallRequest {
+        arguments: json!({ "path": "docs", "extensions": ["md"] }),
+        directories: vec![granted("docs", &root.path().join("docs"))],
+        events: heard.clone(),
+        ..request("word_count")
+    }))
+    .await
+    .unwrap();
+    assert_eq!(
+        outcome.output,
+        json!({
+            "files": [
+                { "path": "docs/a/a.md", "words": 2, "lines": 2, "characters": 12 },
+                { "path": "docs/b.md", "words": 2, "lines": 1, "characters": 8 }
+            ],
+            "total": { "words": 4, "lines": 3, "characters": 20 },
+            "skipped": ["docs/d.md: not UTF-8 text"],
+            "truncated": false
+        })
+    );
+    assert!(outcome.usage.peak_memory_bytes > 0);
+    let progress = heard.progress.lock().unwrap();
+    assert_eq!(progress.len(), 3);
+    assert_eq!((progress[1].message.as_str(), progress[1].done), ("docs/b.md", 1));
+}
+
+#[tokio::test]
+async fn a_guest_sees_nothing_outside_its_grants() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "secret.txt", "secret");
+    write(root.path(), "docs/a.txt", "a");
+    std::os::unix::fs::symlink("../secret.txt", root.path().join("docs/link")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", root.path().join("docs/absolute")).unwrap();
+    std::os::unix::fs::symlink("/proc/self/environ", root.path().join("docs/proc")).unwrap();
+    let plugin = word_count().await;
+    for path in [
+        "secret.txt",
+        "docs/../secret.txt",
+        "docs/link",
+        "docs/absolute",
+        "docs/proc",
+        "/etc/passwd",
+        "../",
+        ".",
+        "",
+        "/proc/self/environ",
+    ] {
+        let directories = vec![granted("docs", &root.path().join("docs"))];
+        match run(&plugin, json!({ "path": path }), directories).await {
+            Err(CallError::Failed(error)) => {
+                assert!(
+                    matches!(error.code, ErrorCode::NotFound | ErrorCode::Io),
+                    "{path}: {error:?}"
+                );
+            }
+            Ok(outcome) => assert_eq!(outcome.output["files"], json!([]), "{path}"),
+            Err(other) => panic!("{path}: {other:?}"),
+        }
+    }
+    let no_grant = run(&plugin, json!({ "path": "docs/a.txt" }), Vec::new()).await.unwrap_err();
+    assert!(matches!(no_grant, CallError::Failed(error) if error.code == ErrorCode::NotFound));
+}
+
+#[tokio::test]
+async fn a_grant_keeps_to_the_directory_that_was_opened() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "docs/a.txt", "one");
+    write(root.path(), "other/a.txt", "one two three");
+    let directory = granted("docs", &root.path().join("docs"));
+    fs::rename(root.path().join("docs"), root.path().join("moved")).unwrap();
+    fs::rename(root.path().join("other"), root.path().join("docs")).unwrap();
+    let outcome =
+        run(&word_count().await, json!({ "path": "docs" }), vec![directory]).await.unwrap();
+    assert_eq!(outcome.output["total"]["words"], json!(1));
+}
+
+#[tokio::test]
+async fn a_grant_of_the_workspace_shows_it_at_its_own_paths() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "docs/a.txt", "one");
+    let plugin = word_count().await;
+    for path in [".", "docs", "./docs/", "docs/a.txt"] {
+        let directories = vec![granted(".", root.path())];
+        let outcome = run(&plugin, json!({ "path": path }), directories).await.unwrap();
+        assert_eq!(outcome.output["files"][0]["path"], json!("docs/a.txt"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn license_header_proposes_edits_and_then_finds_nothing_to_do() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "src/run.sh", "#!/bin/sh\necho\n");
+    write(root.path(), "src/lib.rs", "fn a() {}\n");
+    write(root.path(), "src/theirs.rs", "// Copyright them\nfn b() {}\n");
+    write(root.path(), "src/notes.md", "notes\n");
+    let plugin = license_header().await;
+    assert_eq!(plugin.specs()[0].effect, Effect::Write);
+    let run_it = || {
+        let directories = vec![granted("src", &root.path().join("src"))];
+        run(&plugin, json!({ "path": "src" }), directories)
+    };
+    let outcome = run_it().await.unwrap();
+    assert_eq!(
+        outcome.output,
+        json!({
+            "added": ["src/lib.rs", "src/run.sh"], "present": 0, "other": ["src/theirs.rs"],
+            "skipped": [], "truncated": false
+        })
+    );
+    for edit in &outcome.edits {
+        let PluginEdit::ReplaceText { path, old_text, new_text } = edit else {
+            panic!("{edit:?}");
+        };
+        let path = root.path().join(path.as_str());
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches(old_text).count(), 1);
+        fs::write(path, text.replacen(old_text, new_text, 1)).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(root.path().join("src/run.sh")).unwrap(),
+        "#!/bin/sh\n# SPDX-License-Identifier: MIT\n\necho\n"
+    );
+    let again = run_it().await.unwrap();
+    assert_eq!(again.edits, []);
+    assert_eq!(again.output["present"], json!(2));
+}
+
+#[tokio::test]
+async fn arguments_and_config_that_do_not_fit_are_explained() {
+    let plugin = license_header().await;
+    let error = run(&plugin, json!({ "path": "src", "header": " \n" }), Vec::new()).await;
+    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (ErrorCode::InvalidArguments, "the header is empty")
+    );
+    let entry = entry(json!({ "name": "license-header", "config": { "haeder": "x" } }));
+    let plugin = load(&entry, example("license_header.wasm")).await.unwrap();
+    let error = run(&plugin, json!({ "path": "src" }), Vec::new()).await;
+    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    assert!(error.message.contains("the plugin's config: unknown field `haeder`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_fifo_in_a_grant_does_not_hold_a_call_up() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), "docs/a.txt", "one");
+    let fifo = root.path().join("docs/fifo");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let plugin = word_count().await;
+    let directories = vec![granted("docs", &root.path().join("docs"))];
+    let outcome = run(&plugin, json!({ "path": "docs" }), directories).await.unwrap();
+    assert_eq!(outcome.output["total"]["words"], json!(1));
+    let directories = vec![granted("docs", &root.path().join("docs"))];
+    let error = run(&plugin, json!({ "path": "docs/fifo" }), directories).await;
+    let outcome = error.unwrap();
+    assert_eq!(
+        outcome.output["skipped"],
+        json!(["docs/fifo: Operation not permitted (os error 63)"])
+    );
+}

@@ -1,0 +1,105 @@
+//! What the tests share: assembling fixtures, loading, calling with a bound on the wait.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use moss_plugin_host::{
+    CallError, CallRequest, Engine, EngineOptions, Events, GrantedDirectory, LoadError, LogLevel,
+    Plugin, PluginEntry, PluginList, PluginOutcome,
+};
+use moss_sdk::context::Progress;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// No test waits longer for anything.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+pub(crate) static ENGINE: LazyLock<Engine> =
+    LazyLock::new(|| Engine::new(EngineOptions::default()).unwrap());
+
+/// Keeps what a plugin says.
+#[derive(Default)]
+pub(crate) struct Heard {
+    pub(crate) log: Mutex<Vec<(LogLevel, String)>>,
+    pub(crate) progress: Mutex<Vec<Progress>>,
+}
+
+impl Events for Heard {
+    fn log(&self, level: LogLevel, message: &str) {
+        self.log.lock().unwrap().push((level, message.to_owned()));
+    }
+
+    fn progress(&self, progress: Progress) {
+        self.progress.lock().unwrap().push(progress);
+    }
+}
+
+/// Assembles `fixtures/<name>.wat`; lines such as `;;realloc` stand for `fixtures/parts`.
+pub(crate) fn fixture(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut text = std::fs::read_to_string(folder.join(format!("{name}.wat"))).unwrap();
+    for part in ["describe", "realloc", "post", "face"] {
+        let path = folder.join(format!("parts/{part}.wat"));
+        text = text.replace(&format!(";;{part}\n"), &std::fs::read_to_string(path).unwrap());
+    }
+    wat::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Returns the bytes of an example plugin.
+pub(crate) fn example(file: &str) -> Vec<u8> {
+    let folder = std::env::var_os("MOSS_TEST_PLUGINS").map(PathBuf::from).expect(
+        "MOSS_TEST_PLUGINS must name the folder with the built example plugins; \
+         `cargo xtask test` builds them and sets it",
+    );
+    let path = folder.join(file);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Makes the entry of a plugin list.
+pub(crate) fn entry(entry: Value) -> PluginEntry {
+    let mut entry = entry;
+    entry["source"] = json!("here.wasm");
+    let list = json!({ "version": 1, "plugins": [entry] }).to_string();
+    PluginList::parse("moss-tools.json", &list).unwrap().plugins.remove(0)
+}
+
+/// The entry of the zoo's plugins: a short time, so that the tests are quick.
+pub(crate) fn zoo_entry() -> PluginEntry {
+    entry(json!({ "name": "zoo", "limits": { "timeout": "300ms" } }))
+}
+
+pub(crate) async fn load(entry: &PluginEntry, bytes: Vec<u8>) -> Result<Plugin, LoadError> {
+    bounded(Plugin::load(&ENGINE, entry, bytes)).await
+}
+
+pub(crate) async fn zoo(name: &str) -> Plugin {
+    load(&zoo_entry(), fixture(name)).await.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+pub(crate) async fn call(plugin: &Plugin) -> Result<PluginOutcome, CallError> {
+    bounded(plugin.call(request("act"))).await
+}
+
+pub(crate) fn request(tool: &str) -> CallRequest {
+    CallRequest {
+        tool: tool.to_owned(),
+        arguments: json!({}),
+        directories: Vec::new(),
+        timeout: None,
+        cancelled: CancellationToken::new(),
+        events: Arc::new(Heard::default()),
+    }
+}
+
+/// Opens a directory for a guest.
+pub(crate) fn granted(guest_path: &str, directory: &Path) -> GrantedDirectory {
+    GrantedDirectory {
+        guest_path: moss_sdk::RelPath::parse(guest_path).unwrap(),
+        directory: std::fs::File::open(directory).unwrap().into(),
+    }
+}
+
+pub(crate) async fn bounded<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(WAIT_MAX, future).await.expect("done within the bound")
+}

@@ -1,0 +1,209 @@
+//! Hostile plugins: each ends in its typed error and harms no other call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_plugin_host::{
+    Allocation, CallError, Engine, EngineOptions, LimitReached, LogLevel, Plugin, PluginEdit,
+};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{
+    ENGINE, Heard, bounded, call, fixture, granted, load, request, zoo, zoo_entry,
+};
+
+const TIMEOUT: CallError = CallError::Limit(LimitReached::Timeout(Duration::from_millis(300)));
+
+#[tokio::test]
+async fn a_polite_plugin_returns_its_output() {
+    let outcome = call(&zoo("polite").await).await.unwrap();
+    assert_eq!(outcome.output, json!({}));
+    assert_eq!(outcome.edits, []);
+    assert_eq!(outcome.usage.peak_memory_bytes, 64 << 10);
+}
+
+#[tokio::test]
+async fn edits_are_returned_in_order() {
+    let outcome = call(&zoo("edits").await).await.unwrap();
+    let path = |text| RelPath::parse(text).unwrap();
+    assert_eq!(
+        outcome.edits,
+        [
+            PluginEdit::ReplaceText {
+                path: path("a.txt"),
+                old_text: "old".to_owned(),
+                new_text: "new".to_owned(),
+            },
+            PluginEdit::Delete { path: path("b.txt"), expected: None },
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_error_of_the_tool_is_passed_on() {
+    let error = call(&zoo("refuses").await).await.unwrap_err();
+    let expected = ToolError::new(ErrorCode::NotFound, "no such").hint("look");
+    assert_eq!(error, CallError::Failed(expected));
+}
+
+#[tokio::test]
+async fn a_guest_that_runs_too_long_is_stopped_wherever_it_is() {
+    for name in ["spin", "spin_in_realloc", "spin_in_post_return", "sleeper", "chatter"] {
+        assert_eq!(call(&zoo(name).await).await.unwrap_err(), TIMEOUT, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_deadline_of_the_call_ends_it_before_the_limit_of_the_plugin() {
+    let plugin = zoo("spin").await;
+    let request = moss_plugin_host::CallRequest {
+        timeout: Some(Duration::from_millis(20)),
+        ..request("act")
+    };
+    assert_eq!(bounded(plugin.call(request)).await.unwrap_err(), CallError::Deadline);
+}
+
+#[tokio::test]
+async fn limits_are_named_when_they_are_reached() {
+    for (name, limit) in [
+        ("memory_hog", LimitReached::Memory(64 << 20)),
+        ("table_hog", LimitReached::TableElements),
+        ("recursion", LimitReached::Stack),
+        ("handle_hog", LimitReached::Resources),
+        ("huge_output", LimitReached::Output(1 << 20)),
+        ("huge_list", LimitReached::Output(1 << 20)),
+    ] {
+        let error = call(&zoo(name).await).await.unwrap_err();
+        assert_eq!(error, CallError::Limit(limit), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn crashes_and_garbage_are_failures_of_the_plugin() {
+    for (name, expected) in [
+        ("trap", "unreachable"),
+        ("out_of_bounds", "out of bounds"),
+        ("invalid_text", "utf-8"),
+        ("garbage", "not JSON"),
+        ("not_an_object", "not the declared object"),
+        ("outside", "`..` is not allowed"),
+    ] {
+        let error = ToolError::from(call(&zoo(name).await).await.unwrap_err());
+        assert_eq!(error.code, ErrorCode::PluginFailed, "{name}: {error}");
+        assert!(error.message.contains(expected), "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_can_be_called_again_after_a_failure() {
+    let plugin = zoo("trap").await;
+    for _ in 0..3 {
+        assert!(matches!(call(&plugin).await, Err(CallError::Crashed(_))));
+    }
+    call(&zoo("polite").await).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_logged_beyond_the_limit_is_dropped_and_that_is_said() {
+    let (plugin, heard) = (zoo("chatter").await, Arc::new(Heard::default()));
+    let request = moss_plugin_host::CallRequest { events: heard.clone(), ..request("act") };
+    assert_eq!(bounded(plugin.call(request)).await.unwrap_err(), TIMEOUT);
+    let log = heard.log.lock().unwrap();
+    let bytes: usize = log.iter().map(|(_, message)| message.len()).sum();
+    assert!(bytes <= 256 << 10, "{bytes}");
+    assert_eq!(log[0], (LogLevel::Info, "zoo1actActDoes it.".to_owned()));
+    assert_eq!(log.last().unwrap().1, "the plugin logs too much; the rest is dropped");
+}
+
+#[tokio::test]
+async fn cancelling_stops_a_spinning_and_a_sleeping_guest() {
+    for name in ["spin", "sleeper"] {
+        let (plugin, cancelled) = (zoo(name).await, CancellationToken::new());
+        let request =
+            moss_plugin_host::CallRequest { cancelled: cancelled.clone(), ..request("act") };
+        let (result, ()) = bounded(async {
+            tokio::join!(plugin.call(request), async {
+                tokio::task::yield_now().await;
+                cancelled.cancel();
+            })
+        })
+        .await;
+        assert_eq!(result.unwrap_err(), CallError::Cancelled, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hostile_neighbours_do_not_harm_a_call() {
+    let polite = Arc::new(zoo("polite").await);
+    let mut hostile = tokio::task::JoinSet::new();
+    for name in ["spin", "trap", "memory_hog", "sleeper", "table_hog", "recursion"] {
+        let plugin = zoo(name).await;
+        hostile.spawn(async move { call(&plugin).await.is_err() });
+    }
+    for _ in 0..100 {
+        call(&polite).await.unwrap();
+    }
+    assert!(bounded(hostile.join_all()).await.into_iter().all(|failed| failed));
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_refused() {
+    let plugin = zoo("polite").await;
+    let error = bounded(plugin.call(request("nope"))).await.unwrap_err();
+    assert_eq!(error, CallError::UnknownTool("nope".to_owned()));
+}
+
+#[tokio::test]
+async fn more_calls_than_the_pool_holds_are_refused_as_busy() {
+    let options = EngineOptions { calls_max: 1, ..EngineOptions::default() };
+    let engine = Engine::new(options).unwrap();
+    if !engine.is_pooled() {
+        panic!("the tests need address space for a pool of one call");
+    }
+    let spin = bounded(Plugin::load(&engine, &zoo_entry(), fixture("spin"))).await.unwrap();
+    let polite = bounded(Plugin::load(&engine, &zoo_entry(), fixture("polite"))).await.unwrap();
+    let (first, second) = bounded(async { tokio::join!(call(&spin), call(&polite)) }).await;
+    assert_eq!(first.unwrap_err(), TIMEOUT);
+    assert_eq!(second.unwrap_err(), CallError::Busy);
+}
+
+#[tokio::test]
+async fn without_a_pool_calls_work_the_same() {
+    let options = EngineOptions { allocation: Allocation::OnDemand, ..EngineOptions::default() };
+    let engine = Engine::new(options).unwrap();
+    assert!(!engine.is_pooled() && ENGINE.is_pooled());
+    for (name, expected) in [("polite", None), ("memory_hog", Some(LimitReached::Memory(64 << 20)))]
+    {
+        let plugin = bounded(Plugin::load(&engine, &zoo_entry(), fixture(name))).await.unwrap();
+        assert_eq!(call(&plugin).await.err(), expected.map(CallError::Limit), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_declares_to_read_cannot_propose_edits() {
+    let mut bytes = fixture("edits");
+    let write: &[u8] = b"\xba\x04\x00\x00\x08\x00\x00\x00\x01\x00\x00\x00";
+    let at = bytes.windows(write.len()).position(|window| window == write).unwrap();
+    bytes[at + 8] = 0;
+    let plugin = load(&zoo_entry(), bytes).await.unwrap();
+    let error = call(&plugin).await.unwrap_err();
+    assert!(matches!(&error, CallError::Result(why) if why.contains("only reads")), "{error}");
+}
+
+#[tokio::test]
+async fn a_guest_cannot_change_what_it_may_read() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.txt"), "as it was").unwrap();
+    let plugin = zoo("writer").await;
+    let request = moss_plugin_host::CallRequest {
+        directories: vec![granted(".", root.path())],
+        ..request("act")
+    };
+    bounded(plugin.call(request)).await.unwrap();
+    let names: Vec<_> =
+        std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["a.txt"]);
+    assert_eq!(std::fs::read_to_string(root.path().join("a.txt")).unwrap(), "as it was");
+}
