@@ -1,0 +1,394 @@
+//! A call's whole life. Every front turns its request into a [`Call`] and ends up here, so the
+//! same call over any front has the same result, the same audit record and the same effects.
+//!
+//! Top to bottom: find the tool, bind the arguments, decide, take a place, run, check the output.
+//! While a tool runs, its effects go through the module `effect`.
+
+mod effect;
+mod error;
+mod host;
+mod plugin;
+mod record;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use self::effect::Effects;
+pub(crate) use self::effect::{may_show, protection};
+pub use self::error::{CallError, Unconfirmed};
+use self::host::CallHost;
+use crate::arguments::Unreadable;
+use crate::caller::Role;
+use crate::catalog::{Catalog, Entry, Runner};
+use crate::change::FileChange;
+use crate::confirm::Confirmation;
+use crate::permits::Permit;
+use crate::sessions::SessionKey;
+use crate::state::{Daemon, WorkspaceState};
+
+/// One use of a tool, as it arrived.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who calls.
+    pub role: Role,
+    /// The workspace.
+    pub workspace: Arc<WorkspaceState>,
+    /// What to do.
+    pub work: Work,
+    /// What to do when an answer is needed.
+    pub confirm: ConfirmMode,
+    /// Approves exactly the effect with this digest; only an approver may say it.
+    pub approved_digest: Option<ContentHash>,
+    /// Show the effect and do nothing.
+    pub dry_run: bool,
+    /// The caller's name for the conversation.
+    pub session_id: Option<String>,
+    /// Hashes that files must have when they are changed.
+    pub expected_hashes: BTreeMap<RelPath, ContentHash>,
+    /// When the caller stops waiting.
+    pub deadline: Option<Instant>,
+}
+
+/// What a call does.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Uses a tool.
+    Tool {
+        /// Its name.
+        name: String,
+        /// Its arguments as given.
+        arguments: Result<Map<String, Value>, Unreadable>,
+    },
+    /// Takes a history entry back.
+    Undo {
+        /// The entry's number.
+        number: u64,
+    },
+}
+
+/// What to do when an answer from a person is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfirmMode {
+    /// Ask and wait.
+    Wait,
+    /// Fail, with the exact effect and its digest.
+    Refuse,
+    /// Wait if an approver is watching, refuse otherwise.
+    Auto,
+}
+
+/// How a call that ran ended.
+#[derive(Debug, Clone)]
+pub struct CallOutcome {
+    /// Names the call.
+    pub call_id: String,
+    /// The tool.
+    pub tool: String,
+    /// The JSON text of what it returned, or why it failed.
+    pub result: Result<String, ToolError>,
+    /// What it changed, or in a dry run would change.
+    pub changes: Vec<FileChange>,
+    /// The digest of its effect.
+    pub digest: Option<ContentHash>,
+    /// How long it took, waiting included.
+    pub duration: Duration,
+}
+
+/// What a call tells while it runs.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// It has a name.
+    Started {
+        /// The name.
+        call_id: String,
+    },
+    /// How far it is.
+    Progress(moss_sdk::context::Progress),
+    /// Text that is not part of its result.
+    Output {
+        /// `stdout`, `stderr` or `log`.
+        stream: &'static str,
+        /// The text.
+        text: String,
+    },
+    /// It waits for an answer, or would have.
+    ConfirmationNeeded(Arc<Confirmation>),
+}
+
+/// Where a call's events go; nowhere for a unary call.
+#[derive(Debug, Clone, Default)]
+pub struct Events(Option<mpsc::Sender<Event>>);
+
+/// A call on its way. Dropping it cancels the call.
+#[derive(Debug)]
+pub struct Running {
+    task: JoinHandle<Result<CallOutcome, CallError>>,
+    cancel: CancellationToken,
+}
+
+/// What every part of a call may look at.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    daemon: Arc<Daemon>,
+    call: Call,
+    call_id: String,
+    /// The tools as they were when the call came.
+    catalog: Arc<Catalog>,
+    events: Events,
+    cancel: CancellationToken,
+    permit: std::sync::Mutex<Option<Permit>>,
+}
+
+/// Starts a call.
+pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
+    let cancel = daemon.stopping.child_token();
+    let scope = Arc::new(Scope {
+        daemon: Arc::clone(daemon),
+        catalog: call.workspace.catalog.load_full(),
+        call,
+        call_id: crate::ids::random(),
+        events,
+        cancel: cancel.clone(),
+        permit: std::sync::Mutex::default(),
+    });
+    let task = daemon.tasks.spawn(execute(scope));
+    Running { task, cancel }
+}
+
+/// Runs a call and records it, whatever becomes of it.
+async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
+    let started = Instant::now();
+    record::started(&scope).await?;
+    scope.events.send(Event::Started { call_id: scope.call_id.clone() }).await;
+    let effects = Arc::new(Effects::new(Arc::clone(&scope)));
+    let default = Duration::from_millis(scope.daemon.config.calls.timeout_ms);
+    let latest = started + default;
+    let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
+    let result = tokio::select! {
+        biased;
+        () = scope.cancel.cancelled() => Err(CallError::Cancelled),
+        result = tokio::time::timeout_at(deadline.into(), attempt(&scope, &effects)) => {
+            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, history: None }))
+        }
+    };
+    let result = match result {
+        // A tool may notice the end of its call a moment before the call itself does.
+        Ok(Err(error)) if error.code == ErrorCode::Cancelled && scope.cancel.is_cancelled() => {
+            Err(CallError::Cancelled)
+        }
+        Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
+            Err(CallError::Timeout { after: deadline - started, history: None })
+        }
+        result => result,
+    };
+    let result = effects.conclude(result).await;
+    scope.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let shown = effects.take();
+    let duration = started.elapsed();
+    let recorded = record::finished(&scope, &result, &shown.changes, shown.history, duration).await;
+    recorded.map_err(|error| match shown.history {
+        Some(number) => CallError::Internal(format!(
+            "the change is committed, as history {number}, but the audit journal is not: {error}"
+        )),
+        None => error,
+    })?;
+    result.map(|result| CallOutcome {
+        call_id: scope.call_id.clone(),
+        tool: scope.call.tool().to_owned(),
+        result,
+        changes: shown.changes,
+        digest: shown.digest,
+        duration,
+    })
+}
+
+/// A tool that ran gives its own result; a call that could not run gives an error.
+async fn attempt(
+    scope: &Arc<Scope>,
+    effects: &Arc<Effects>,
+) -> Result<Result<String, ToolError>, CallError> {
+    let (name, arguments) = match &scope.call.work {
+        Work::Undo { number } => {
+            scope.take_place().await?;
+            return Ok(effects.undo(*number).await.map(|output| output.to_string()));
+        }
+        Work::Tool { name, arguments } => (name, arguments),
+    };
+    let entry = scope.catalog.entry(name).map_err(CallError::UnknownTool)?;
+    let arguments =
+        arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
+    let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
+    effects.permit_call(entry, &arguments).await?;
+    scope.take_place().await?;
+    let bytes_max = scope.daemon.config.calls.output_bytes_max;
+    let result = run(scope, effects, entry, arguments).await;
+    Ok(result.and_then(|output| check_output(entry, &output, bytes_max)))
+}
+
+async fn run(
+    scope: &Arc<Scope>,
+    effects: &Arc<Effects>,
+    entry: &Entry,
+    arguments: Value,
+) -> Result<Value, ToolError> {
+    match &entry.runner {
+        Runner::Native(tool) => {
+            let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
+            tool.call(arguments, Context::new(Arc::new(host))).await
+        }
+        Runner::Plugin(plugin) => plugin::run(scope, effects, entry, plugin, arguments).await,
+    }
+}
+
+/// Holds a tool to its declared output and to the bound on its size, and writes it as text.
+fn check_output(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
+    let broken = |message| ToolError::new(entry.broken_output_code(), message);
+    if let Some(error) = entry.output.iter_errors(output).next() {
+        let at = error.instance_path().as_str();
+        return Err(broken(format!("the result breaks the declared schema at `{at}`: {error}")));
+    }
+    let text = output.to_string();
+    if text.len() > bytes_max {
+        let size = text.len();
+        return Err(ToolError::new(
+            moss_sdk::ErrorCode::TooLarge,
+            format!(
+                "the result has {size} bytes; the limit is {bytes_max} (calls.output_bytes_max)"
+            ),
+        )
+        .hint("ask for less at once"));
+    }
+    Ok(text)
+}
+
+// === impl Call ===
+
+impl Call {
+    /// The name under which policy and journal know what the call does.
+    pub fn tool(&self) -> &str {
+        match &self.work {
+            Work::Tool { name, .. } => name,
+            Work::Undo { .. } => "undo",
+        }
+    }
+
+    fn session(&self) -> Option<SessionKey> {
+        self.session_id
+            .clone()
+            .map(|session_id| SessionKey { caller: self.role.as_str().to_owned(), session_id })
+    }
+}
+
+// === impl Events ===
+
+impl Events {
+    /// Makes a channel that keeps at most so many events for a slow reader.
+    pub fn channel(events_max: usize) -> (Self, mpsc::Receiver<Event>) {
+        let (sender, receiver) = mpsc::channel(events_max);
+        (Self(Some(sender)), receiver)
+    }
+
+    /// Sends an event that must arrive. A reader that is gone cancels the call in its own way.
+    async fn send(&self, event: Event) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.send(event).await;
+        }
+    }
+
+    /// Sends an event that may be lost on a slow reader.
+    fn offer(&self, event: Event) {
+        if let Some(sender) = &self.0 {
+            let _ = sender.try_send(event);
+        }
+    }
+}
+
+// === impl Running ===
+
+impl Running {
+    /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// Where the call could not run.
+    pub async fn finish(mut self) -> Result<CallOutcome, CallError> {
+        (&mut self.task).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a call's task broke");
+            Err(CallError::Internal("the call broke; this is a defect of moss".to_owned()))
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+// === impl Scope ===
+
+impl Scope {
+    async fn take_place(&self) -> Result<(), CallError> {
+        let permit = self.daemon.permits.acquire().await.map_err(CallError::QueueFull)?;
+        *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
+        Ok(())
+    }
+
+    /// Runs blocking work on the pool for it. Work that goes on after its call was broken off still
+    /// counts against the number of places, so that it cannot pile up.
+    ///
+    /// # Errors
+    ///
+    /// `Internal` where the work panics: a defect.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let worker = self.daemon.workers.acquire_again().await;
+        let work = move || {
+            let value = work();
+            drop(worker);
+            value
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|error| {
+            tracing::error!(%error, "blocking work broke");
+            ToolError::new(
+                moss_sdk::ErrorCode::Internal,
+                "the work broke; this is a defect of moss",
+            )
+        })
+    }
+
+    /// Gives the place away while a future waits for a person.
+    async fn parked<T>(&self, wait: impl Future<Output = T>) -> T {
+        let had = {
+            let mut permit = self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            permit.take().is_some()
+        };
+        let value = wait.await;
+        if had {
+            let permit = self.daemon.permits.acquire_again().await;
+            *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
+        }
+        value
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// Who is to blame for a result that breaks its schema.
+    fn broken_output_code(&self) -> moss_sdk::ErrorCode {
+        match self.runner {
+            Runner::Native(_) => moss_sdk::ErrorCode::Internal,
+            Runner::Plugin(_) => moss_sdk::ErrorCode::PluginFailed,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The effects of one call, each in one place: render it exactly, decide, ask if need be, carry
+//! it out, journal it.
+
+mod ask;
+mod commit;
+mod decide;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moss_sdk::context::Applied;
+use moss_sdk::edit::ChangeSet;
+use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
+use moss_workspace::Plan;
+use serde_json::{Value, json};
+
+use self::ask::Ask;
+use self::commit::applied;
+pub(super) use self::decide::Names;
+pub(crate) use self::decide::{may_show, protection};
+use super::{CallError, Scope, record};
+use crate::catalog::Entry;
+use crate::change::{self, FileChange, Status};
+use crate::journal::Answer as Recorded;
+use crate::journal::redact::mask;
+use crate::policy::{Action, Decision, Verdict};
+
+/// The effects of one call and what became of them.
+#[derive(Debug)]
+pub(super) struct Effects {
+    scope: Arc<Scope>,
+    inner: Mutex<Inner>,
+    /// Held while changes are being written, which is never broken off.
+    committing: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// What the tool may do and who provides it, once it is found.
+    tool: ToolFacts,
+    changes: Vec<FileChange>,
+    history: Option<u64>,
+    digest: Option<ContentHash>,
+    /// Why an effect ended the call, which the tool only sees as an error of its own.
+    stopped: Option<CallError>,
+    /// The question that waits for an answer.
+    asking: Option<ContentHash>,
+    /// Files that somebody allowed this call to read.
+    approved_reads: Vec<RelPath>,
+}
+
+/// What the policy looks at in a tool.
+#[derive(Debug, Clone)]
+pub(super) struct ToolFacts {
+    pub(super) effect: moss_sdk::Effect,
+    pub(super) plugin: Option<String>,
+}
+
+/// What a call changed, or would have.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) changes: Vec<FileChange>,
+    /// The number in the history, where anything was written.
+    pub(super) history: Option<u64>,
+    pub(super) digest: Option<ContentHash>,
+}
+
+// === impl ToolFacts ===
+
+impl Default for ToolFacts {
+    /// What an undo is: a write that no plugin provides.
+    fn default() -> Self {
+        Self { effect: moss_sdk::Effect::Write, plugin: None }
+    }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    pub(super) fn new(scope: Arc<Scope>) -> Self {
+        Self { scope, inner: Mutex::default(), committing: Arc::default() }
+    }
+
+    /// Decides about the call as such. Tools that write are only ever denied here: what they want
+    /// to do is asked about when it is known exactly.
+    pub(super) async fn permit_call(
+        &self,
+        entry: &Entry,
+        arguments: &Value,
+    ) -> Result<(), CallError> {
+        let tool =
+            ToolFacts { effect: entry.spec.effect, plugin: entry.plugin().map(ToOwned::to_owned) };
+        self.lock().tool = tool;
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Call, None);
+        if decision.verdict != Verdict::Allow {
+            record::decided(&self.scope, Action::Call, None, &decision).await?;
+        }
+        match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(self.denied(&decision)),
+            Verdict::Ask if entry.spec.effect != moss_sdk::Effect::Read => Ok(()),
+            Verdict::Ask => {
+                let arguments = arguments.to_string();
+                let digest = self.digest_of("call", &arguments);
+                let arguments = mask(&arguments).into_owned();
+                let ask = Ask {
+                    digest,
+                    decision: &decision,
+                    changes: Vec::new(),
+                    arguments: Some(arguments),
+                };
+                self.ask(ask).await
+            }
+        }
+    }
+
+    /// Asks whether one file may be read.
+    pub(super) async fn ask_read(
+        &self,
+        path: &RelPath,
+        decision: &Decision,
+    ) -> Result<(), ToolError> {
+        let arguments = json!({ "read": path }).to_string();
+        let digest = self.digest_of("read", path.as_str());
+        let ask = Ask { digest, decision, changes: Vec::new(), arguments: Some(arguments) };
+        let asked = async {
+            record::decided(&self.scope, Action::Read, Some(path), decision).await?;
+            self.ask(ask).await
+        };
+        asked.await.map_err(|error| self.stop(error))?;
+        self.lock().approved_reads.push(path.clone());
+        Ok(())
+    }
+
+    /// Records a read that the policy denies and makes its error.
+    pub(super) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> ToolError {
+        let recorded = record::decided(&self.scope, Action::Read, Some(path), decision).await;
+        self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
+    }
+
+    /// Shows changes, decides, asks, commits.
+    pub(super) async fn propose(
+        self: &Arc<Self>,
+        changes: ChangeSet,
+    ) -> Result<Applied, ToolError> {
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let plan = self.scope.blocking(move || workspace.files.plan(&changes)).await??;
+        self.settle(plan, None).await
+    }
+
+    /// Takes a history entry back, as a change like any other.
+    pub(super) async fn undo(self: &Arc<Self>, number: u64) -> Result<Value, ToolError> {
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let plan = self
+            .scope
+            .blocking(move || workspace.history.plan_undo(&workspace.files, number))
+            .await??;
+        self.permit_showing(&plan).await?;
+        let applied = self.settle(plan, Some(number)).await?;
+        let files: Vec<_> = applied
+            .files
+            .iter()
+            .map(|file| json!({ "path": file.path, "hash": file.hash }))
+            .collect();
+        let applied_now = applied.history.is_some();
+        Ok(json!({
+            "undone": number,
+            "history": applied.history,
+            "applied": applied_now,
+            "files": files,
+        }))
+    }
+
+    /// What an undo shows was never read by a tool of this call: reading is decided about here.
+    async fn permit_showing(&self, plan: &Plan) -> Result<(), ToolError> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        for file in plan.files() {
+            let names = Names { real: &file.real, asked: &file.path };
+            let decision = self.decide_read(&policy, names);
+            match decision.verdict {
+                Verdict::Allow => {}
+                Verdict::Deny => return Err(self.deny_read(&file.real, &decision).await),
+                Verdict::Ask => self.ask_read(&file.real, &decision).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn settle(
+        self: &Arc<Self>,
+        plan: Plan,
+        undo_of: Option<u64>,
+    ) -> Result<Applied, ToolError> {
+        self.check_expected(&plan)?;
+        let diff_bytes_max = self.scope.daemon.config.calls.diff_bytes_max;
+        let changes = change::proposed(plan.files(), diff_bytes_max);
+        let digest = plan.digest();
+        {
+            let mut inner = self.lock();
+            inner.digest = Some(digest);
+            inner.changes.clone_from(&changes);
+        }
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide_plan(&policy, &plan).await.map_err(|error| self.stop(error))?;
+        if decision.verdict == Verdict::Deny {
+            return Err(self.stop(self.denied(&decision)));
+        }
+        if self.scope.call.dry_run {
+            return Ok(applied(&plan, None));
+        }
+        if decision.verdict == Verdict::Ask {
+            let ask = Ask { digest, decision: &decision, changes, arguments: None };
+            if let Err(error) = self.ask(ask).await {
+                self.mark(Status::Unconfirmed);
+                return Err(self.stop(error));
+            }
+        }
+        self.commit(plan, undo_of).await
+    }
+
+    /// Holds the files to what the caller said they are.
+    fn check_expected(&self, plan: &Plan) -> Result<(), ToolError> {
+        for file in plan.files() {
+            let Some(expected) = self.scope.call.expected_hashes.get(&file.path) else { continue };
+            if file.before != Some(*expected) {
+                let found =
+                    file.before.map_or_else(|| "no file".to_owned(), |hash| hash.to_string());
+                return Err(ToolError::new(
+                    ErrorCode::Conflict,
+                    format!("{}: expected the content {expected}, found {found}", file.path),
+                )
+                .hint("read it again, then retry with what it holds now"));
+            }
+        }
+        Ok(())
+    }
+
+    fn denied(&self, decision: &Decision) -> CallError {
+        let message = format!("{} is {decision}", self.scope.call.tool());
+        CallError::Denied { message, rule: Some(decision.rule.to_string()) }
+    }
+
+    /// Remembers why the call ends and makes the error that the tool passes on.
+    fn stop(&self, error: CallError) -> ToolError {
+        let code = match &error {
+            CallError::Denied { .. } => ErrorCode::Denied,
+            CallError::Unconfirmed(_) => ErrorCode::Unconfirmed,
+            CallError::Timeout { .. } => ErrorCode::Timeout,
+            CallError::Cancelled => ErrorCode::Cancelled,
+            CallError::QueueFull(_) | CallError::TooManyConfirmations(_) => {
+                ErrorCode::LimitExceeded
+            }
+            CallError::UnknownTool(_) | CallError::Invalid(_) | CallError::Internal(_) => {
+                ErrorCode::Internal
+            }
+        };
+        let passed_on = ToolError::new(code, error.to_string());
+        self.lock().stopped = Some(error);
+        passed_on
+    }
+
+    /// Waits for a write that is under way, and gives the call the error that an effect ended it
+    /// with.
+    pub(super) async fn conclude(
+        &self,
+        result: Result<Result<String, ToolError>, CallError>,
+    ) -> Result<Result<String, ToolError>, CallError> {
+        drop(self.committing.lock().await);
+        let (stopped, withdrawn, history) = {
+            let mut inner = self.lock();
+            (inner.stopped.take(), inner.asking.take(), inner.history)
+        };
+        if let Some(digest) = withdrawn {
+            record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
+        }
+        match (stopped, result) {
+            (Some(stopped), Ok(Err(_))) => Err(stopped),
+            (_, Err(CallError::Timeout { after, .. })) => {
+                Err(CallError::Timeout { after, history })
+            }
+            (_, result) => result,
+        }
+    }
+
+    /// Takes what was changed, or would have been.
+    pub(super) fn take(&self) -> Shown {
+        let mut inner = self.lock();
+        Shown {
+            changes: std::mem::take(&mut inner.changes),
+            history: inner.history.take(),
+            digest: inner.digest.take(),
+        }
+    }
+
+    fn mark(&self, status: Status) {
+        self.lock().changes.iter_mut().for_each(|change| change.status = status);
+    }
+
+    /// Names an effect that is not a change of files.
+    fn digest_of(&self, kind: &str, what: &str) -> ContentHash {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.scope.call.workspace.name(), kind, self.scope.call.tool(), what] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        ContentHash::from_bytes(hasher.finalize().into())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

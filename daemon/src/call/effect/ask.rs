@@ -1,0 +1,119 @@
+//! Getting an answer to one exact effect: from the digest that came along, from a person, or not
+//! at all.
+
+use std::sync::Arc;
+
+use moss_sdk::ContentHash;
+
+use super::Effects;
+use crate::call::{CallError, ConfirmMode, Event, Unconfirmed, record};
+use crate::change::FileChange;
+use crate::confirm::{Answer, Confirmation, Question, State};
+use crate::journal::Answer as Recorded;
+use crate::policy::Decision;
+
+/// What a person would be asked about.
+pub(super) struct Ask<'a> {
+    pub(super) digest: ContentHash,
+    pub(super) decision: &'a Decision,
+    pub(super) changes: Vec<FileChange>,
+    pub(super) arguments: Option<String>,
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Gets an answer: from the digest that came along, from a person, or not at all.
+    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
+        let call = &self.scope.call;
+        let digest = ask.digest;
+        if call.approved_digest == Some(digest) {
+            return record::answered(&self.scope, digest, Recorded::Approved, None).await;
+        }
+        let question = self.question(ask);
+        if let Some(approved) = call.approved_digest {
+            let message = format!(
+                "the effect is not the approved one any more: approved {approved}, now {digest}; \
+                 look at it again"
+            );
+            return Err(self.unconfirmed(question, message).await);
+        }
+        let waits = match call.confirm {
+            ConfirmMode::Wait => true,
+            ConfirmMode::Refuse => false,
+            ConfirmMode::Auto => self.scope.daemon.confirmations.is_watched(call.workspace.name()),
+        };
+        if !waits {
+            let message = format!(
+                "{} {}; nothing was changed: call again and wait for a confirmation, or have an \
+                 approver send the same call with the digest {digest}",
+                call.tool(),
+                "needs a confirmation",
+            );
+            return Err(self.unconfirmed(question, message).await);
+        }
+        let pending = self
+            .scope
+            .daemon
+            .confirmations
+            .ask(question.clone())
+            .map_err(CallError::TooManyConfirmations)?;
+        let needed = Event::ConfirmationNeeded(Arc::clone(pending.confirmation()));
+        self.scope.events.send(needed).await;
+        self.lock().asking = Some(digest);
+        let stops = self.scope.daemon.draining.cancelled();
+        let answer = tokio::select! {
+            answer = self.scope.parked(pending.answer()) => answer,
+            () = stops => return Err(CallError::Cancelled),
+        };
+        self.lock().asking = None;
+        match answer {
+            Answer::Approved => {
+                record::answered(&self.scope, digest, Recorded::Approved, None).await
+            }
+            Answer::Denied(reason) => {
+                record::answered(&self.scope, digest, Recorded::Denied, Some(&reason)).await?;
+                let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+                let message = format!("denied by a person{why}; nothing was changed");
+                Err(CallError::Denied { message, rule: None })
+            }
+            Answer::Expired => {
+                record::answered(&self.scope, digest, Recorded::Expired, None).await?;
+                let message = "nobody answered the confirmation in time; nothing was changed";
+                Err(self.unconfirmed(question, message.to_owned()).await)
+            }
+        }
+    }
+
+    fn question(&self, ask: Ask<'_>) -> Question {
+        let call = &self.scope.call;
+        Question {
+            call_id: self.scope.call_id.clone(),
+            workspace: call.workspace.name().to_owned(),
+            tool: call.tool().to_owned(),
+            plugin: self.lock().tool.plugin.clone(),
+            caller: call.role.as_str().to_owned(),
+            changes: ask.changes,
+            arguments: ask.arguments,
+            digest: ask.digest,
+            rule: ask.decision.rule.to_string(),
+            protected: ask.decision.protected,
+        }
+    }
+
+    /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
+    /// effect was: a status has no room for a long diff.
+    async fn unconfirmed(&self, question: Question, message: String) -> CallError {
+        let now = jiff::Timestamp::now();
+        let confirmation = Arc::new(Confirmation {
+            id: String::new(),
+            question,
+            created_at: now,
+            expires_at: now,
+            state: State::Expired,
+        });
+        let shown = Event::ConfirmationNeeded(Arc::clone(&confirmation));
+        self.scope.events.send(shown).await;
+        CallError::Unconfirmed(Box::new(Unconfirmed { message, confirmation }))
+    }
+}

@@ -1,0 +1,87 @@
+//! Writing what was decided about.
+
+use std::sync::Arc;
+
+use moss_sdk::context::{Applied, AppliedFile};
+use moss_sdk::{ErrorCode, ToolError};
+use moss_workspace::{Origin, Plan};
+
+use super::Effects;
+use crate::change::Status;
+
+/// Tells a tool what became of its changes; without a history number, nothing was written.
+pub(super) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
+    let files = plan
+        .files()
+        .iter()
+        .map(|file| AppliedFile { path: file.path.clone(), hash: file.after })
+        .collect();
+    Applied { history, files }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Writes a plan on a thread of its own. A call that is broken off meanwhile waits for it in
+    /// [`Effects::conclude`]: what is being written is written, and recorded.
+    pub(super) async fn commit(
+        self: &Arc<Self>,
+        plan: Plan,
+        undo_of: Option<u64>,
+    ) -> Result<Applied, ToolError> {
+        let committing = Arc::clone(&self.committing).lock_owned().await;
+        let effects = Arc::clone(self);
+        self.scope
+            .blocking(move || {
+                let written = effects.write(&plan, undo_of);
+                drop(committing);
+                written
+            })
+            .await?
+    }
+
+    fn write(&self, plan: &Plan, undo_of: Option<u64>) -> Result<Applied, ToolError> {
+        if self.scope.cancel.is_cancelled() {
+            return Err(ToolError::new(
+                ErrorCode::Cancelled,
+                "cancelled before anything was written",
+            ));
+        }
+        let workspace = &self.scope.call.workspace;
+        let origin = Origin {
+            call_id: self.scope.call_id.clone(),
+            tool: self.scope.call.tool().to_owned(),
+            caller: self.scope.call.role.as_str().to_owned(),
+            summary: String::new(),
+            undo_of,
+        };
+        let committed =
+            workspace.files.commit(plan, &workspace.history, &origin).map_err(|error| {
+                let error = ToolError::from(error);
+                if error.code == ErrorCode::Conflict {
+                    self.mark(Status::Conflict);
+                }
+                error
+            })?;
+        self.mark(Status::Committed);
+        self.lock().history = Some(committed.number);
+        self.remember(plan);
+        Ok(applied(plan, Some(committed.number)))
+    }
+
+    /// A caller's own edits count as reads, where it had read what they were made on: an edit made
+    /// blindly must not hide somebody else's change.
+    fn remember(&self, plan: &Plan) {
+        let Some(session) = self.scope.call.session() else { return };
+        let sessions = &self.scope.call.workspace.sessions;
+        for file in plan.files() {
+            if sessions.last(&session, &file.path) != file.before {
+                continue;
+            }
+            match file.after {
+                Some(hash) => sessions.note(&session, &file.path, hash),
+                None => sessions.forget(&session, &file.path),
+            }
+        }
+    }
+}

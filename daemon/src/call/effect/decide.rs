@@ -1,0 +1,133 @@
+//! Putting the questions of a call to the policy: the only callers of [`policy::decide`].
+
+use moss_sdk::RelPath;
+use moss_workspace::{HistoryFile, Plan};
+
+use super::Effects;
+use crate::call::{CallError, record};
+use crate::caller::Role;
+use crate::policy::{self, Action, Decision, Subject, Verdict};
+use crate::state::WorkspaceState;
+
+/// The names of one file.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::call) struct Names<'a> {
+    /// Its real path, after all links.
+    pub(in crate::call) real: &'a RelPath,
+    /// The path that it was asked for under.
+    pub(in crate::call) asked: &'a RelPath,
+}
+
+/// The policy's word for the workspace's.
+pub(crate) fn protection(protection: moss_workspace::Protection) -> policy::Protection {
+    match protection {
+        moss_workspace::Protection::Metadata => policy::Protection::Metadata,
+        moss_workspace::Protection::Secret => policy::Protection::Secret,
+    }
+}
+
+/// Whether a caller may see the content of a file outside of any tool: in the history.
+pub(crate) fn may_show(workspace: &WorkspaceState, role: Role, file: &HistoryFile) -> bool {
+    let policy = workspace.policy.load();
+    [&file.real, &file.path].into_iter().all(|name| {
+        let subject = Subject {
+            action: Action::Read,
+            tool: "history",
+            tool_effect: moss_sdk::Effect::Read,
+            plugin: None,
+            caller: role.as_str(),
+            path: Some(name),
+            protection: workspace.files.protection(name).map(protection),
+            size_bytes: None,
+        };
+        policy::decide(&policy, &subject).verdict == Verdict::Allow
+    })
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Decides about reading one file.
+    pub(in crate::call) fn decide_read(
+        &self,
+        policy: &policy::Policy,
+        file: Names<'_>,
+    ) -> Decision {
+        let mut decision = self.decide_file(policy, Action::Read, file, None);
+        if decision.verdict == Verdict::Ask && self.lock().approved_reads.contains(file.real) {
+            decision.verdict = Verdict::Allow;
+        }
+        decision
+    }
+
+    /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
+    pub(in crate::call) fn may_list(&self, policy: &policy::Policy, path: &RelPath) -> bool {
+        self.decide(policy, Action::Read, Some((path, None, None))).verdict != Verdict::Deny
+    }
+
+    /// Decides about one file by its real name, and by the name it was asked for under: a rule or a
+    /// protection of either holds.
+    fn decide_file(
+        &self,
+        policy: &policy::Policy,
+        action: Action,
+        file: Names<'_>,
+        size_bytes: Option<u64>,
+    ) -> Decision {
+        let files = &self.scope.call.workspace.files;
+        let decide = |name| {
+            let protection = files.protection(name).map(protection);
+            self.decide(policy, action, Some((name, protection, size_bytes)))
+        };
+        let decision = decide(file.real);
+        if file.asked == file.real {
+            return decision;
+        }
+        let both = [decision, decide(file.asked)];
+        policy::strictest(&both).cloned().expect("there are two")
+    }
+
+    /// Decides about every file of a plan; the strictest decision holds for all.
+    pub(super) async fn decide_plan(
+        &self,
+        policy: &policy::Policy,
+        plan: &Plan,
+    ) -> Result<Decision, CallError> {
+        let mut decisions = Vec::with_capacity(plan.files().len());
+        for file in plan.files() {
+            let action = match file.action {
+                moss_workspace::Action::Create => Action::Create,
+                moss_workspace::Action::Modify => Action::Modify,
+                moss_workspace::Action::Delete => Action::Delete,
+            };
+            let names = Names { real: &file.real, asked: &file.path };
+            let decision = self.decide_file(policy, action, names, Some(file.after_bytes));
+            record::decided(&self.scope, action, Some(&file.real), &decision).await?;
+            decisions.push(decision);
+        }
+        let strictest = policy::strictest(&decisions);
+        Ok(strictest.cloned().expect("a plan changes at least one file"))
+    }
+
+    pub(super) fn decide(
+        &self,
+        policy: &policy::Policy,
+        action: Action,
+        file: Option<(&RelPath, Option<policy::Protection>, Option<u64>)>,
+    ) -> Decision {
+        let tool = self.lock().tool.clone();
+        policy::decide(
+            policy,
+            &Subject {
+                action,
+                tool: self.scope.call.tool(),
+                tool_effect: tool.effect,
+                plugin: tool.plugin.as_deref(),
+                caller: self.scope.call.role.as_str(),
+                path: file.map(|(path, ..)| path),
+                protection: file.and_then(|(_, protection, _)| protection),
+                size_bytes: file.and_then(|(.., size)| size),
+            },
+        )
+    }
+}

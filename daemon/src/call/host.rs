@@ -1,0 +1,165 @@
+//! What a native tool sees of the world: files through the policy, effects through [`Effects`].
+
+use std::sync::Arc;
+
+use moss_sdk::context::{Applied, BoxFuture, Files, Host, Progress};
+use moss_sdk::edit::ChangeSet;
+use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
+use moss_sdk::{ContentHash, RelPath, ToolError};
+use moss_workspace::OpenedFile;
+
+use super::effect::{Effects, Names};
+use super::{Event, Scope};
+use crate::policy::{Decision, Policy, Verdict};
+
+/// The host's side of one call of a native tool.
+pub(super) struct CallHost {
+    scope: Arc<Scope>,
+    effects: Arc<Effects>,
+}
+
+/// What decides about the reads of one call; owned, so that it can go to a blocking thread.
+#[derive(Clone)]
+struct Reader {
+    scope: Arc<Scope>,
+    effects: Arc<Effects>,
+    policy: Arc<Policy>,
+}
+
+/// Why a read did not happen.
+enum NotRead {
+    /// It failed.
+    Failed(ToolError),
+    /// Somebody has to be asked first.
+    Ask(RelPath, Decision),
+    /// The policy denies it.
+    Denied(RelPath, Decision),
+}
+
+// === impl CallHost ===
+
+impl CallHost {
+    pub(super) fn new(scope: Arc<Scope>, effects: Arc<Effects>) -> Self {
+        Self { scope, effects }
+    }
+
+    /// Opens a file, asks the policy about its real name, and reads it; all on the blocking pool.
+    async fn reading<T: Send + 'static>(
+        &self,
+        path: &RelPath,
+        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error> + Clone + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let reader = self.reader();
+        loop {
+            let (reader, path, read) = (reader.clone(), path.clone(), read.clone());
+            match self.scope.blocking(move || reader.read(&path, read)).await? {
+                Ok(value) => return Ok(value),
+                Err(NotRead::Failed(error)) => return Err(error),
+                Err(NotRead::Ask(path, decision)) => {
+                    self.effects.ask_read(&path, &decision).await?;
+                }
+                Err(NotRead::Denied(path, decision)) => {
+                    return Err(self.effects.deny_read(&path, &decision).await);
+                }
+            }
+        }
+    }
+
+    fn reader(&self) -> Reader {
+        Reader {
+            policy: self.scope.call.workspace.policy.load_full(),
+            scope: Arc::clone(&self.scope),
+            effects: Arc::clone(&self.effects),
+        }
+    }
+}
+
+// === impl Reader ===
+
+impl Reader {
+    fn read<T>(
+        &self,
+        path: &RelPath,
+        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
+    ) -> Result<T, NotRead> {
+        let files = &self.scope.call.workspace.files;
+        let opened = files.open_for_reading(path)?;
+        let real = opened.real();
+        let decision = self.effects.decide_read(&self.policy, Names { real, asked: path });
+        match decision.verdict {
+            Verdict::Allow => Ok(read(&opened)?),
+            Verdict::Deny => Err(NotRead::Denied(real.clone(), decision)),
+            Verdict::Ask => Err(NotRead::Ask(real.clone(), decision)),
+        }
+    }
+
+    fn lists(&self, path: &RelPath) -> bool {
+        self.effects.may_list(&self.policy, path)
+    }
+}
+
+impl From<moss_workspace::Error> for NotRead {
+    fn from(error: moss_workspace::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Files for CallHost {
+    fn path(&self, text: &str) -> Result<RelPath, ToolError> {
+        Ok(self.scope.call.workspace.files.path(text)?)
+    }
+
+    fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
+        Box::pin(self.reading(path, |opened: &OpenedFile<'_>| opened.read()))
+    }
+
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a RelPath,
+        window: LineWindow,
+    ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
+        Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| opened.read_lines(window)))
+    }
+
+    fn list<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: ListOptions,
+    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+        let reader = self.reader();
+        let path = path.clone();
+        Box::pin(async move {
+            let list = move || {
+                let keep = |path: &RelPath| reader.lists(path);
+                let cancelled = || reader.scope.cancel.is_cancelled();
+                reader.scope.call.workspace.files.list(&path, options, &keep, &cancelled)
+            };
+            Ok(self.scope.blocking(list).await??)
+        })
+    }
+
+    fn note_read(&self, path: &RelPath, hash: ContentHash) {
+        if let Some(session) = self.scope.call.session() {
+            self.scope.call.workspace.sessions.note(&session, path, hash);
+        }
+    }
+
+    fn last_read(&self, path: &RelPath) -> Option<ContentHash> {
+        let session = self.scope.call.session()?;
+        self.scope.call.workspace.sessions.last(&session, path)
+    }
+}
+
+impl Host for CallHost {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
+        Box::pin(self.effects.propose(changes))
+    }
+
+    fn progress(&self, progress: Progress) {
+        self.scope.events.offer(Event::Progress(progress));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.scope.cancel.is_cancelled()
+    }
+}

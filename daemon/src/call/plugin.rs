@@ -1,0 +1,188 @@
+//! A call of a plugin's tool: opens what the plugin may read, runs the guest to its end, then
+//! proposes the edits that it returned like those of any tool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_plugin_host::{
+    CallRequest, Events as GuestEvents, GrantedDirectory, LogLevel, Plugin, PluginEdit,
+};
+use moss_sdk::context::{Files as _, Progress};
+use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
+use moss_sdk::file::{Content, FileSnapshot};
+use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
+use serde_json::Value;
+
+use super::effect::Effects;
+use super::host::CallHost;
+use super::{Event, Events, Scope};
+use crate::catalog::Entry;
+
+/// Runs a plugin's tool and proposes its edits.
+pub(super) async fn run(
+    scope: &Arc<Scope>,
+    effects: &Arc<Effects>,
+    entry: &Entry,
+    plugin: &Plugin,
+    arguments: Value,
+) -> Result<Value, ToolError> {
+    let request = CallRequest {
+        tool: entry.spec.name.clone(),
+        arguments,
+        directories: open_directories(scope, plugin).await?,
+        timeout: remaining(scope),
+        cancelled: scope.cancel.clone(),
+        events: Arc::new(Voice(scope.events.clone())),
+    };
+    let outcome = plugin.call(request).await?;
+    if !outcome.edits.is_empty() {
+        let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
+        let changes = change_set(&host, outcome.edits).await?;
+        effects.propose(changes).await?;
+    }
+    Ok(outcome.output)
+}
+
+/// The time that is left of the caller's deadline.
+fn remaining(scope: &Scope) -> Option<Duration> {
+    scope
+        .call
+        .deadline
+        .map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()))
+}
+
+/// Opens the granted directories beneath the workspace; one that is not there is not granted.
+async fn open_directories(
+    scope: &Arc<Scope>,
+    plugin: &Plugin,
+) -> Result<Vec<GrantedDirectory>, ToolError> {
+    let workspace = Arc::clone(&scope.call.workspace);
+    let readable = plugin.directories().to_vec();
+    scope
+        .blocking(move || {
+            let mut directories = Vec::new();
+            for guest_path in readable {
+                match workspace.files.open_dir(&guest_path) {
+                    Ok(directory) => directories.push(GrantedDirectory { guest_path, directory }),
+                    Err(moss_workspace::Error::NotFound { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(directories)
+        })
+        .await?
+}
+
+/// Turns a plugin's edits into one change per file, against what the files hold now.
+async fn change_set(host: &CallHost, edits: Vec<PluginEdit>) -> Result<ChangeSet, ToolError> {
+    let mut changes: Vec<Change> = Vec::new();
+    let mut texts: Vec<(RelPath, FileSnapshot)> = Vec::new();
+    for edit in edits {
+        let path = edit.path().clone();
+        let kind = match edit {
+            PluginEdit::Create { content, .. } => ChangeKind::Create { content },
+            PluginEdit::Write { expected, content, .. } => {
+                let base = expect(&path, &host.read(&path).await?, expected)?;
+                ChangeKind::Write { base, content }
+            }
+            PluginEdit::Delete { expected, .. } => {
+                let base = expect(&path, &host.read(&path).await?, expected)?;
+                ChangeKind::Delete { base, retention: Retention::Recoverable }
+            }
+            PluginEdit::ReplaceText { old_text, new_text, .. } => {
+                if !texts.iter().any(|(known, _)| *known == path) {
+                    texts.push((path.clone(), host.read(&path).await?));
+                }
+                let known = texts.iter().find(|(known, _)| *known == path);
+                let snapshot = &known.expect("it was read just now").1;
+                let splice = locate(&path, snapshot, &old_text, new_text)?;
+                if add_splice(&mut changes, &path, &splice)? {
+                    continue;
+                }
+                ChangeKind::Edit { base: snapshot.hash, splices: vec![splice] }
+            }
+        };
+        if changes.iter().any(|change| change.path == path) {
+            return Err(broken(format!(
+                "{path}: the plugin returned edits that exclude each other"
+            )));
+        }
+        changes.push(Change { path, kind });
+    }
+    Ok(ChangeSet { changes })
+}
+
+/// Holds a file to what the plugin looked at.
+fn expect(
+    path: &RelPath,
+    snapshot: &FileSnapshot,
+    expected: Option<ContentHash>,
+) -> Result<ContentHash, ToolError> {
+    match expected {
+        Some(expected) if expected != snapshot.hash => Err(ToolError::new(
+            ErrorCode::Conflict,
+            format!("{path} changed while the plugin looked at it"),
+        )
+        .hint("call the tool again")),
+        _ => Ok(snapshot.hash),
+    }
+}
+
+/// Finds the one place of a text.
+fn locate(
+    path: &RelPath,
+    snapshot: &FileSnapshot,
+    old_text: &str,
+    new_text: String,
+) -> Result<Splice, ToolError> {
+    let Content::Text(text) = &snapshot.content else {
+        return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
+    };
+    let Some(start) = text.text.find(old_text) else {
+        return Err(broken(format!("{path}: the text that the plugin replaces does not occur")));
+    };
+    if text.text.rfind(old_text) != Some(start) {
+        return Err(broken(format!("{path}: the text that the plugin replaces occurs twice")));
+    }
+    Ok(Splice { range: start..start + old_text.len(), text: new_text })
+}
+
+/// Adds a replacement to an edit of the same file, in order. Returns whether there was one.
+fn add_splice(changes: &mut [Change], path: &RelPath, splice: &Splice) -> Result<bool, ToolError> {
+    let Some(change) = changes.iter_mut().find(|change| change.path == *path) else {
+        return Ok(false);
+    };
+    let ChangeKind::Edit { splices, .. } = &mut change.kind else {
+        return Ok(false);
+    };
+    let index = splices.partition_point(|other| other.range.start < splice.range.start);
+    let before = index.checked_sub(1).and_then(|before| splices.get(before));
+    let overlaps = before.is_some_and(|other| other.range.end > splice.range.start)
+        || splices.get(index).is_some_and(|other| splice.range.end > other.range.start);
+    if overlaps {
+        return Err(broken(format!("{path}: two replacements of the plugin overlap")));
+    }
+    splices.insert(index, splice.clone());
+    Ok(true)
+}
+
+fn broken(message: String) -> ToolError {
+    ToolError::new(ErrorCode::PluginFailed, message)
+        .hint("this is a defect of the plugin; tell its author")
+}
+
+/// Passes on what a guest says while it runs.
+struct Voice(Events);
+
+// === impl Voice ===
+
+impl GuestEvents for Voice {
+    fn log(&self, level: LogLevel, message: &str) {
+        tracing::debug!(?level, message, "a plugin says");
+        self.0.offer(Event::Output { stream: "log", text: message.to_owned() });
+    }
+
+    fn progress(&self, progress: Progress) {
+        self.0.offer(Event::Progress(progress));
+    }
+}

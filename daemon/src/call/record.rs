@@ -1,0 +1,187 @@
+//! What a call leaves in the journal. Records of effects are on disk before the caller hears of
+//! them; the others follow a little later, in order.
+
+use std::time::Duration;
+
+use moss_sdk::{ContentHash, RelPath, ToolError};
+use serde_json::Value;
+
+use super::{CallError, Scope, Work};
+use crate::caller::Role;
+use crate::catalog::Runner;
+use crate::change::{self, Status};
+use crate::journal::redact::{Arguments, Text};
+use crate::journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use crate::policy::{Action, Decision};
+use crate::validate::Violation;
+
+/// Records that a call came in, before anything else is done for it.
+pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
+    let call = &scope.call;
+    let arguments = match &call.work {
+        Work::Tool { arguments: Ok(arguments), .. } => {
+            Arguments::new(&Value::Object(arguments.clone()))
+        }
+        Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
+        Work::Undo { number } => Arguments::new(&serde_json::json!({ "number": number })),
+    };
+    let event = Event::CallStarted {
+        caller: Text::new(call.role.as_str()),
+        role: call.role.as_str(),
+        workspace: call.workspace.name().to_owned(),
+        session: call.session_id.as_deref().map(Text::new),
+        arguments,
+        plugin: plugin(scope),
+        catalog: Some(scope.catalog.digest().to_owned()),
+    };
+    write(scope, event, Durability::Batched).await
+}
+
+/// Says which component a call runs, if it does.
+fn plugin(scope: &Scope) -> Option<PluginDigest> {
+    let Work::Tool { name, .. } = &scope.call.work else { return None };
+    match &scope.catalog.entry(name).ok()?.runner {
+        Runner::Native(_) => None,
+        Runner::Plugin(plugin) => Some(PluginDigest {
+            name: plugin.name().to_owned(),
+            digest: plugin.digest().to_string(),
+        }),
+    }
+}
+
+/// Records what the policy said of an effect.
+pub(super) async fn decided(
+    scope: &Scope,
+    action: Action,
+    path: Option<&RelPath>,
+    decision: &Decision,
+) -> Result<(), CallError> {
+    let event = Event::Decision { action, path: path.cloned(), decision: decision.clone() };
+    write(scope, event, Durability::Batched).await
+}
+
+/// Records how a question ended.
+pub(super) async fn answered(
+    scope: &Scope,
+    digest: ContentHash,
+    answer: Answer,
+    reason: Option<&str>,
+) -> Result<(), CallError> {
+    let by_person = matches!(answer, Answer::Approved | Answer::Denied);
+    let event = Event::Confirmation {
+        digest: digest.to_string(),
+        answer,
+        answered_by: by_person.then(|| Text::new(Role::Approver.as_str())),
+        reason: reason.map(Text::new),
+    };
+    write(scope, event, Durability::Durable).await
+}
+
+/// Records what was written and how the call ended.
+pub(super) async fn finished(
+    scope: &Scope,
+    result: &Result<Result<String, ToolError>, CallError>,
+    changes: &[change::FileChange],
+    history: Option<u64>,
+    duration: Duration,
+) -> Result<(), CallError> {
+    let committed: Vec<_> = changes
+        .iter()
+        .filter(|change| change.status == Status::Committed)
+        .map(|change| FileChange {
+            path: change.path.clone(),
+            before: change.before,
+            after: change.after,
+        })
+        .collect();
+    let has_effect = !committed.is_empty();
+    if has_effect {
+        let event = Event::Committed { history, changes: committed };
+        write(scope, event, Durability::Batched).await?;
+    }
+    let (outcome, error_code, message) = ending(result);
+    let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    let event = Event::CallFinished { outcome, error_code, message, duration_us };
+    // A durable record brings everything before it to disk as well.
+    let durability = if has_effect { Durability::Durable } else { Durability::Batched };
+    write(scope, event, durability).await
+}
+
+/// Returns outcome, error code and message. What a failed tool says may show parts of files: its
+/// code is kept and its message is not.
+fn ending(
+    result: &Result<Result<String, ToolError>, CallError>,
+) -> (&'static str, Option<String>, Option<Text>) {
+    match result {
+        Ok(Ok(_)) => ("ok", None, None),
+        Ok(Err(error)) => ("failed", Some(error.code.to_string()), None),
+        Err(error) => (error.outcome(), Some(error.outcome().to_owned()), Some(message(error))),
+    }
+}
+
+/// The arguments stand, masked, in the record of the start; an error must not repeat them.
+fn message(error: &CallError) -> Text {
+    match error {
+        CallError::Invalid(violations) => {
+            let wanted = |v: &Violation| format!("{}: expected {}", v.pointer, v.expected);
+            Text::new(&violations.iter().map(wanted).collect::<Vec<_>>().join("; "))
+        }
+        other => Text::new(other.to_string().lines().next().unwrap_or_default()),
+    }
+}
+
+/// A call that cannot leave its trace is not carried on.
+async fn write(scope: &Scope, event: Event, durability: Durability) -> Result<(), CallError> {
+    let record =
+        Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event };
+    let written: Result<(), JournalError> =
+        scope.call.workspace.journal.record(record, durability).await;
+    written.map_err(|error| CallError::Internal(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_sdk::ErrorCode;
+
+    use super::*;
+
+    fn written(result: &Result<Result<String, ToolError>, CallError>) -> String {
+        let (outcome, error_code, message) = ending(result);
+        let event = Event::CallFinished { outcome, error_code, message, duration_us: 1 };
+        serde_json::to_string(&event).unwrap()
+    }
+
+    #[test]
+    fn what_a_tool_says_is_not_recorded() {
+        let error = ToolError {
+            code: ErrorCode::NoMatch,
+            message: "line 3 is `canary`\ncanary".to_owned(),
+            hint: Some("canary".to_owned()),
+        };
+        for result in [Ok(Ok("canary".to_owned())), Ok(Err(error))] {
+            let text = written(&result);
+            assert!(!text.contains("canary") && !text.contains("message"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_violation_is_recorded_without_what_came() {
+        let violation = Violation {
+            pointer: "/edits/0/newText".to_owned(),
+            expected: "an array".to_owned(),
+            got: "string \"canary\"".to_owned(),
+            suggestion: Some("canary".to_owned()),
+        };
+        let text = written(&Err(CallError::Invalid(vec![violation])));
+        assert!(text.contains("/edits/0/newText: expected an array"), "{text}");
+        assert!(!text.contains("canary"), "{text}");
+    }
+
+    #[test]
+    fn other_errors_are_recorded_masked() {
+        let secret = format!("ghp_{}", "Ab3dEf6hIj9k".repeat(3));
+        let text = written(&Err(CallError::Internal(format!("no {secret} here\ncanary"))));
+        assert!(text.contains("no [redacted] here"), "{text}");
+        assert!(!text.contains("canary"), "{text}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Who calls: one of two credentials, each a file that only the user can read.
+//!
+//! Callers call; approvers answer questions as well. An unsandboxed program of the same user could
+//! read both files: what that means is said in `docs/security.md`.
+
+use moss_workspace::Error;
+use moss_workspace::own::OwnDir;
+use rustix::fs::Mode;
+use subtle::ConstantTimeEq as _;
+
+/// Largest credential file, in bytes.
+const TOKEN_BYTES_MAX: u64 = 4096;
+
+/// What a credential allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// May call tools and look at things.
+    Caller,
+    /// May also answer confirmations.
+    Approver,
+}
+
+/// The two secrets of a daemon.
+#[derive(Clone)]
+pub struct Credentials {
+    /// The text of `caller.token`.
+    pub caller: String,
+    /// The text of `approver.token`.
+    pub approver: String,
+}
+
+// === impl Role ===
+
+impl Role {
+    /// Returns the role's name, which is also the name of its credential.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::Approver => "approver",
+        }
+    }
+}
+
+// === impl Credentials ===
+
+impl Credentials {
+    /// Reads `caller.token` and `approver.token` in a state directory, making what is missing.
+    ///
+    /// # Errors
+    ///
+    /// Where a file belongs to somebody else, is empty or others may read it, or cannot be made,
+    /// or both hold the same.
+    pub fn load_or_create(state: &OwnDir) -> Result<Self, Error> {
+        let caller = load_or_create(state, Role::Caller)?;
+        let approver = load_or_create(state, Role::Approver)?;
+        if caller == approver {
+            let reason = "is the same as `caller.token`: remove it, and a new one is made";
+            return Err(refused(state, &file_name(Role::Approver), reason));
+        }
+        Ok(Self { caller, approver })
+    }
+
+    /// Returns the role of a presented secret. The time taken does not tell how much of it fits.
+    pub fn role_of(&self, secret: &str) -> Option<Role> {
+        let fits = |known: &str| {
+            !known.is_empty() && bool::from(known.as_bytes().ct_eq(secret.as_bytes()))
+        };
+        let (caller, approver) = (fits(&self.caller), fits(&self.approver));
+        match (caller, approver) {
+            (_, true) => Some(Role::Approver),
+            (true, false) => Some(Role::Caller),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Of two processes that make a credential at once, one wins and both use its.
+fn load_or_create(state: &OwnDir, role: Role) -> Result<String, Error> {
+    let name = file_name(role);
+    loop {
+        if let Some(bytes) = state.read(&name, TOKEN_BYTES_MAX)? {
+            if is_open_to_others(state, &name)? {
+                let reason = "can be read by other users: remove it, and a new one is made";
+                return Err(refused(state, &name, reason));
+            }
+            let token = String::from_utf8_lossy(&bytes).trim().to_owned();
+            if token.is_empty() {
+                let reason = "is empty: remove it, and a new one is made";
+                return Err(refused(state, &name, reason));
+            }
+            return Ok(token);
+        }
+        let token = crate::ids::random() + &crate::ids::random();
+        if state.create_new(&name, token.as_bytes())? {
+            return Ok(token);
+        }
+    }
+}
+
+fn file_name(role: Role) -> String {
+    format!("{}.token", role.as_str())
+}
+
+/// The directory is the user's own: nobody else can put another file in its place meanwhile.
+fn is_open_to_others(state: &OwnDir, name: &str) -> Result<bool, Error> {
+    let path = state.path().join(name);
+    let stat = rustix::fs::lstat(&path).map_err(|errno| Error::Io {
+        path: path.display().to_string(),
+        action: "look at",
+        source: errno.into(),
+    })?;
+    Ok(Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO))
+}
+
+fn refused(state: &OwnDir, name: &str, reason: &str) -> Error {
+    Error::Own { path: state.path().join(name).display().to_string(), reason: reason.to_owned() }
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look from outside")]
+mod tests;

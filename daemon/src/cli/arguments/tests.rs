@@ -1,0 +1,93 @@
+//! `KEY=VALUE` by the types of a schema, and what is said where it cannot be read.
+
+use serde_json::json;
+
+use super::*;
+
+fn tool() -> v1::Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "line": { "type": "integer" },
+            "ratio": { "type": "number" },
+            "all": { "type": ["boolean", "null"] },
+            "globs": { "type": "array", "items": { "type": "string" } },
+            "sort": { "$ref": "#/$defs/Sort" },
+            "limit": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+            "either": { "oneOf": [{ "type": "string" }, { "type": "array" }] },
+            "loop": { "$ref": "#/$defs/Loop" },
+            "anything": {},
+        },
+        "$defs": {
+            "Sort": { "enum": ["name", "size"] },
+            "Loop": { "anyOf": [{ "$ref": "#/$defs/Loop" }] },
+        }
+    });
+    v1::Tool {
+        parameters_json: schema.to_string(),
+        aliases: vec![v1::ParameterAliases {
+            parameter: "line".to_owned(),
+            aliases: vec!["lineNumber".to_owned()],
+        }],
+        ..v1::Tool::default()
+    }
+}
+
+fn parsed(pairs: &[&str]) -> Result<Value, String> {
+    let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
+    parse(&pairs, &tool()).map(Value::Object).map_err(|error| error.error.message)
+}
+
+#[test]
+fn values_are_read_by_the_type_of_their_parameter() {
+    for (pair, value) in [
+        ("path=12", json!({"path": "12"})),
+        ("path=", json!({"path": ""})),
+        ("path=a=b", json!({"path": "a=b"})),
+        ("path=null", json!({"path": "null"})),
+        ("path=two\nlines", json!({"path": "two\nlines"})),
+        ("line=12", json!({"line": 12})),
+        ("lineNumber=12", json!({"lineNumber": 12})),
+        ("ratio=1.5", json!({"ratio": 1.5})),
+        ("ratio=2", json!({"ratio": 2})),
+        ("all=true", json!({"all": true})),
+        ("globs=[\"*.rs\"]", json!({"globs": ["*.rs"]})),
+        ("sort=size", json!({"sort": "size"})),
+        ("limit=3", json!({"limit": 3})),
+        ("either=plain", json!({"either": "plain"})),
+        ("either=12", json!({"either": "12"})),
+        ("either=[1]", json!({"either": [1]})),
+        ("loop=x", json!({"loop": "x"})),
+        ("anything=1", json!({"anything": "1"})),
+        ("anything:=1", json!({"anything": 1})),
+        ("path:=12", json!({"path": 12})),
+        ("unknown=1", json!({"unknown": "1"})),
+    ] {
+        assert_eq!(parsed(&[pair]), Ok(value), "{pair}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_place() {
+    for (pairs, message) in [
+        (&["path"][..], "expected KEY=VALUE, got `path`"),
+        (&["=x"], "expected KEY=VALUE, got `=x`"),
+        (&["path=a", "path=b"], "`path` is given twice"),
+        (
+            &["line=twelve"],
+            "`line`: expected integer, got `twelve`: expected ident at line 1 column 2",
+        ),
+        (
+            &["all=yes"],
+            "`all`: expected boolean or null, got `yes`: expected value at line 1 column 1",
+        ),
+        (&["ratio=x"], "`ratio`: expected number, got `x`: expected value at line 1 column 1"),
+        (
+            &["globs:=[1,"],
+            "`globs`: expected JSON, got `[1,`: EOF while parsing a value at line 1 column 3",
+        ),
+    ] {
+        assert_eq!(parsed(pairs), Err(message.to_owned()));
+    }
+}

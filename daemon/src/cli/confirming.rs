@@ -1,0 +1,169 @@
+//! Who answers a confirmation, and how: decided before a call, applied to each question.
+
+use std::str::FromStr;
+
+use moss_proto::v1;
+use moss_sdk::ContentHash;
+
+/// What `--confirm` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirm {
+    /// Ask on the terminal.
+    Ask,
+    /// Yes to ordinary questions of this call.
+    Allow,
+    /// No.
+    Deny,
+    /// Yes to exactly this effect.
+    Digest(ContentHash),
+}
+
+/// How the questions of one call are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answering {
+    /// By the person at this terminal.
+    Prompt,
+    /// Yes, protected files aside.
+    Allow,
+    /// No.
+    Deny,
+    /// By an approver somewhere else.
+    Elsewhere,
+    /// Not at all: the call ends at the first question.
+    Nobody,
+}
+
+/// What happens to one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// The person is asked.
+    Ask,
+    /// An approver somewhere else is waited for.
+    Wait,
+    /// Yes.
+    Approve,
+    /// No, and why.
+    Deny(String),
+    /// Nobody may answer here, and why.
+    GiveUp(&'static str),
+}
+
+/// Decides who answers. `alone` means that nobody else can reach the daemon.
+pub(super) fn answering(confirm: Confirm, wait: bool, interactive: bool, alone: bool) -> Answering {
+    match confirm {
+        Confirm::Allow => Answering::Allow,
+        Confirm::Deny => Answering::Deny,
+        Confirm::Digest(_) => Answering::Nobody,
+        Confirm::Ask if interactive => Answering::Prompt,
+        Confirm::Ask if wait && !alone => Answering::Elsewhere,
+        Confirm::Ask => Answering::Nobody,
+    }
+}
+
+/// Decides what happens to a question.
+pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Reply {
+    match answering {
+        Answering::Prompt => Reply::Ask,
+        Answering::Elsewhere => Reply::Wait,
+        Answering::Deny => Reply::Deny("--confirm deny".to_owned()),
+        Answering::Allow if confirmation.protected => {
+            Reply::GiveUp("`--confirm allow` does not cover a protected name")
+        }
+        Answering::Allow => Reply::Approve,
+        Answering::Nobody => Reply::GiveUp("nobody can answer here"),
+    }
+}
+
+// === impl Confirm ===
+
+impl Confirm {
+    /// The digest that is approved, in its wire form; empty for none.
+    pub(super) fn approved_digest(self) -> String {
+        match self {
+            Self::Digest(digest) => digest.to_string(),
+            Self::Ask | Self::Allow | Self::Deny => String::new(),
+        }
+    }
+}
+
+impl FromStr for Confirm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "ask" => Ok(Self::Ask),
+            "allow" => Ok(Self::Allow),
+            "deny" => Ok(Self::Deny),
+            digest => digest.parse().map(Self::Digest).map_err(|_| {
+                "expected ask, allow, deny, or a digest of 64 hexadecimal digits".to_owned()
+            }),
+        }
+    }
+}
+
+// === impl Answering ===
+
+impl Answering {
+    /// What the daemon is told to do when an answer is needed.
+    pub(super) fn mode(self) -> v1::ConfirmMode {
+        match self {
+            Self::Prompt | Self::Allow | Self::Deny | Self::Elsewhere => v1::ConfirmMode::Wait,
+            Self::Nobody => v1::ConfirmMode::Refuse,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confirm_is_a_word_or_a_digest() {
+        let digest = "ab".repeat(32);
+        assert_eq!("allow".parse(), Ok(Confirm::Allow));
+        let parsed: Confirm = digest.parse().unwrap();
+        assert_eq!(parsed.approved_digest(), digest);
+        for wrong in ["", "yes", "ALLOW", "abab", &"g".repeat(64)] {
+            assert!(wrong.parse::<Confirm>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn who_answers() {
+        let digest = Confirm::Digest("ab".repeat(32).parse().unwrap());
+        for (confirm, wait, interactive, alone, expected) in [
+            (Confirm::Ask, false, true, false, Answering::Prompt),
+            (Confirm::Ask, true, true, true, Answering::Prompt),
+            (Confirm::Ask, false, false, false, Answering::Nobody),
+            (Confirm::Ask, true, false, false, Answering::Elsewhere),
+            (Confirm::Ask, true, false, true, Answering::Nobody),
+            (Confirm::Allow, false, false, true, Answering::Allow),
+            (Confirm::Allow, false, true, false, Answering::Allow),
+            (Confirm::Deny, true, true, false, Answering::Deny),
+            (digest, true, true, false, Answering::Nobody),
+        ] {
+            assert_eq!(answering(confirm, wait, interactive, alone), expected, "{confirm:?}");
+        }
+    }
+
+    #[test]
+    fn blanket_yes_does_not_cover_protected_names() {
+        let ordinary = v1::Confirmation::default();
+        let protected = v1::Confirmation { protected: true, ..v1::Confirmation::default() };
+        assert_eq!(reply(Answering::Allow, &ordinary), Reply::Approve);
+        assert!(matches!(reply(Answering::Allow, &protected), Reply::GiveUp(_)));
+        assert_eq!(reply(Answering::Prompt, &protected), Reply::Ask);
+        assert_eq!(reply(Answering::Elsewhere, &protected), Reply::Wait);
+        for confirmation in [&ordinary, &protected] {
+            assert!(matches!(reply(Answering::Deny, confirmation), Reply::Deny(_)));
+            assert!(matches!(reply(Answering::Nobody, confirmation), Reply::GiveUp(_)));
+        }
+    }
+
+    #[test]
+    fn only_who_can_be_answered_waits() {
+        assert_eq!(Answering::Nobody.mode(), v1::ConfirmMode::Refuse);
+        assert_eq!(Answering::Prompt.mode(), v1::ConfirmMode::Wait);
+        assert_eq!(Answering::Elsewhere.mode(), v1::ConfirmMode::Wait);
+    }
+}

@@ -1,0 +1,118 @@
+//! moss's own directories and credentials: there, ours, closed to others.
+
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use moss_daemon::caller::Role;
+use moss_daemon::dirs::Dirs;
+use rustix::fs::Access;
+
+use super::Check;
+
+/// Permissions that nobody but the owner should have.
+const OTHERS: u32 = 0o077;
+
+pub(super) fn check(dirs: &Dirs) -> Vec<Check> {
+    let token = |role: Role| dirs.state.join(format!("{}.token", role.as_str()));
+    vec![
+        directory("configuration directory", &dirs.config, 0o022),
+        directory("state directory", &dirs.state, OTHERS),
+        directory("socket directory", &dirs.runtime, OTHERS),
+        credential("caller credential", &token(Role::Caller)),
+        credential("approver credential", &token(Role::Approver)),
+    ]
+}
+
+/// A directory that others must not have certain permissions on. A missing one is made when it is
+/// needed.
+fn directory(name: &'static str, path: &Path, refused: u32) -> Check {
+    let shown = path.display();
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Check::ok(name, format!("{shown} is not there yet"));
+        }
+        Err(error) => return Check::fail(name, format!("{shown}: {error}"), "look at it"),
+    };
+    if !metadata.is_dir() {
+        return Check::fail(name, format!("{shown} is not a directory"), "move it away");
+    }
+    if let Some(foreign) = owner(name, path, &metadata) {
+        return foreign;
+    }
+    if metadata.mode() & refused != 0 {
+        let detail = format!("{shown} is open to others (mode {:o})", metadata.mode() & 0o7777);
+        return Check::warn(name, detail, format!("chmod 700 {shown}"));
+    }
+    if let Err(errno) = rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK) {
+        let detail = format!("{shown} cannot be written: {errno}");
+        return Check::fail(name, detail, format!("chmod 700 {shown}"));
+    }
+    Check::ok(name, shown.to_string())
+}
+
+fn credential(name: &'static str, path: &Path) -> Check {
+    let shown = path.display();
+    let metadata = match path.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Check::ok(name, format!("{shown} is not there yet"));
+        }
+        Err(error) => return Check::fail(name, format!("{shown}: {error}"), "look at it"),
+    };
+    if !metadata.is_file() || metadata.len() == 0 {
+        let next = "remove it: it is made anew";
+        return Check::fail(name, format!("{shown} is not a credential"), next);
+    }
+    if let Some(foreign) = owner(name, path, &metadata) {
+        return foreign;
+    }
+    if metadata.mode() & OTHERS != 0 {
+        let detail = format!("{shown} is open to others (mode {:o})", metadata.mode() & 0o7777);
+        let next = format!("remove {shown} and restart the daemon: others may have read it");
+        return Check::fail(name, detail, next);
+    }
+    Check::ok(name, shown.to_string())
+}
+
+fn owner(name: &'static str, path: &Path, metadata: &std::fs::Metadata) -> Option<Check> {
+    let us = rustix::process::geteuid().as_raw();
+    (metadata.uid() != us).then(|| {
+        let detail = format!("{} belongs to user {}, not {us}", path.display(), metadata.uid());
+        Check::fail(name, detail, "let its owner remove it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn open_and_broken_files_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let chmod = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let directory = |path: &Path| directory("d", path, OTHERS).state;
+        let token = dir.path().join("caller.token");
+        let credential = || credential("c", &token).state;
+        assert_eq!(directory(&dir.path().join("missing")), State::Ok);
+        assert_eq!(credential(), State::Ok);
+        chmod(dir.path(), 0o750);
+        assert_eq!(directory(dir.path()), State::Warn);
+        chmod(dir.path(), 0o700);
+        assert_eq!(directory(dir.path()), State::Ok);
+        std::fs::write(&token, "").unwrap();
+        chmod(&token, 0o600);
+        assert_eq!(credential(), State::Fail);
+        std::fs::write(&token, "x").unwrap();
+        assert_eq!(credential(), State::Ok);
+        assert_eq!(directory(&token), State::Fail);
+        chmod(&token, 0o640);
+        assert_eq!(credential(), State::Fail);
+    }
+}

@@ -1,0 +1,255 @@
+//! `moss history`.
+
+use moss_daemon::client::{Client, Failure, Need};
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use super::confirming::{self, Answering, Reply};
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::prompt::{self, Answer};
+use super::report::Report;
+use super::ui::{Ui, bold};
+use super::{Session, effect, table, text, views};
+
+/// Entries that one request asks for.
+const PAGE_SIZE: u32 = 500;
+/// The name of an undo in reports.
+const UNDO: &str = "undo";
+
+/// Look at committed changes and take them back
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum HistoryCommand {
+    /// List what was committed, the newest first
+    List(ListArgs),
+    /// Show one entry with its diffs
+    Show(NumberArgs),
+    /// Take one entry back
+    ///
+    /// A change like any other: policy decides, you are asked, and it is an entry of its own.
+    Undo(UndoArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// Only entries that touched this file
+    path: Option<String>,
+
+    /// Print at most N entries
+    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
+    lines: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct NumberArgs {
+    /// Number of the entry
+    #[arg(value_name = "N")]
+    number: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct UndoArgs {
+    /// Number of the entry
+    #[arg(value_name = "N")]
+    number: u64,
+
+    /// Show the effect and its digest, do nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Wait for an approver elsewhere where nobody can be asked here
+    #[arg(long)]
+    wait: bool,
+}
+
+pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Outcome, CliError> {
+    match command {
+        HistoryCommand::List(args) => list(&args, session).await,
+        HistoryCommand::Show(args) => show(&args, session).await,
+        HistoryCommand::Undo(args) => {
+            let undone = session
+                .with_client(Need::Native, async |client| Ok(undo(&args, session, client).await))
+                .await;
+            let report = undone.unwrap_or_else(|error| Report::of_error(UNDO, None, error));
+            report.show(&session.ui)
+        }
+    }
+}
+
+async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
+    let entries =
+        session.with_client(Need::Native, async |client| Ok(entries(client, args).await?)).await?;
+    session.ui.print_either(
+        || json!({ "entries": entries.iter().map(views::history_entry).collect::<Vec<Value>>() }),
+        || {
+            if entries.is_empty() {
+                return "nothing was committed".to_owned();
+            }
+            let rows: Vec<_> = entries.iter().map(row).collect();
+            table::render(["N", "TIME", "TOOL", "CALLER", "FILES"], &rows)
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+/// Reads as many pages as it takes.
+async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntry>, Failure> {
+    let mut entries = Vec::new();
+    let mut page_token = String::new();
+    while entries.len() < args.lines {
+        let left = u32::try_from(args.lines - entries.len()).unwrap_or(PAGE_SIZE);
+        let page = client
+            .history(v1::ListHistoryRequest {
+                path: args.path.clone().unwrap_or_default(),
+                page_size: left.min(PAGE_SIZE),
+                page_token,
+                ..Default::default()
+            })
+            .await?;
+        entries.extend(page.entries);
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+fn row(entry: &v1::HistoryEntry) -> [String; 5] {
+    let files: Vec<_> = entry
+        .changes
+        .iter()
+        .map(|change| format!("{} +{} -{}", change.path, change.lines_added, change.lines_removed))
+        .collect();
+    [
+        entry.number.to_string(),
+        views::time(entry.committed_at.as_ref()),
+        tool(entry),
+        entry.caller.clone(),
+        files.join(", "),
+    ]
+}
+
+fn tool(entry: &v1::HistoryEntry) -> String {
+    match entry.undo_of {
+        0 => entry.tool.clone(),
+        number => format!("{} of {number}", entry.tool),
+    }
+}
+
+async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError> {
+    let entry = session
+        .with_client(Need::Native, async |client| Ok(client.history_entry(args.number).await?))
+        .await?;
+    session.ui.print_either(
+        || views::history_entry(&entry),
+        || {
+            let heading = bold(format!("{} {}", entry.number, text::line(&tool(&entry))));
+            let time = views::time(entry.committed_at.as_ref());
+            let caller = text::line(&entry.caller);
+            let call = text::line(&entry.call_id);
+            let changes = effect::changes(&entry.changes);
+            format!("{heading}\n{time}, called by {caller}, call {call}\n\n{changes}")
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+/// Undoes: first without an answer; where one is needed, once more with the digest that was
+/// approved. Nothing is parked meanwhile, and the digest holds the second to what was shown.
+async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
+    let ui = &session.ui;
+    let confirm = session.global.confirm;
+    let answering = confirming::answering(confirm, args.wait, ui.interactive(), client.is_alone());
+    let mode = match answering {
+        Answering::Elsewhere => v1::ConfirmMode::Wait,
+        _ => v1::ConfirmMode::Refuse,
+    };
+    let request = v1::UndoHistoryEntryRequest {
+        workspace: String::new(),
+        number: args.number,
+        confirm: mode.into(),
+        approved_digest: confirm.approved_digest(),
+        dry_run: args.dry_run,
+    };
+    let failure = match client.undo(request.clone(), None).await {
+        Ok(result) => return Report::of_result(result, args.dry_run),
+        Err(failure) => failure,
+    };
+    if failure.reason != "CONFIRMATION_REQUIRED" || !request.approved_digest.is_empty() {
+        return Report::of_error(UNDO, None, failure.into());
+    }
+    let approved = match asked(client, args.number, &failure).await {
+        Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
+        Err(failure) => Err(failure.into()),
+    };
+    let result = match approved {
+        Ok(approved_digest) => {
+            let request = v1::UndoHistoryEntryRequest { approved_digest, ..request };
+            client.undo(request, None).await.map_err(CliError::from)
+        }
+        Err(error) => Err(error),
+    };
+    match result {
+        Ok(result) => Report::of_result(result, args.dry_run),
+        Err(error) => Report::of_error(UNDO, None, error),
+    }
+}
+
+/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
+async fn asked(
+    client: &Client,
+    number: u64,
+    failure: &Failure,
+) -> Result<v1::Confirmation, Failure> {
+    if let Some(confirmation) = &failure.confirmation {
+        return Ok((**confirmation).clone());
+    }
+    let request = v1::UndoHistoryEntryRequest { number, dry_run: true, ..Default::default() };
+    let shown = client.undo(request, None).await?;
+    let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
+    Ok(v1::Confirmation {
+        tool: UNDO.to_owned(),
+        changes: shown.changes,
+        digest: shown.digest,
+        rule: fact("rule"),
+        protected: fact("protected") == "true",
+        ..Default::default()
+    })
+}
+
+/// Gets an answer: the digest that was approved, or why there is none.
+async fn answer(
+    ui: &Ui,
+    answering: Answering,
+    confirmation: v1::Confirmation,
+    failure: Failure,
+) -> Result<String, CliError> {
+    let mut error = match confirming::reply(answering, &confirmation) {
+        Reply::Approve => return Ok(confirmation.digest),
+        Reply::Deny(reason) => denied(&reason),
+        Reply::GiveUp(_) if answering == Answering::Nobody => failure.into(),
+        Reply::Wait => failure.into(),
+        Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
+        Reply::Ask => {
+            ui.note(&effect::confirmation(&confirmation));
+            return match prompt::ask(ui, "apply?").await? {
+                Some(Answer::Yes) => Ok(confirmation.digest),
+                Some(Answer::No(reason)) => Err(denied(&reason)),
+                None => Err(CliError::new(
+                    Outcome::Unconfirmed,
+                    "confirmation_required",
+                    "there was no answer; nothing was changed",
+                )),
+            };
+        }
+    };
+    error.confirmation = Some(Box::new(confirmation));
+    Err(error)
+}
+
+fn denied(reason: &str) -> CliError {
+    let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let message = format!("denied by a person{why}; nothing was changed");
+    CliError::new(Outcome::Denied, "denied_by_person", message)
+}

@@ -1,0 +1,283 @@
+//! `moss policy`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use moss_daemon::client::Need;
+use moss_daemon::policy::format::FILE_BYTES_MAX;
+use moss_daemon::policy::{Policy, PolicyError, Source, Sources};
+use moss_daemon::start::{self, StartError};
+use moss_proto::v1;
+use moss_workspace::{Options, Workspace};
+use serde_json::{Value, json};
+
+use super::arguments::Arguments;
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::ui::{bold, green, red, yellow};
+use super::{Session, table, text, views};
+
+/// Look at the rules that decide what may happen
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum PolicyCommand {
+    /// List the rules in force with their places
+    Show,
+    /// Check policy files: the ones in force, or FILE
+    Check(CheckArgs),
+    /// Explain what the policy says of a call, without running it
+    Explain(ExplainArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// A policy file
+    file: Option<PathBuf>,
+
+    /// The layer that FILE is for; what a file may say depends on it
+    #[arg(long, value_enum, requires = "file", default_value_t)]
+    layer: CheckedLayer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum CheckedLayer {
+    /// Of the administrator
+    Admin,
+    /// Of the user
+    #[default]
+    User,
+    /// Of a workspace: may ask and deny, not allow
+    Workspace,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ExplainArgs {
+    /// Name of the tool
+    tool: String,
+
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+/// What a check found.
+struct Checked {
+    rules: usize,
+    problems: Vec<PolicyError>,
+}
+
+pub(super) async fn run(command: PolicyCommand, session: &Session) -> Result<Outcome, CliError> {
+    match command {
+        PolicyCommand::Show => show(session).await,
+        PolicyCommand::Check(args) => check(&args, session),
+        PolicyCommand::Explain(args) => explain(&args, session).await,
+    }
+}
+
+async fn show(session: &Session) -> Result<Outcome, CliError> {
+    let listed =
+        session.with_client(Need::Native, async |client| Ok(client.policy_rules().await?)).await?;
+    session.ui.print_either(
+        || {
+            let rules: Vec<Value> = listed.rules.iter().map(views::policy_rule).collect();
+            json!({ "rules": rules, "problems": listed.problems })
+        },
+        || {
+            if listed.rules.is_empty() {
+                return "no rules: the defaults decide".to_owned();
+            }
+            let rows: Vec<_> = listed.rules.iter().map(row).collect();
+            table::render(["LAYER", "DECISION", "PLACE", "NAME", "REASON"], &rows)
+        },
+    )?;
+    for problem in &listed.problems {
+        session.ui.note(&format!("{} {}", yellow("only reads pass:"), text::line(problem)));
+    }
+    Ok(Outcome::Ok)
+}
+
+fn row(rule: &v1::PolicyRule) -> [String; 5] {
+    [
+        rule.layer.clone(),
+        views::decision(rule.decision()),
+        format!("{}:{}", rule.file, rule.line),
+        rule.name.clone(),
+        rule.reason.clone(),
+    ]
+}
+
+async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
+    let explanation = session
+        .with_client(Need::Tool(&args.tool), async |client| {
+            let arguments = args.arguments.to_json(client, &args.tool).await?;
+            Ok(client.explain(&args.tool, arguments).await?)
+        })
+        .await?;
+    session.ui.print_either(|| views::explanation(&explanation), || explained(&explanation))?;
+    Ok(Outcome::Ok)
+}
+
+fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
+    let mut shown = String::new();
+    for step in &explanation.steps {
+        let _ = writeln!(shown, "{}: {}", bold(text::line(&step.effect)), colored(step.decision()));
+        for rule in &step.matching {
+            let mark = if step.deciding.as_ref() == Some(rule) { ">" } else { " " };
+            let _ =
+                writeln!(shown, "  {mark} {:5} {}", views::decision(rule.decision()), place(rule));
+        }
+    }
+    let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
+    shown
+}
+
+fn colored(decision: v1::Decision) -> String {
+    let word = views::decision(decision);
+    match decision {
+        v1::Decision::Allow => green(word),
+        v1::Decision::Deny => red(word),
+        v1::Decision::Ask | v1::Decision::Unspecified => yellow(word),
+    }
+}
+
+fn place(rule: &v1::PolicyRule) -> String {
+    let mut shown = text::line(&rule.layer);
+    if !rule.file.is_empty() {
+        let _ = write!(shown, " {}:{}", text::line(&rule.file), rule.line);
+    }
+    if !rule.name.is_empty() {
+        let _ = write!(shown, " ({})", text::line(&rule.name));
+    }
+    if !rule.reason.is_empty() {
+        let _ = write!(shown, ": {}", text::line(&rule.reason));
+    }
+    shown
+}
+
+fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
+    let checked = match &args.file {
+        Some(file) => check_file(file, args.layer)?,
+        None => check_in_force(session)?,
+    };
+    for problem in &checked.problems {
+        if !session.ui.json() {
+            session.ui.note(&diagnostic(problem));
+        }
+    }
+    session.ui.print_either(
+        || {
+            let problems: Vec<_> = checked.problems.iter().map(problem_view).collect();
+            json!({ "rules": checked.rules, "problems": problems })
+        },
+        || match checked.problems.len() {
+            0 => format!("in order, rules: {}", checked.rules),
+            count => format!("broken files: {count}"),
+        },
+    )?;
+    Ok(if checked.problems.is_empty() { Outcome::Ok } else { Outcome::Invalid })
+}
+
+fn check_in_force(session: &Session) -> Result<Checked, CliError> {
+    let setup = session.setup()?;
+    let files =
+        Workspace::open(&setup.workspaces[0], Options::default()).map_err(StartError::Workspace)?;
+    match start::load_policy(&setup, &files) {
+        Ok(policy) => Ok(Checked::of(&policy)),
+        Err(StartError::AdminPolicy(problem)) => Ok(Checked::broken(*problem)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Checks a file as if it were the file of a layer.
+fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
+    let text = read(file).map_err(|error| {
+        CliError::invalid(format!("{}: {error}", text::line(&file.display().to_string())))
+    })?;
+    let source = Source { file: text::line(&file.display().to_string()), text: Ok(Some(text)) };
+    let mut sources = Sources::default();
+    match layer {
+        CheckedLayer::Admin => sources.admin.push(source),
+        CheckedLayer::User => sources.user = Some(source),
+        CheckedLayer::Workspace => sources.workspace = Some(source),
+    }
+    Ok(match Policy::load(&sources) {
+        Ok(policy) => Checked::of(&policy),
+        Err(problem) => Checked::broken(*problem),
+    })
+}
+
+/// Reads at most a byte more than a policy file may have: the reader refuses that then.
+fn read(file: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    #[expect(clippy::disallowed_methods, reason = "the person at the terminal names the file")]
+    std::fs::File::open(file)?.take(FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn problem_view(problem: &PolicyError) -> Value {
+    json!({
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "message": problem.message,
+        "help": problem.help,
+    })
+}
+
+/// Draws the place in the file. The streams take colours out where they are not wanted.
+fn diagnostic(problem: &PolicyError) -> String {
+    let mut drawn = String::new();
+    let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode());
+    match handler.with_links(false).render_report(&mut drawn, problem) {
+        Ok(()) => drawn,
+        Err(_) => problem.one_line(),
+    }
+}
+
+// === impl Checked ===
+
+impl Checked {
+    fn of(policy: &Policy) -> Self {
+        Self { rules: policy.rules().count(), problems: policy.broken().cloned().collect() }
+    }
+
+    fn broken(problem: PolicyError) -> Self {
+        Self { rules: 0, problems: vec![problem] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_checked_by_the_grammar_of_its_layer() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("policy.toml");
+        std::fs::write(&file, "version = 1\n[[rule]]\ndecision = \"allow\"\n").unwrap();
+        assert!(check_file(&file, CheckedLayer::Admin).unwrap().problems.is_empty());
+        let checked = check_file(&file, CheckedLayer::User).unwrap();
+        assert_eq!((checked.rules, checked.problems.len()), (1, 0));
+        let problems = check_file(&file, CheckedLayer::Workspace).unwrap().problems;
+        assert_eq!(problems[0].line, 3);
+        let drawn = anstream::adapter::strip_str(&diagnostic(&problems[0])).to_string();
+        assert!(
+            drawn.contains("policy.toml:3:") && drawn.contains("decision = \"allow\""),
+            "{drawn}"
+        );
+    }
+
+    #[test]
+    fn rule_is_shown_with_its_place() {
+        let rule = v1::PolicyRule {
+            layer: "user".into(),
+            file: "/p.toml".into(),
+            line: 4,
+            name: "n".into(),
+            reason: "because\u{1b}".into(),
+            ..Default::default()
+        };
+        assert_eq!(place(&rule), "user /p.toml:4 (n): because\\u{1b}");
+        let built_in = v1::PolicyRule { layer: "default".into(), ..Default::default() };
+        assert_eq!(place(&built_in), "default");
+    }
+}

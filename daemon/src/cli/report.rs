@@ -1,0 +1,217 @@
+//! How one call ended, as people and programs are told.
+
+use moss_daemon::validate::Violation;
+use moss_proto::v1;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::{self, CliError};
+use super::outcome::{Outcome, outcome_of};
+use super::ui::{Ui, dim};
+use super::{effect, text, views};
+
+/// How one call ended: the object that `--json` prints.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    call_id: Option<String>,
+    tool: String,
+    pub(super) outcome: Outcome,
+    output: Option<Value>,
+    error: Option<ErrorView>,
+    changes: Vec<ChangeView>,
+    digest: Option<String>,
+    /// What a person is shown.
+    #[serde(skip)]
+    shown: Shown,
+}
+
+/// An error as programs see it.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ErrorView {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+    pub(super) violations: Vec<Violation>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChangeView {
+    path: String,
+    diff: String,
+    status: String,
+}
+
+#[derive(Debug)]
+enum Shown {
+    /// The output; what was changed beside it.
+    Output(Vec<v1::FileChange>),
+    /// The effect of a dry run.
+    Effect(Vec<v1::FileChange>),
+    /// An error, after the effect that waits for an answer.
+    Error(Option<Box<v1::Confirmation>>),
+}
+
+fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> ChangeView {
+    ChangeView {
+        path: change.path.clone(),
+        diff: change.diff.clone(),
+        status: views::change_status(status.unwrap_or(change.status())),
+    }
+}
+
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+// === impl Report ===
+
+impl Report {
+    /// Reports a call that ran.
+    pub(super) fn of_result(result: v1::CallResult, dry_run: bool) -> Self {
+        let views = result.changes.iter().map(|change| change_view(change, None)).collect();
+        let error = result.error.map(|error| ErrorView {
+            code: error.code,
+            message: error.message,
+            hint: non_empty(error.hint),
+            violations: Vec::new(),
+        });
+        let shown = match &error {
+            Some(_) => Shown::Error(None),
+            None if dry_run && !result.changes.is_empty() => Shown::Effect(result.changes),
+            None => Shown::Output(result.changes),
+        };
+        Self {
+            call_id: non_empty(result.call_id),
+            tool: result.tool,
+            outcome: error.as_ref().map_or(Outcome::Ok, |error| outcome_of(&error.code)),
+            output: serde_json::from_str(&result.output_json).ok(),
+            error,
+            changes: views,
+            digest: non_empty(result.digest),
+            shown,
+        }
+    }
+
+    /// Reports a call that could not run, with the effect that stopped it.
+    pub(super) fn of_error(tool: &str, call_id: Option<String>, error: CliError) -> Self {
+        let unconfirmed =
+            (error.outcome == Outcome::Unconfirmed).then_some(v1::ChangeStatus::Unconfirmed);
+        let confirmation = error.confirmation;
+        let changes = confirmation.iter().flat_map(|asked| &asked.changes);
+        Self {
+            call_id,
+            tool: tool.to_owned(),
+            outcome: error.outcome,
+            output: None,
+            changes: changes.map(|change| change_view(change, unconfirmed)).collect(),
+            digest: confirmation.as_ref().map(|asked| asked.digest.clone()),
+            error: Some(error.error),
+            shown: Shown::Error(confirmation),
+        }
+    }
+
+    /// Forgets the effect, which the person has seen already.
+    pub(super) fn without_effect(mut self) -> Self {
+        if let Shown::Error(confirmation) = &mut self.shown {
+            confirmation.take();
+        }
+        self
+    }
+
+    /// Writes it and returns the outcome.
+    pub(super) fn show(&self, ui: &Ui) -> Result<Outcome, CliError> {
+        if ui.json() {
+            ui.print_json(self)?;
+            return Ok(self.outcome);
+        }
+        match &self.shown {
+            Shown::Output(changes) => {
+                if let Some(output) = &self.output {
+                    ui.print_json(output)?;
+                }
+                changes.iter().for_each(|change| ui.note(&dim(effect::summary(change))));
+            }
+            Shown::Effect(changes) => {
+                ui.print(&effect::changes(changes))?;
+                let digest = self.digest.as_deref().unwrap_or_default();
+                ui.print(&format!("digest: {}", text::line(digest)))?;
+                ui.note(&dim("nothing was changed"));
+            }
+            Shown::Error(confirmation) => {
+                if let Some(confirmation) = confirmation {
+                    ui.note(&effect::confirmation(confirmation));
+                }
+                if let Some(error) = &self.error {
+                    error::tell(ui, error);
+                }
+            }
+        }
+        Ok(self.outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn change() -> v1::FileChange {
+        let mut change =
+            v1::FileChange { path: "a".into(), diff: "d".into(), ..Default::default() };
+        change.set_status(v1::ChangeStatus::Committed);
+        change
+    }
+
+    #[test]
+    fn call_that_ran_has_output_and_changes() {
+        let report = Report::of_result(
+            v1::CallResult {
+                call_id: "c".into(),
+                tool: "t".into(),
+                outcome: v1::Outcome::Ok.into(),
+                output_json: "{\"n\":1}".into(),
+                changes: vec![change()],
+                digest: "ab".into(),
+                ..Default::default()
+            },
+            false,
+        );
+        assert_eq!(
+            serde_json::to_value(&report).unwrap(),
+            json!({
+                "call_id": "c", "tool": "t", "outcome": "ok", "output": {"n": 1}, "error": null,
+                "changes": [{"path": "a", "diff": "d", "status": "committed"}], "digest": "ab",
+            })
+        );
+    }
+
+    #[test]
+    fn failure_of_a_tool_keeps_its_code_and_hint() {
+        let error = v1::ToolError {
+            code: "conflict".into(),
+            message: "it changed".into(),
+            hint: "read it again".into(),
+        };
+        let result = v1::CallResult { error: Some(error), ..Default::default() };
+        let report = serde_json::to_value(Report::of_result(result, false)).unwrap();
+        assert_eq!(report["outcome"], "failed");
+        assert_eq!(
+            report["error"],
+            json!({"code": "conflict", "message": "it changed", "hint": "read it again",
+                   "violations": []})
+        );
+        assert_eq!(report["output"], Value::Null);
+    }
+
+    #[test]
+    fn unconfirmed_effect_is_shown_with_its_digest() {
+        let asked =
+            v1::Confirmation { changes: vec![change()], digest: "cd".into(), ..Default::default() };
+        let error = CliError::unconfirmed("no", &asked);
+        let report = serde_json::to_value(Report::of_error("t", Some("c".into()), error)).unwrap();
+        assert_eq!(report["outcome"], "unconfirmed");
+        assert_eq!(report["digest"], "cd");
+        assert_eq!(report["changes"][0]["status"], "unconfirmed");
+    }
+}

@@ -1,0 +1,47 @@
+//! `moss status`.
+
+use std::fmt::Write as _;
+
+use moss_proto::v1;
+
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::ui::{bold, yellow};
+use super::{Session, text, views};
+
+/// Tell what the daemon on the default socket serves and does
+#[derive(Debug, clap::Args)]
+pub(super) struct StatusArgs {}
+
+pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
+    let status = session.with_daemon(async |client| Ok(client.status().await?)).await?;
+    session.ui.print_either(|| views::status(&status), || described(&status))?;
+    Ok(Outcome::Ok)
+}
+
+fn described(status: &v1::GetStatusResponse) -> String {
+    let mut shown = format!(
+        "moss {}, pid {}, since {}\n{} calls run, {} wait; {} confirmations wait\n",
+        text::line(&status.version),
+        status.pid,
+        views::time(status.started_at.as_ref()),
+        status.calls_running,
+        status.calls_queued,
+        status.confirmations_pending,
+    );
+    for workspace in &status.workspaces {
+        let _ = writeln!(
+            shown,
+            "{}: {} tools, {} plugins ready, {} failed",
+            bold(text::line(&workspace.root)),
+            workspace.tools,
+            workspace.plugins_ready,
+            workspace.plugins_failed,
+        );
+        if !workspace.policy_problem.is_empty() {
+            let problem = text::line(&workspace.policy_problem);
+            let _ = writeln!(shown, "  {} only reads pass: {problem}", yellow("warning:"));
+        }
+    }
+    shown
+}

@@ -1,0 +1,39 @@
+//! Aligned columns.
+
+use super::text;
+use super::ui::bold;
+
+/// Lays rows out under a heading. Cells are made harmless here.
+pub(super) fn render<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| text::line(cell))).collect();
+    let mut widths = heading.map(|cell| cell.chars().count());
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut table = bold(lay(heading, widths)) + "\n";
+    for row in &rows {
+        table.push_str(&lay(row.each_ref().map(String::as_str), widths));
+        table.push('\n');
+    }
+    table
+}
+
+fn lay<const N: usize>(cells: [&str; N], widths: [usize; N]) -> String {
+    let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+    padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["a".to_owned(), "long\n".to_owned()], ["longer".to_owned(), String::new()]];
+        let plain = anstream::adapter::strip_str(&render(["X", "Y"], &rows)).to_string();
+        assert_eq!(plain, "X       Y\na       long\\n\nlonger\n");
+    }
+}

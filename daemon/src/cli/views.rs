@@ -1,0 +1,186 @@
+//! The messages of `moss.v1` as JSON: the fields by their names, enums as words, times in RFC 3339.
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+pub(super) fn tool(tool: &v1::Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "effect": effect(tool.effect()),
+        "toolset": tool.toolset,
+        "plugin": Some(&tool.plugin).filter(|plugin| !plugin.is_empty()),
+        "parameters": schema(&tool.parameters_json),
+        "output": schema(&tool.output_json),
+    })
+}
+
+/// Reads a schema of a message; null where it is none.
+pub(super) fn schema(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
+    json!({
+        "id": confirmation.id,
+        "call_id": confirmation.call_id,
+        "workspace": confirmation.workspace,
+        "tool": confirmation.tool,
+        "plugin": confirmation.plugin,
+        "caller": confirmation.caller,
+        "changes": changes(&confirmation.changes),
+        "arguments_json": confirmation.arguments_json,
+        "digest": confirmation.digest,
+        "rule": confirmation.rule,
+        "protected": confirmation.protected,
+        "created_at": time(confirmation.created_at.as_ref()),
+        "expires_at": time(confirmation.expires_at.as_ref()),
+        "state": confirmation_state(confirmation.state()),
+        "reason": confirmation.reason,
+    })
+}
+
+pub(super) fn history_entry(entry: &v1::HistoryEntry) -> Value {
+    json!({
+        "number": entry.number,
+        "committed_at": time(entry.committed_at.as_ref()),
+        "call_id": entry.call_id,
+        "tool": entry.tool,
+        "caller": entry.caller,
+        "changes": changes(&entry.changes),
+        "undo_of": entry.undo_of,
+    })
+}
+
+fn changes(changes: &[v1::FileChange]) -> Value {
+    changes
+        .iter()
+        .map(|change| {
+            json!({
+                "path": change.path,
+                "action": word(change.action().as_str_name(), "CHANGE_ACTION_"),
+                "status": change_status(change.status()),
+                "diff": change.diff,
+                "lines_added": change.lines_added,
+                "lines_removed": change.lines_removed,
+                "hash_before": change.hash_before,
+                "hash_after": change.hash_after,
+            })
+        })
+        .collect()
+}
+
+pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
+    json!({
+        "name": plugin.name,
+        "version": plugin.version,
+        "state": plugin_state(plugin.state()),
+        "listed_in": plugin.listed_in,
+        "source": plugin.source,
+        "sha256": plugin.sha256,
+        "tools": plugin.tools,
+        "readable_paths": plugin.readable_paths,
+        "error": plugin.error,
+    })
+}
+
+pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
+    let steps: Vec<_> = explanation
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "effect": step.effect,
+                "decision": decision(step.decision()),
+                "deciding": step.deciding.as_ref().map(policy_rule),
+                "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({ "decision": decision(explanation.decision()), "steps": steps })
+}
+
+pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
+    json!({
+        "layer": rule.layer,
+        "file": rule.file,
+        "line": rule.line,
+        "name": rule.name,
+        "decision": decision(rule.decision()),
+        "reason": rule.reason,
+    })
+}
+
+pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
+    let workspaces: Vec<_> = status
+        .workspaces
+        .iter()
+        .map(|workspace| {
+            json!({
+                "root": workspace.root,
+                "tools": workspace.tools,
+                "plugins_ready": workspace.plugins_ready,
+                "plugins_failed": workspace.plugins_failed,
+                "policy_problem": workspace.policy_problem,
+            })
+        })
+        .collect();
+    json!({
+        "version": status.version,
+        "pid": status.pid,
+        "started_at": time(status.started_at.as_ref()),
+        "workspaces": workspaces,
+        "calls_running": status.calls_running,
+        "calls_queued": status.calls_queued,
+        "confirmations_pending": status.confirmations_pending,
+    })
+}
+
+pub(super) fn effect(effect: v1::Effect) -> String {
+    word(effect.as_str_name(), "EFFECT_")
+}
+
+pub(super) fn decision(decision: v1::Decision) -> String {
+    word(decision.as_str_name(), "DECISION_")
+}
+
+pub(super) fn plugin_state(state: v1::PluginState) -> String {
+    word(state.as_str_name(), "PLUGIN_STATE_")
+}
+
+pub(super) fn confirmation_state(state: v1::ConfirmationState) -> String {
+    word(state.as_str_name(), "CONFIRMATION_STATE_")
+}
+
+pub(super) fn change_status(status: v1::ChangeStatus) -> String {
+    word(status.as_str_name(), "CHANGE_STATUS_")
+}
+
+/// Returns a time to the second; empty for none.
+pub(super) fn time(time: Option<&prost_types::Timestamp>) -> String {
+    time.and_then(|time| jiff::Timestamp::new(time.seconds, 0).ok())
+        .map(|time| time.to_string())
+        .unwrap_or_default()
+}
+
+fn word(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enums_are_words_and_times_are_to_the_second() {
+        assert_eq!(effect(v1::Effect::Write), "write");
+        assert_eq!(change_status(v1::ChangeStatus::Unconfirmed), "unconfirmed");
+        assert_eq!(confirmation_state(v1::ConfirmationState::Pending), "pending");
+        assert_eq!(plugin_state(v1::PluginState::Ready), "ready");
+        assert_eq!(decision(v1::Decision::Ask), "ask");
+        let second = prost_types::Timestamp { seconds: 1_700_000_000, nanos: 5 };
+        assert_eq!(time(Some(&second)), "2023-11-14T22:13:20Z");
+        assert_eq!(time(None), "");
+    }
+}

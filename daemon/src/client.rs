@@ -1,0 +1,387 @@
+//! The gRPC client of the commands.
+//!
+//! With a daemon that serves the workspace on the default socket a command talks to it. Otherwise
+//! the same daemon runs in this process, behind the same gRPC services on a pipe in memory: there
+//! is one code path, and one set of checks on it.
+
+mod failure;
+mod host;
+mod streams;
+mod transport;
+
+use std::path::Path;
+use std::time::Duration;
+
+use moss_proto::v1;
+use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
+use moss_proto::v1::history_service_client::HistoryServiceClient;
+use moss_proto::v1::plugin_service_client::PluginServiceClient;
+use moss_proto::v1::policy_service_client::PolicyServiceClient;
+use moss_proto::v1::status_service_client::StatusServiceClient;
+use moss_proto::v1::tool_service_client::ToolServiceClient;
+use moss_workspace::own::OwnDir;
+use tonic::metadata::MetadataValue;
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status};
+
+pub use self::failure::{Failure, reason};
+use self::host::Host;
+pub use self::streams::{Calling, Watching};
+use crate::caller::{Credentials, Role};
+use crate::catalog::Language;
+use crate::dirs::Dirs;
+use crate::start::{Setup, StartError};
+
+/// Largest message that is accepted, in bytes: above what a daemon sends unless its limits are
+/// raised.
+const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest wait for a daemon that has accepted a connection to say what it serves.
+const GREETING_MAX: Duration = Duration::from_secs(5);
+
+/// A daemon, in another process or in this one.
+#[derive(Debug)]
+pub struct Client {
+    channel: Channel,
+    credentials: Credentials,
+    workspace: String,
+    host: Option<Host>,
+}
+
+/// Which tools a command needs, where it runs the daemon itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need<'a> {
+    /// Only what is there at once.
+    Native,
+    /// Every plugin.
+    Plugins,
+    /// One tool: plugins are loaded if no native tool has the name.
+    Tool(&'a str),
+}
+
+/// Why there is no daemon to talk to.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A daemon listens and does not serve.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The daemon of this process cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+macro_rules! service {
+    ($client:ident, $self:expr) => {
+        $client::new($self.channel.clone()).max_decoding_message_size(RESPONSE_BYTES_MAX)
+    };
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Gets at a daemon for the one workspace of `setup`: the one that listens, if it serves that
+    /// workspace, otherwise one in this process. Close it at the end: see [`Client::close`].
+    ///
+    /// # Errors
+    ///
+    /// Where a daemon listens and does not answer, or none can be started here.
+    pub async fn open(setup: Setup) -> Result<Self, OpenError> {
+        let root = setup.workspaces.first().map(|root| root.display().to_string());
+        if let Some(mut client) = Self::connect(&setup.dirs).await? {
+            let status = client.status().await?;
+            if let Some(root) =
+                root.filter(|root| status.workspaces.iter().any(|w| w.root == *root))
+            {
+                client.workspace = root;
+                return Ok(client);
+            }
+        }
+        Self::in_process(setup).await
+    }
+
+    /// Connects to the daemon on the default socket; none where no daemon listens. Requests go to
+    /// its only workspace, or say which one they mean.
+    ///
+    /// # Errors
+    ///
+    /// Where something else listens there, or the credentials cannot be read.
+    pub async fn connect(dirs: &Dirs) -> Result<Option<Self>, Failure> {
+        let Some(stream) = transport::connect(&dirs.socket()).await? else { return Ok(None) };
+        let credentials = OwnDir::open(&dirs.state)
+            .and_then(|state| Credentials::load_or_create(&state))
+            .map_err(|error| Failure::new(reason::CREDENTIAL_INVALID, error.to_string()))?;
+        let channel = transport::channel(stream).await?;
+        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
+    }
+
+    async fn in_process(setup: Setup) -> Result<Self, OpenError> {
+        let (host, pipe, credentials) = Host::start(setup).await?;
+        let channel = transport::channel(pipe).await?;
+        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
+    }
+
+    /// Whether the daemon runs in this process, where nobody else can reach it.
+    pub fn is_alone(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Makes sure that what a command needs is there. A daemon of its own looks after itself.
+    pub async fn prepare(&self, need: Need<'_>) {
+        if let Some(host) = &self.host {
+            host.prepare(need).await;
+        }
+    }
+
+    /// Ends the daemon of this process, once what it is writing is written.
+    pub async fn close(self) {
+        let Self { channel, host, .. } = self;
+        drop(channel);
+        if let Some(host) = host {
+            host.stop().await;
+        }
+    }
+
+    /// Tells version, workspaces and load.
+    ///
+    /// # Errors
+    ///
+    /// As every request: [`Failure`].
+    pub async fn status(&self) -> Result<v1::GetStatusResponse, Failure> {
+        let mut request = self.request(Role::Caller, v1::GetStatusRequest {});
+        request.set_timeout(GREETING_MAX);
+        body(service!(StatusServiceClient, self).get_status(request).await).map_err(|failure| {
+            if failure.reason != reason::CALL_TIMEOUT {
+                return failure;
+            }
+            let message = format!("the daemon did not answer within {GREETING_MAX:?}");
+            Failure::new(reason::DAEMON_UNREACHABLE, message)
+        })
+    }
+
+    /// Lists the tools of a toolset, or all.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn tools(
+        &self,
+        toolset: Option<&str>,
+        language: Language,
+    ) -> Result<v1::ListToolsResponse, Failure> {
+        let request = v1::ListToolsRequest {
+            workspace: self.workspace.clone(),
+            toolset: toolset.unwrap_or_default().to_owned(),
+            language: wire_language(language).into(),
+        };
+        let request = self.request(Role::Caller, request);
+        body(service!(ToolServiceClient, self).list_tools(request).await)
+    }
+
+    /// Returns one tool.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn tool(&self, name: &str) -> Result<v1::Tool, Failure> {
+        let request = v1::GetToolRequest {
+            workspace: self.workspace.clone(),
+            name: name.to_owned(),
+            language: v1::Language::En.into(),
+        };
+        let request = self.request(Role::Caller, request);
+        let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;
+        response.tool.ok_or_else(|| Failure::incomplete("tool"))
+    }
+
+    /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn call(
+        &self,
+        mut call: v1::Call,
+        timeout: Option<Duration>,
+    ) -> Result<Calling, Failure> {
+        call.workspace.clone_from(&self.workspace);
+        let role = role_for(&call.approved_digest);
+        let mut request = self.request(role, v1::StreamCallToolRequest { call: Some(call) });
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        body(service!(ToolServiceClient, self).stream_call_tool(request).await).map(Calling)
+    }
+
+    /// Lists the confirmations that wait, in one workspace or in all; the one with an `id`, whole,
+    /// where it is not empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn confirmations(
+        &self,
+        workspace: Option<&Path>,
+        id: &str,
+    ) -> Result<v1::ListConfirmationsResponse, Failure> {
+        let request =
+            v1::ListConfirmationsRequest { workspace: scope(workspace), id: id.to_owned() };
+        let request = self.request(Role::Approver, request);
+        body(service!(ConfirmationServiceClient, self).list_confirmations(request).await)
+    }
+
+    /// Follows confirmations, in one workspace or in all.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn watch(&self, workspace: Option<&Path>) -> Result<Watching, Failure> {
+        let request = v1::WatchConfirmationsRequest { workspace: scope(workspace) };
+        let request = self.request(Role::Approver, request);
+        body(service!(ConfirmationServiceClient, self).watch_confirmations(request).await)
+            .map(Watching)
+    }
+
+    /// Answers a confirmation: yes, or no with a reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], also where it was answered before.
+    pub async fn resolve(
+        &self,
+        confirmation: &v1::Confirmation,
+        answer: Result<(), String>,
+    ) -> Result<v1::Confirmation, Failure> {
+        let (verdict, reason) = match answer {
+            Ok(()) => (v1::Verdict::Approve, String::new()),
+            Err(reason) => (v1::Verdict::Deny, reason),
+        };
+        let request = v1::ResolveConfirmationRequest {
+            id: confirmation.id.clone(),
+            verdict: verdict.into(),
+            digest: confirmation.digest.clone(),
+            reason,
+        };
+        let request = self.request(Role::Approver, request);
+        let response =
+            body(service!(ConfirmationServiceClient, self).resolve_confirmation(request).await)?;
+        response.confirmation.ok_or_else(|| Failure::incomplete("confirmation"))
+    }
+
+    /// Lists history entries, newest first, one page of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn history(
+        &self,
+        mut request: v1::ListHistoryRequest,
+    ) -> Result<v1::ListHistoryResponse, Failure> {
+        request.workspace.clone_from(&self.workspace);
+        let request = self.request(Role::Caller, request);
+        body(service!(HistoryServiceClient, self).list_history(request).await)
+    }
+
+    /// Returns one history entry with its diffs.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn history_entry(&self, number: u64) -> Result<v1::HistoryEntry, Failure> {
+        let request = v1::GetHistoryEntryRequest { workspace: self.workspace.clone(), number };
+        let request = self.request(Role::Caller, request);
+        let response = body(service!(HistoryServiceClient, self).get_history_entry(request).await)?;
+        response.entry.ok_or_else(|| Failure::incomplete("entry"))
+    }
+
+    /// Takes a history entry back, in the role that the request needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn undo(
+        &self,
+        mut request: v1::UndoHistoryEntryRequest,
+        timeout: Option<Duration>,
+    ) -> Result<v1::CallResult, Failure> {
+        request.workspace.clone_from(&self.workspace);
+        let mut request = self.request(role_for(&request.approved_digest), request);
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        let response =
+            body(service!(HistoryServiceClient, self).undo_history_entry(request).await)?;
+        response.result.ok_or_else(|| Failure::incomplete("result"))
+    }
+
+    /// Lists the rules in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn policy_rules(&self) -> Result<v1::ListPolicyRulesResponse, Failure> {
+        let request = v1::ListPolicyRulesRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        body(service!(PolicyServiceClient, self).list_policy_rules(request).await)
+    }
+
+    /// Explains what the policy says of a call.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn explain(
+        &self,
+        tool: &str,
+        arguments_json: String,
+    ) -> Result<v1::ExplainPolicyResponse, Failure> {
+        let request = v1::ExplainPolicyRequest {
+            workspace: self.workspace.clone(),
+            tool: tool.to_owned(),
+            arguments_json,
+        };
+        let request = self.request(Role::Caller, request);
+        body(service!(PolicyServiceClient, self).explain_policy(request).await)
+    }
+
+    /// Lists the plugins.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn plugins(&self) -> Result<v1::ListPluginsResponse, Failure> {
+        let request = v1::ListPluginsRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        body(service!(PluginServiceClient, self).list_plugins(request).await)
+    }
+
+    fn request<T>(&self, role: Role, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        let token = match role {
+            Role::Caller => &self.credentials.caller,
+            Role::Approver => &self.credentials.approver,
+        };
+        if let Ok(value) = MetadataValue::try_from(format!("Bearer {token}")) {
+            request.metadata_mut().insert("authorization", value);
+        }
+        request
+    }
+}
+
+/// A digest is an approval: only an approver may send one.
+fn role_for(approved_digest: &str) -> Role {
+    if approved_digest.is_empty() { Role::Caller } else { Role::Approver }
+}
+
+fn scope(workspace: Option<&Path>) -> String {
+    workspace.map(|root| root.display().to_string()).unwrap_or_default()
+}
+
+fn wire_language(language: Language) -> v1::Language {
+    match language {
+        Language::En => v1::Language::En,
+        Language::Zh => v1::Language::Zh,
+    }
+}
+
+fn body<T>(result: Result<Response<T>, Status>) -> Result<T, Failure> {
+    Ok(result.map_err(|status| Failure::from(&status))?.into_inner())
+}

@@ -1,0 +1,203 @@
+//! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
+//! admin's upper bounds. Resolved once at start.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+const DEFAULT: &str = include_str!("../config/default.toml");
+
+/// Every limit of the daemon. `config/default.toml` documents each value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
+pub struct Config {
+    pub calls: Calls,
+    pub confirmations: Confirmations,
+    pub sessions: Sessions,
+    pub files: Files,
+    pub history: History,
+    pub plugins: Plugins,
+    pub grpc: Grpc,
+    pub shutdown: Shutdown,
+}
+
+macro_rules! section {
+    ($name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
+        #[doc = concat!("Section `", stringify!($name), "` of the configuration.")]
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(missing_docs, reason = "config/default.toml is the documentation of every value")]
+        pub struct $name { $(pub $field: $kind),* }
+    };
+}
+
+section!(Calls {
+    running_max: usize,
+    queued_max: usize,
+    timeout_ms: u64,
+    output_bytes_max: usize,
+    diff_bytes_max: usize,
+    events_max: usize,
+});
+section!(Confirmations { expiry_ms: u64, pending_max: usize });
+section!(Sessions { sessions_max: usize, files_max: usize });
+section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
+section!(History { bytes_max: u64, days_max: u64 });
+section!(Plugins { component_bytes_max: u64, plugins_max: usize });
+section!(Grpc {
+    request_bytes_max: usize,
+    response_bytes_max: usize,
+    connections_max: usize,
+    streams_max: u32,
+    keepalive_interval_ms: u64,
+    keepalive_timeout_ms: u64,
+    header_bytes_max: u32,
+});
+section!(Shutdown { grace_ms: u64 });
+
+/// A configuration file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It is not TOML, or it names something that there is not.
+    #[error("{}: {message}", file.display())]
+    Invalid {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong and where.
+        message: String,
+    },
+}
+
+/// A configuration file as it was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Its name, for errors.
+    pub file: &'a Path,
+    /// Its text.
+    pub text: &'a str,
+}
+
+// === impl Config ===
+
+impl Default for Config {
+    fn default() -> Self {
+        toml::from_str(DEFAULT).expect("a test reads the compiled-in file")
+    }
+}
+
+impl Config {
+    /// Resolves defaults, the user's values and the admin's upper bounds.
+    ///
+    /// # Errors
+    ///
+    /// Where a file is not TOML, or has a key or a type that there is not, with line and column.
+    pub fn resolve(
+        user: Option<Source<'_>>,
+        admin: Option<Source<'_>>,
+    ) -> Result<Self, ConfigError> {
+        let mut table: Table = DEFAULT.parse().expect("a test reads the compiled-in file");
+        for (source, take) in [(user, replace as fn(_, _) -> _), (admin, bound)] {
+            let Some(source) = source else { continue };
+            let invalid = |message| ConfigError::Invalid { file: source.file.to_owned(), message };
+            let changes: Table =
+                source.text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
+            merge(&mut table, changes, take).map_err(invalid)?;
+        }
+        Ok(table.try_into().expect("merge keeps keys and types"))
+    }
+}
+
+/// Puts the values of `changes` into `table`, section by section, through `take(old, new)`.
+fn merge(table: &mut Table, changes: Table, take: fn(i64, i64) -> i64) -> Result<(), String> {
+    for (section, values) in changes {
+        let Value::Table(values) = values else {
+            return Err(format!("`{section}` is not a section: write [{section}]"));
+        };
+        let sections: Vec<String> = table.keys().cloned().collect();
+        let Some(Value::Table(known)) = table.get_mut(&section) else {
+            return Err(format!("no section [{section}]{}", did_you_mean(&section, &sections)));
+        };
+        for (key, value) in values {
+            let keys: Vec<String> = known.keys().cloned().collect();
+            let Some(Value::Integer(old)) = known.get_mut(&key) else {
+                return Err(format!("no key `{key}` in [{section}]{}", did_you_mean(&key, &keys)));
+            };
+            match value {
+                Value::Integer(new) if (1..=i64::from(u32::MAX)).contains(&new) => {
+                    *old = take(*old, new);
+                }
+                other => {
+                    return Err(format!(
+                        "`{key}` in [{section}]: expected an integer from 1 to {}, got {}",
+                        u32::MAX,
+                        shown(&other)
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn replace(_: i64, new: i64) -> i64 {
+    new
+}
+
+fn bound(old: i64, new: i64) -> i64 {
+    old.min(new)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => number.to_string(),
+        Value::String(text) => format!("{text:?}"),
+        other => format!("a {}", other.type_str()),
+    }
+}
+
+fn did_you_mean(word: &str, known: &[String]) -> String {
+    crate::validate::nearest(word, known.iter().map(String::as_str))
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Option<Source<'_>> {
+        Some(Source { file: Path::new("config.toml"), text })
+    }
+
+    #[test]
+    fn compiled_in_defaults_are_complete() {
+        assert_eq!(Config::resolve(None, None).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn user_overrides_and_admin_bounds() {
+        let user = source("[calls]\nrunning_max = 100\nqueued_max = 7");
+        let admin = source("[calls]\nrunning_max = 80\nqueued_max = 9");
+        let config = Config::resolve(user, admin).unwrap();
+        assert_eq!((config.calls.running_max, config.calls.queued_max), (80, 7));
+    }
+
+    #[test]
+    fn unknown_and_mistyped_values_are_refused() {
+        for (text, message) in [
+            ("[call]\n", "config.toml: no section [call]; did you mean `calls`?"),
+            (
+                "[calls]\nruning_max = 1",
+                "config.toml: no key `runing_max` in [calls]; did you mean `running_max`?",
+            ),
+            (
+                "[calls]\nrunning_max = \"many\"",
+                "config.toml: `running_max` in [calls]: expected an integer from 1 to 4294967295, got \"many\"",
+            ),
+            ("calls = 1", "config.toml: `calls` is not a section: write [calls]"),
+        ] {
+            assert_eq!(Config::resolve(source(text), None).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Tests of the module `confirm`.
+
+use super::*;
+
+fn registry(pending_max: usize, expiry_ms: u64) -> Arc<Confirmations> {
+    Arc::new(Confirmations::new(pending_max, Duration::from_millis(expiry_ms)))
+}
+
+const DIGEST: ContentHash = ContentHash::from_bytes([7; 32]);
+
+fn question() -> Question {
+    Question {
+        call_id: "call".into(),
+        workspace: "/w".into(),
+        tool: "create_file".into(),
+        plugin: None,
+        caller: "caller".into(),
+        changes: Vec::new(),
+        arguments: None,
+        digest: DIGEST,
+        rule: "default".into(),
+        protected: false,
+    }
+}
+
+#[tokio::test]
+async fn answer_reaches_the_asker_and_is_taken_once() {
+    let confirmations = registry(10, 60_000);
+    let pending = confirmations.ask(question()).unwrap();
+    let id = pending.confirmation().id.clone();
+    let resolve = |verdict| confirmations.resolve(&id, DIGEST, verdict);
+    assert_eq!(resolve(Verdict::Approve).unwrap().state, State::Approved);
+    assert_eq!(pending.answer().await, Answer::Approved);
+    assert_eq!(
+        resolve(Verdict::Deny(String::new())).unwrap_err().to_string(),
+        format!("the confirmation `{id}` is over: it was approved")
+    );
+}
+
+#[tokio::test]
+async fn answer_with_another_digest_is_refused_and_the_question_waits_on() {
+    let confirmations = registry(10, 60_000);
+    let pending = confirmations.ask(question()).unwrap();
+    let id = pending.confirmation().id.clone();
+    let other = ContentHash::from_bytes([8; 32]);
+    let error = confirmations.resolve(&id, other, Verdict::Approve).unwrap_err();
+    assert_eq!(error, ResolveError::OtherDigest(id));
+    assert_eq!(confirmations.pending().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn question_expires() {
+    let confirmations = registry(10, 1_000);
+    let pending = confirmations.ask(question()).unwrap();
+    let id = pending.confirmation().id.clone();
+    assert_eq!(pending.answer().await, Answer::Expired);
+    assert_eq!(
+        confirmations.resolve(&id, DIGEST, Verdict::Approve).unwrap_err(),
+        ResolveError::Over { id, state: "expired" }
+    );
+}
+
+#[tokio::test]
+async fn dropping_the_asker_withdraws() {
+    let confirmations = registry(10, 60_000);
+    let mut watch = confirmations.watch(None);
+    drop(confirmations.ask(question()).unwrap());
+    assert_eq!(watch.next().await.state, State::Pending);
+    assert_eq!(watch.next().await.state, State::Withdrawn);
+    assert!(confirmations.pending().is_empty());
+}
+
+#[tokio::test]
+async fn watch_starts_with_what_waits() {
+    let confirmations = registry(10, 60_000);
+    let pending = confirmations.ask(question()).unwrap();
+    assert!(!confirmations.is_watched("/w"));
+    let mut watch = confirmations.watch(Some("/w".into()));
+    assert!(confirmations.is_watched("/w"));
+    assert!(!confirmations.is_watched("/other"));
+    assert_eq!(watch.next().await.id, pending.confirmation().id);
+    drop(watch);
+    assert!(!confirmations.is_watched("/w"));
+}
+
+#[tokio::test]
+async fn watch_of_a_workspace_does_not_see_others() {
+    let confirmations = registry(10, 60_000);
+    let mut watch = confirmations.watch(Some("/w".into()));
+    let other = Question { workspace: "/other".into(), ..question() };
+    let _other = confirmations.ask(other).unwrap();
+    let ours = confirmations.ask(question()).unwrap();
+    assert_eq!(watch.next().await.id, ours.confirmation().id);
+}
+
+#[tokio::test]
+async fn more_questions_than_the_limit_are_refused() {
+    let confirmations = registry(1, 60_000);
+    let _pending = confirmations.ask(question()).unwrap();
+    assert_eq!(confirmations.ask(question()).unwrap_err(), TooMany(1));
+}
+
+#[test]
+fn unknown_id_is_said_to_be_unknown() {
+    let error = registry(1, 1).resolve("x", DIGEST, Verdict::Approve).unwrap_err();
+    assert_eq!(error, ResolveError::Unknown("x".into()));
+}

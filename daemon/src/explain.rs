@@ -1,0 +1,101 @@
+//! What the policy would say of a call, without running it: the effects that its arguments let
+//! expect, each with the rules that speak about it.
+
+use moss_sdk::RelPath;
+use moss_sdk::spec::Effect;
+use moss_workspace::Workspace;
+use serde_json::{Map, Value};
+
+use crate::call::{CallError, protection};
+use crate::caller::Role;
+use crate::catalog::Entry;
+use crate::policy::explain::{Explanation, explain};
+use crate::policy::{Action, Protection, Subject};
+use crate::state::WorkspaceState;
+use crate::validate::Violation;
+
+/// Parameters that name the file that a tool acts on.
+const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
+
+/// Explains a call of a tool.
+///
+/// # Errors
+///
+/// Where there is no such tool, or the arguments do not fit.
+pub fn call(
+    workspace: &WorkspaceState,
+    tool: &str,
+    arguments: Map<String, Value>,
+    role: Role,
+) -> Result<Vec<Explanation>, CallError> {
+    let catalog = workspace.catalog.load();
+    let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
+    let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
+    let policy = workspace.policy.load();
+    let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;
+    let explained = actions(entry, file.as_ref()).into_iter().map(|action| {
+        let subject = Subject {
+            action,
+            tool,
+            tool_effect: entry.spec.effect,
+            plugin: entry.plugin(),
+            caller: role.as_str(),
+            path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
+            protection: file.as_ref().and_then(|file| file.protection),
+            size_bytes: None,
+        };
+        explain(&policy, &subject)
+    });
+    Ok(explained.collect())
+}
+
+struct File {
+    path: RelPath,
+    protection: Option<Protection>,
+    exists: bool,
+}
+
+fn path_of(arguments: &Value) -> Option<&str> {
+    PATH_PARAMETERS.iter().find_map(|name| arguments.get(name)?.as_str())
+}
+
+fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
+    let refused = |error: moss_workspace::Error| {
+        CallError::Invalid(vec![Violation {
+            pointer: "/path".to_owned(),
+            expected: "a path inside the workspace".to_owned(),
+            got: moss_sdk::ToolError::from(error).to_string(),
+            suggestion: None,
+        }])
+    };
+    let path = files.path(text).map_err(refused)?;
+    let resolved = files.resolve(&path).map_err(refused)?;
+    let protected = files.protection_resolved(&path).map_err(refused)?;
+    Ok(File {
+        path: resolved.path,
+        protection: protected.map(protection),
+        exists: resolved.kind.is_some(),
+    })
+}
+
+/// The effects that a call of this tool has, in their order.
+fn actions(entry: &Entry, file: Option<&File>) -> Vec<Action> {
+    let exists = file.is_some_and(|file| file.exists);
+    let mut actions = vec![Action::Call];
+    match (entry.spec.effect, file) {
+        (Effect::Read, Some(_)) => actions.push(Action::Read),
+        (Effect::Read, None) => {}
+        (Effect::Write, _) => {
+            if exists {
+                actions.push(Action::Read);
+            }
+            actions.push(match entry.spec.name.as_str() {
+                "delete_file" => Action::Delete,
+                _ if exists => Action::Modify,
+                _ => Action::Create,
+            });
+        }
+        (Effect::Exec, _) => actions.push(Action::Exec),
+    }
+    actions
+}

@@ -1,0 +1,160 @@
+//! The gRPC front: one file per service, conversions at the rim, one mapping of errors.
+//!
+//! Nothing behind this module knows about the wire.
+
+mod auth;
+mod confirmations;
+mod deadline;
+mod error;
+mod from_proto;
+mod history;
+mod plugins;
+mod policy;
+mod status;
+mod to_proto;
+mod tools;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_proto::v1;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+use tonic::transport::server::Connected;
+
+use self::auth::AuthLayer;
+use self::deadline::DeadlineLayer;
+use crate::caller::Credentials;
+use crate::state::Daemon;
+
+/// How many streams that a peer reset at once are accepted before the connection is closed.
+/// An editor cancels in bursts.
+const RESET_STREAMS_MAX: usize = 200;
+/// Same, for streams that were reset here because the peer broke the protocol.
+const ERROR_STREAMS_MAX: usize = 128;
+/// Largest HTTP/2 frame, in bytes.
+const FRAME_BYTES_MAX: u32 = 16 * 1024;
+/// How long a message of a stream waits for a reader that takes nothing.
+const STALL_MAX: Duration = Duration::from_secs(10);
+/// Same, when the daemon is about to stop.
+const STALL_DRAINING_MAX: Duration = Duration::from_secs(1);
+/// Flow-control window of one stream, in bytes.
+const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
+/// Flow-control window of one connection, in bytes.
+const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+
+/// Serves every service on a stream of connections until `stop` is ready, then lets the requests
+/// that run come to their end.
+///
+/// # Errors
+///
+/// Where the transport breaks.
+pub async fn serve<S, IO, E>(
+    daemon: Arc<Daemon>,
+    credentials: Credentials,
+    connections: S,
+    stop: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error>
+where
+    S: Stream<Item = Result<IO, E>>,
+    IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    use v1::confirmation_service_server::ConfirmationServiceServer;
+    use v1::history_service_server::HistoryServiceServer;
+    use v1::plugin_service_server::PluginServiceServer;
+    use v1::policy_service_server::PolicyServiceServer;
+    use v1::status_service_server::StatusServiceServer;
+    use v1::tool_service_server::ToolServiceServer;
+
+    let limits = &daemon.config.grpc;
+    macro_rules! service {
+        ($server:ident, $implementation:expr) => {
+            $server::new($implementation)
+                .max_decoding_message_size(limits.request_bytes_max)
+                .max_encoding_message_size(limits.response_bytes_max)
+        };
+    }
+    let (health, health_service) = tonic_health::server::health_reporter();
+    for name in auth::service_names() {
+        health.set_service_status(name, tonic_health::ServingStatus::Serving).await;
+    }
+    let streams_max = usize::try_from(limits.streams_max).unwrap_or(usize::MAX);
+    let router = Server::builder()
+        .max_concurrent_streams(limits.streams_max)
+        .concurrency_limit_per_connection(streams_max)
+        .load_shed(true)
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_frame_size(FRAME_BYTES_MAX)
+        .http2_max_header_list_size(limits.header_bytes_max)
+        .http2_max_pending_accept_reset_streams(Some(RESET_STREAMS_MAX))
+        .http2_max_local_error_reset_streams(Some(ERROR_STREAMS_MAX))
+        .http2_keepalive_interval(Some(Duration::from_millis(limits.keepalive_interval_ms)))
+        .http2_keepalive_timeout(Some(Duration::from_millis(limits.keepalive_timeout_ms)))
+        .accept_http1(false)
+        .layer(DeadlineLayer)
+        .layer(AuthLayer::new(credentials))
+        .add_service(health_service)
+        .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
+        .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))
+        .add_service(service!(ToolServiceServer, tools::Tools(Arc::clone(&daemon))))
+        .add_service(service!(
+            ConfirmationServiceServer,
+            confirmations::Confirmations(Arc::clone(&daemon))
+        ))
+        .add_service(service!(HistoryServiceServer, history::History(Arc::clone(&daemon))))
+        .add_service(service!(PolicyServiceServer, policy::Policy(Arc::clone(&daemon))))
+        .add_service(service!(PluginServiceServer, plugins::Plugins(Arc::clone(&daemon))))
+        .add_service(service!(StatusServiceServer, status::Status(Arc::clone(&daemon))));
+    router.serve_with_incoming_shutdown(connections, stop).await
+}
+
+/// Passes a message on. Returns `false` where the reader is gone or takes nothing for too long: the
+/// stream is over.
+async fn pass<T>(sender: &mpsc::Sender<T>, message: T, draining: &CancellationToken) -> bool {
+    let drained = async {
+        draining.cancelled().await;
+        tokio::time::sleep(STALL_DRAINING_MAX).await;
+    };
+    tokio::select! {
+        sent = sender.send(message) => sent.is_ok(),
+        () = tokio::time::sleep(STALL_MAX) => false,
+        () = drained => false,
+    }
+}
+
+fn reflection() -> tonic_reflection::server::Builder<'static> {
+    tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(moss_proto::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn stalled_reader_ends_the_stream_and_sooner_when_draining() {
+        let (sender, mut reader) = mpsc::channel(1);
+        let draining = CancellationToken::new();
+        assert!(pass(&sender, 1, &draining).await);
+        let start = Instant::now();
+        assert!(!pass(&sender, 2, &draining).await);
+        assert!(start.elapsed() >= STALL_MAX);
+        draining.cancel();
+        let start = Instant::now();
+        assert!(!pass(&sender, 3, &draining).await);
+        assert!(start.elapsed() < STALL_MAX);
+        // Who reads still gets everything.
+        assert_eq!(reader.recv().await, Some(1));
+        assert!(pass(&sender, 4, &draining).await);
+        drop(reader);
+        assert!(!pass(&sender, 5, &draining).await);
+    }
+}

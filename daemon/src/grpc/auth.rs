@@ -1,0 +1,177 @@
+//! Who may call which method: one table, checked before any handler runs.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Request, Response, header};
+use tonic::Status;
+use tonic::body::Body;
+use tower::{Layer, Service};
+
+use moss_sdk::context::BoxFuture;
+
+use crate::caller::{Credentials, Role};
+
+/// The role that each method needs. A test holds the table to the descriptors: a method that is
+/// not here is refused to everybody.
+const METHODS: &[(&str, Role)] = &[
+    ("/moss.v1.ToolService/ListTools", Role::Caller),
+    ("/moss.v1.ToolService/GetTool", Role::Caller),
+    ("/moss.v1.ToolService/CallTool", Role::Caller),
+    ("/moss.v1.ToolService/StreamCallTool", Role::Caller),
+    ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
+    ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
+    ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),
+    ("/moss.v1.HistoryService/ListHistory", Role::Caller),
+    ("/moss.v1.HistoryService/GetHistoryEntry", Role::Caller),
+    ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),
+    ("/moss.v1.PolicyService/ListPolicyRules", Role::Caller),
+    ("/moss.v1.PolicyService/ExplainPolicy", Role::Caller),
+    ("/moss.v1.PluginService/ListPlugins", Role::Caller),
+    ("/moss.v1.StatusService/GetStatus", Role::Caller),
+];
+
+/// Services that anybody who reached the socket may use.
+const OPEN: &[&str] = &["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."];
+
+/// Checks the credential of every request and puts the caller's [`Role`] into its extensions.
+#[derive(Debug, Clone)]
+pub(super) struct AuthLayer(Arc<Credentials>);
+
+/// The service behind an [`AuthLayer`].
+#[derive(Debug, Clone)]
+pub(super) struct Auth<S> {
+    inner: S,
+    credentials: Arc<Credentials>,
+}
+
+/// The names of the services of moss.
+pub(super) fn service_names() -> Vec<&'static str> {
+    let mut names: Vec<_> =
+        METHODS.iter().filter_map(|(path, _)| path[1..].split('/').next()).collect();
+    names.dedup();
+    names
+}
+
+fn check(credentials: &Credentials, path: &str, token: Option<&str>) -> Result<Role, Status> {
+    let Some((_, needed)) = METHODS.iter().find(|(method, _)| *method == path) else {
+        return Err(Status::unimplemented(format!("there is no method {path}")));
+    };
+    let Some(token) = token else {
+        return Err(super::error::unauthenticated(
+            "no credential: send the metadata `authorization: Bearer <token>` with the text of caller.token",
+        ));
+    };
+    let Some(role) = credentials.role_of(token) else {
+        return Err(super::error::unauthenticated(
+            "the credential is not known: read caller.token or approver.token again",
+        ));
+    };
+    if role < *needed {
+        return Err(super::error::role_missing(path, *needed));
+    }
+    Ok(role)
+}
+
+fn bearer<B>(request: &Request<B>) -> Option<&str> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+// === impl AuthLayer ===
+
+impl AuthLayer {
+    pub(super) fn new(credentials: Credentials) -> Self {
+        Self(Arc::new(credentials))
+    }
+}
+
+impl<S> Layer<S> for AuthLayer {
+    type Service = Auth<S>;
+
+    fn layer(&self, inner: S) -> Auth<S> {
+        Auth { inner, credentials: Arc::clone(&self.0) }
+    }
+}
+
+// === impl Auth ===
+
+impl<S> Service<Request<Body>> for Auth<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let path = request.uri().path();
+        if !OPEN.iter().any(|open| path.starts_with(open)) {
+            match check(&self.credentials, path, bearer(&request)) {
+                Ok(role) => {
+                    request.extensions_mut().insert(role);
+                }
+                Err(status) => return Box::pin(async move { Ok(status.into_http()) }),
+            }
+        }
+        Box::pin(self.inner.call(request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message as _;
+
+    use super::*;
+
+    #[test]
+    fn every_method_of_the_descriptors_needs_a_role() {
+        let descriptors =
+            prost_types::FileDescriptorSet::decode(moss_proto::FILE_DESCRIPTOR_SET).unwrap();
+        let mut described: Vec<String> = Vec::new();
+        for file in descriptors.file.iter().filter(|file| file.package() == "moss.v1") {
+            for service in &file.service {
+                for method in &service.method {
+                    described.push(format!("/moss.v1.{}/{}", service.name(), method.name()));
+                }
+            }
+        }
+        let mut listed: Vec<_> = METHODS.iter().map(|(path, _)| (*path).to_owned()).collect();
+        described.sort();
+        listed.sort();
+        assert_eq!(listed, described);
+    }
+
+    #[test]
+    fn every_method_is_refused_to_who_lacks_its_role() {
+        let credentials = Credentials { caller: "c".repeat(64), approver: "a".repeat(64) };
+        for (path, needed) in METHODS {
+            let code = |token| check(&credentials, path, token).map_err(|status| status.code());
+            assert_eq!(code(None), Err(tonic::Code::Unauthenticated));
+            assert_eq!(code(Some("x")), Err(tonic::Code::Unauthenticated));
+            assert_eq!(code(Some("")), Err(tonic::Code::Unauthenticated));
+            assert_eq!(code(Some(&credentials.approver)), Ok(Role::Approver));
+            let as_caller = match needed {
+                Role::Caller => Ok(Role::Caller),
+                Role::Approver => Err(tonic::Code::PermissionDenied),
+            };
+            assert_eq!(code(Some(&credentials.caller)), as_caller, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_exact_paths_are_methods() {
+        let credentials = Credentials { caller: "c".into(), approver: "a".into() };
+        for path in ["//moss.v1.ToolService/ListTools", "/moss.v1.ToolService/ListTools/", "/x"] {
+            let status = check(&credentials, path, Some("a")).unwrap_err();
+            assert_eq!(status.code(), tonic::Code::Unimplemented, "{path}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `moss.v1.ConfirmationService`. Only approvers get here: see the table in `auth`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use moss_proto::v1;
+use moss_proto::v1::confirmation_service_server::ConfirmationService;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Response, Status};
+
+use super::{error, from_proto, pass, to_proto};
+use crate::confirm::{ResolveError, Verdict};
+use crate::state::Daemon;
+
+/// Messages of a watch that wait for the transport.
+const STREAM_QUEUE_MAX: usize = 16;
+/// Largest list of confirmations that holds their diffs and arguments, in bytes.
+const LIST_BYTES_MAX: usize = 1024 * 1024;
+/// Longest reason of a denial, in bytes.
+const REASON_BYTES_MAX: usize = 4 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Confirmations(pub(super) Arc<Daemon>);
+
+type ResponseStream =
+    Pin<Box<dyn Stream<Item = Result<v1::WatchConfirmationsResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ConfirmationService for Confirmations {
+    async fn list_confirmations(
+        &self,
+        request: Request<v1::ListConfirmationsRequest>,
+    ) -> Result<Response<v1::ListConfirmationsResponse>, Status> {
+        let request = request.into_inner();
+        let scope = self.scope(&request.workspace)?;
+        let mut confirmations: Vec<_> = self
+            .0
+            .confirmations
+            .pending()
+            .iter()
+            .filter(|pending| scope.as_ref().is_none_or(|root| *root == pending.question.workspace))
+            .filter(|pending| request.id.is_empty() || request.id == pending.id)
+            .map(|pending| to_proto::confirmation(pending))
+            .collect();
+        if request.id.is_empty() {
+            shorten(&mut confirmations);
+        }
+        Ok(Response::new(v1::ListConfirmationsResponse { confirmations }))
+    }
+
+    type WatchConfirmationsStream = ResponseStream;
+
+    async fn watch_confirmations(
+        &self,
+        request: Request<v1::WatchConfirmationsRequest>,
+    ) -> Result<Response<ResponseStream>, Status> {
+        let scope = self.scope(&request.into_inner().workspace)?;
+        let mut watch = self.0.confirmations.watch(scope);
+        let draining = self.0.draining.clone();
+        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+        self.0.tasks.spawn(async move {
+            loop {
+                let confirmation = tokio::select! {
+                    () = draining.cancelled() => return,
+                    () = sender.closed() => return,
+                    confirmation = watch.next() => to_proto::confirmation(&confirmation),
+                };
+                let confirmation = Some(confirmation);
+                let message = v1::WatchConfirmationsResponse { confirmation };
+                if !pass(&sender, Ok(message), &draining).await {
+                    return;
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+
+    async fn resolve_confirmation(
+        &self,
+        request: Request<v1::ResolveConfirmationRequest>,
+    ) -> Result<Response<v1::ResolveConfirmationResponse>, Status> {
+        let request = request.into_inner();
+        if request.reason.len() > REASON_BYTES_MAX {
+            let message = format!("longer than {REASON_BYTES_MAX} bytes");
+            return Err(error::invalid_field("reason", &message));
+        }
+        let digest = from_proto::hash("digest", &request.digest)?;
+        let verdict = match v1::Verdict::try_from(request.verdict) {
+            Ok(v1::Verdict::Approve) => Verdict::Approve,
+            Ok(v1::Verdict::Deny) => Verdict::Deny(request.reason),
+            Ok(v1::Verdict::Unspecified) | Err(_) => {
+                return Err(error::invalid_field("verdict", "expected APPROVE or DENY"));
+            }
+        };
+        let confirmation = self
+            .0
+            .confirmations
+            .resolve(&request.id, digest, verdict)
+            .map_err(|refusal| resolve_error(&refusal))?;
+        let confirmation = Some(to_proto::confirmation(&confirmation));
+        Ok(Response::new(v1::ResolveConfirmationResponse { confirmation }))
+    }
+}
+
+/// Leaves out what makes a list of confirmations too large: diffs and arguments.
+fn shorten(confirmations: &mut [v1::Confirmation]) {
+    if confirmations.iter().map(prost::Message::encoded_len).sum::<usize>() <= LIST_BYTES_MAX {
+        return;
+    }
+    for confirmation in confirmations {
+        confirmation.arguments_json.clear();
+        confirmation.changes.iter_mut().for_each(|change| change.diff.clear());
+    }
+}
+
+fn resolve_error(refusal: &ResolveError) -> Status {
+    let (code, reason) = match refusal {
+        ResolveError::Unknown(_) => (Code::NotFound, "CONFIRMATION_UNKNOWN"),
+        ResolveError::Over { .. } => (Code::FailedPrecondition, "CONFIRMATION_OVER"),
+        ResolveError::OtherDigest(_) => (Code::Aborted, "DIGEST_CHANGED"),
+    };
+    error::status(code, reason, &refusal.to_string(), &[])
+}
+
+// === impl Confirmations ===
+
+impl Confirmations {
+    /// The workspace that a request names, by its canonical root; all where it names none.
+    fn scope(&self, workspace: &str) -> Result<Option<String>, Status> {
+        if workspace.is_empty() {
+            return Ok(None);
+        }
+        from_proto::workspace(&self.0, workspace).map(|found| Some(found.name().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diffs_are_left_out_of_large_lists_alone() {
+        let list = |count| {
+            let diff = "+".repeat(LIST_BYTES_MAX / 4);
+            let change = v1::FileChange { path: "a".into(), diff, ..Default::default() };
+            let one = v1::Confirmation { changes: vec![change], ..Default::default() };
+            let mut list = vec![one; count];
+            shorten(&mut list);
+            list
+        };
+        assert!(list(3).iter().all(|one| !one.changes[0].diff.is_empty()));
+        assert!(list(4).iter().all(|one| one.changes[0].diff.is_empty()));
+        assert!(list(4).iter().all(|one| one.changes[0].path == "a"));
+    }
+}

@@ -1,0 +1,184 @@
+//! Wire types to ours. What cannot be read is refused here, with the field's name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use moss_proto::v1;
+use moss_sdk::{ContentHash, RelPath};
+use moss_workspace::Workspace;
+use tonic::metadata::MetadataMap;
+use tonic::{Extensions, Status};
+
+use super::deadline;
+use super::error::{self, invalid_field};
+use crate::arguments::{self, Unreadable};
+use crate::call::{Call, ConfirmMode, Work};
+use crate::caller::Role;
+use crate::catalog::Language;
+use crate::state::{Daemon, WorkspaceState};
+use crate::validate::{self, SHOWN_KEY_CHARS_MAX};
+
+/// Longest name of a session or a tool, in bytes.
+const NAME_BYTES_MAX: usize = 256;
+/// Longest root directory of a workspace, in bytes.
+const ROOT_BYTES_MAX: usize = 4096;
+/// Most files whose content a call may expect.
+const EXPECTED_HASHES_MAX: usize = 256;
+
+/// The role that the auth layer found.
+pub(super) fn role(extensions: &Extensions) -> Result<Role, Status> {
+    extensions.get::<Role>().copied().ok_or_else(|| error::internal("a request without a role"))
+}
+
+/// Finds a workspace by its root directory.
+pub(super) fn workspace(daemon: &Daemon, root: &str) -> Result<Arc<WorkspaceState>, Status> {
+    bounded("workspace", root, ROOT_BYTES_MAX)?;
+    daemon
+        .workspace(root)
+        .map_err(|unknown| error::not_found("WORKSPACE_UNKNOWN", &unknown.to_string()))
+}
+
+/// Reads a call with the deadline of its request.
+pub(super) fn call(
+    daemon: &Daemon,
+    call: Option<v1::Call>,
+    extensions: &Extensions,
+    metadata: &MetadataMap,
+) -> Result<Call, Status> {
+    let call = call.ok_or_else(|| invalid_field("call", "missing"))?;
+    bounded("session_id", &call.session_id, NAME_BYTES_MAX)?;
+    bounded("tool", &call.tool, NAME_BYTES_MAX)?;
+    let workspace = workspace(daemon, &call.workspace)?;
+    let expected_hashes = expected_hashes(&workspace.files, &call.expected_hashes)?;
+    let text = call.arguments_json;
+    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
+    let role = role(extensions)?;
+    Ok(Call {
+        role,
+        workspace,
+        confirm: confirm_mode(call.confirm)?,
+        approved_digest: approved_digest(role, &call.approved_digest)?,
+        dry_run: call.dry_run,
+        session_id: Some(call.session_id).filter(|id| !id.is_empty()),
+        expected_hashes,
+        deadline: deadline::of_call(metadata.as_ref()),
+        work: Work::Tool { name: call.tool, arguments },
+    })
+}
+
+/// Reads an undo with the deadline of its request.
+pub(super) fn undo(
+    daemon: &Daemon,
+    request: &v1::UndoHistoryEntryRequest,
+    extensions: &Extensions,
+    metadata: &MetadataMap,
+) -> Result<Call, Status> {
+    let role = role(extensions)?;
+    Ok(Call {
+        role,
+        workspace: workspace(daemon, &request.workspace)?,
+        confirm: confirm_mode(request.confirm)?,
+        approved_digest: approved_digest(role, &request.approved_digest)?,
+        dry_run: request.dry_run,
+        session_id: None,
+        expected_hashes: BTreeMap::new(),
+        deadline: deadline::of_call(metadata.as_ref()),
+        work: Work::Undo { number: request.number },
+    })
+}
+
+pub(super) fn language(language: i32) -> Result<Language, Status> {
+    match v1::Language::try_from(language) {
+        Ok(v1::Language::Unspecified | v1::Language::En) => Ok(Language::En),
+        Ok(v1::Language::Zh) => Ok(Language::Zh),
+        Err(_) => Err(invalid_field("language", "no such value")),
+    }
+}
+
+pub(super) fn hash(field: &str, text: &str) -> Result<ContentHash, Status> {
+    text.parse().map_err(|_| invalid_field(field, "expected 64 hexadecimal digits"))
+}
+
+fn bounded(field: &str, text: &str, bytes_max: usize) -> Result<(), Status> {
+    if text.len() <= bytes_max {
+        return Ok(());
+    }
+    Err(invalid_field(field, &format!("longer than {bytes_max} bytes")))
+}
+
+fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
+    match v1::ConfirmMode::try_from(mode) {
+        Ok(v1::ConfirmMode::Unspecified) => Ok(ConfirmMode::Auto),
+        Ok(v1::ConfirmMode::Wait) => Ok(ConfirmMode::Wait),
+        Ok(v1::ConfirmMode::Refuse) => Ok(ConfirmMode::Refuse),
+        Err(_) => Err(invalid_field("confirm", "no such value")),
+    }
+}
+
+fn approved_digest(role: Role, digest: &str) -> Result<Option<ContentHash>, Status> {
+    if digest.is_empty() {
+        return Ok(None);
+    }
+    if role < Role::Approver {
+        return Err(error::role_missing("approved_digest", Role::Approver));
+    }
+    hash("approved_digest", digest).map(Some)
+}
+
+fn expected_hashes(
+    files: &Workspace,
+    hashes: &HashMap<String, String>,
+) -> Result<BTreeMap<RelPath, ContentHash>, Status> {
+    if hashes.len() > EXPECTED_HASHES_MAX {
+        let message = format!("more than {EXPECTED_HASHES_MAX} files");
+        return Err(invalid_field("expected_hashes", &message));
+    }
+    let mut expected = BTreeMap::new();
+    for (path, text) in hashes {
+        let field = format!("expected_hashes[{}]", validate::cut(path, SHOWN_KEY_CHARS_MAX));
+        let path = files.path(path).map_err(|error| invalid_field(&field, &error.to_string()))?;
+        expected.insert(path, hash(&field, text)?);
+    }
+    Ok(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_workspace::Options;
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn expected_files_are_named_as_tools_name_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let read = |path: &str| {
+            expected_hashes(&files, &HashMap::from([(path.to_owned(), "0".repeat(64))]))
+        };
+        let absolute = files.root().join("src/a.rs");
+        for path in ["src/a.rs", absolute.to_str().unwrap()] {
+            let paths: Vec<_> = read(path).unwrap().into_keys().collect();
+            assert_eq!(paths, [moss_sdk::RelPath::parse("src/a.rs").unwrap()], "{path}");
+        }
+        for path in ["/etc/passwd", "../a", &"a".repeat(100_000)] {
+            assert_eq!(read(path).unwrap_err().code(), Code::InvalidArgument, "{path:.20}");
+        }
+    }
+
+    #[test]
+    fn fields_without_bounds_are_refused_by_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let hashes = (0..=EXPECTED_HASHES_MAX).map(|n| (n.to_string(), "0".repeat(64))).collect();
+        let refusals = [
+            bounded("tool", &"t".repeat(NAME_BYTES_MAX + 1), NAME_BYTES_MAX).unwrap_err(),
+            expected_hashes(&files, &hashes).unwrap_err(),
+        ];
+        for (refusal, field) in refusals.iter().zip(["tool: ", "expected_hashes: "]) {
+            assert_eq!(refusal.code(), Code::InvalidArgument);
+            assert!(refusal.message().starts_with(field), "{}", refusal.message());
+        }
+        assert!(bounded("tool", &"t".repeat(NAME_BYTES_MAX), NAME_BYTES_MAX).is_ok());
+    }
+}

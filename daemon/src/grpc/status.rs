@@ -1,0 +1,51 @@
+//! `moss.v1.StatusService`.
+
+use std::sync::Arc;
+
+use moss_proto::v1;
+use moss_proto::v1::status_service_server::StatusService;
+use tonic::{Request, Response};
+
+use super::to_proto;
+use crate::plugins::PluginState;
+use crate::state::{Daemon, WorkspaceState};
+
+#[derive(Debug)]
+pub(super) struct Status(pub(super) Arc<Daemon>);
+
+#[tonic::async_trait]
+impl StatusService for Status {
+    async fn get_status(
+        &self,
+        _: Request<v1::GetStatusRequest>,
+    ) -> Result<Response<v1::GetStatusResponse>, tonic::Status> {
+        let daemon = &self.0;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Ok(Response::new(v1::GetStatusResponse {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            started_at: Some(to_proto::timestamp(daemon.started_at)),
+            workspaces: daemon.workspaces().map(|workspace| status_of(workspace)).collect(),
+            calls_running: count(daemon.permits.running()),
+            calls_queued: count(daemon.permits.queued()),
+            confirmations_pending: count(daemon.confirmations.pending().len()),
+        }))
+    }
+}
+
+fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
+    let plugins = workspace.plugins.load();
+    let policy = workspace.policy.load();
+    let problems: Vec<_> = policy.broken().map(|error| error.one_line()).collect();
+    let count = |wanted: fn(&PluginState) -> bool| {
+        u32::try_from(plugins.iter().filter(|plugin| wanted(&plugin.state)).count())
+            .unwrap_or(u32::MAX)
+    };
+    v1::WorkspaceStatus {
+        root: workspace.name().to_owned(),
+        tools: u32::try_from(workspace.catalog.load().entries().len()).unwrap_or(u32::MAX),
+        plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
+        plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
+        policy_problem: problems.join("; "),
+    }
+}

@@ -1,0 +1,167 @@
+//! Our types to wire types.
+
+use jiff::Timestamp;
+use moss_proto::v1;
+use moss_sdk::spec::Effect;
+use moss_sdk::{ContentHash, ToolError};
+use moss_workspace::Action;
+
+use crate::call::{CallOutcome, Event};
+use crate::catalog::{Entry, Language};
+use crate::change::{FileChange, Status};
+use crate::confirm::{Confirmation, State};
+use crate::validate::Violation;
+
+pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
+    let text = entry.text(language);
+    v1::Tool {
+        name: entry.spec.name.clone(),
+        title: text.title.clone(),
+        description: text.description.clone(),
+        effect: effect(entry.spec.effect).into(),
+        toolset: entry.spec.toolset.as_str().to_owned(),
+        plugin: entry.plugin().unwrap_or_default().to_owned(),
+        parameters_json: entry.parameters(language).to_string(),
+        output_json: entry.spec.output.to_string(),
+        aliases: entry
+            .spec
+            .aliases
+            .iter()
+            .map(|(parameter, aliases)| v1::ParameterAliases {
+                parameter: parameter.clone(),
+                aliases: aliases.clone(),
+            })
+            .collect(),
+    }
+}
+
+pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {
+    let (kind, output_json, error) = match outcome.result {
+        Ok(output) => (v1::Outcome::Ok, output, None),
+        Err(error) => (v1::Outcome::Failed, String::new(), Some(tool_error(error))),
+    };
+    v1::CallResult {
+        call_id: outcome.call_id,
+        tool: outcome.tool,
+        outcome: kind.into(),
+        output_json,
+        error,
+        changes: outcome.changes.iter().map(change).collect(),
+        digest: optional_hash(outcome.digest),
+        duration: prost_types::Duration::try_from(outcome.duration).ok(),
+    }
+}
+
+pub(super) fn event(event: Event) -> v1::stream_call_tool_response::Event {
+    use v1::stream_call_tool_response::Event as Wire;
+    match event {
+        Event::Started { call_id } => Wire::Started(v1::CallStarted { call_id }),
+        Event::Progress(progress) => Wire::Progress(v1::CallProgress {
+            message: progress.message,
+            done: progress.done,
+            total: progress.total,
+        }),
+        Event::Output { stream, text } => {
+            Wire::Output(v1::CallOutput { stream: stream.to_owned(), text })
+        }
+        Event::ConfirmationNeeded(needed) => Wire::ConfirmationNeeded(confirmation(&needed)),
+    }
+}
+
+pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
+    let question = &confirmation.question;
+    let reason = match &confirmation.state {
+        State::Denied(reason) => reason.clone(),
+        _ => String::new(),
+    };
+    v1::Confirmation {
+        id: confirmation.id.clone(),
+        call_id: question.call_id.clone(),
+        workspace: question.workspace.clone(),
+        tool: question.tool.clone(),
+        plugin: question.plugin.clone().unwrap_or_default(),
+        caller: question.caller.clone(),
+        changes: question.changes.iter().map(change).collect(),
+        arguments_json: question.arguments.clone().unwrap_or_default(),
+        digest: question.digest.to_string(),
+        rule: question.rule.clone(),
+        protected: question.protected,
+        created_at: Some(timestamp(confirmation.created_at)),
+        expires_at: Some(timestamp(confirmation.expires_at)),
+        state: state(&confirmation.state).into(),
+        reason,
+    }
+}
+
+pub(super) fn change(change: &FileChange) -> v1::FileChange {
+    v1::FileChange {
+        path: change.path.to_string(),
+        action: action(change.action).into(),
+        status: status(change.status).into(),
+        diff: change.diff.clone(),
+        lines_added: change.lines_added,
+        lines_removed: change.lines_removed,
+        hash_before: optional_hash(change.before),
+        hash_after: optional_hash(change.after),
+    }
+}
+
+pub(super) fn violation(violation: &Violation) -> v1::Violation {
+    v1::Violation {
+        pointer: violation.pointer.clone(),
+        expected: violation.expected.clone(),
+        got: violation.got.clone(),
+        suggestion: violation.suggestion.clone().unwrap_or_default(),
+    }
+}
+
+pub(super) fn action(action: Action) -> v1::ChangeAction {
+    match action {
+        Action::Create => v1::ChangeAction::Create,
+        Action::Modify => v1::ChangeAction::Modify,
+        Action::Delete => v1::ChangeAction::Delete,
+    }
+}
+
+pub(super) fn timestamp(timestamp: Timestamp) -> prost_types::Timestamp {
+    prost_types::Timestamp { seconds: timestamp.as_second(), nanos: timestamp.subsec_nanosecond() }
+}
+
+pub(super) fn optional_hash(hash: Option<ContentHash>) -> String {
+    hash.map(|hash| hash.to_string()).unwrap_or_default()
+}
+
+fn effect(effect: Effect) -> v1::Effect {
+    match effect {
+        Effect::Read => v1::Effect::Read,
+        Effect::Write => v1::Effect::Write,
+        Effect::Exec => v1::Effect::Exec,
+    }
+}
+
+fn tool_error(error: ToolError) -> v1::ToolError {
+    v1::ToolError {
+        code: error.code.to_string(),
+        message: error.message,
+        hint: error.hint.unwrap_or_default(),
+    }
+}
+
+fn state(state: &State) -> v1::ConfirmationState {
+    match state {
+        State::Pending => v1::ConfirmationState::Pending,
+        State::Approved => v1::ConfirmationState::Approved,
+        State::Denied(_) => v1::ConfirmationState::Denied,
+        State::Expired => v1::ConfirmationState::Expired,
+        State::Withdrawn => v1::ConfirmationState::Withdrawn,
+    }
+}
+
+fn status(status: Status) -> v1::ChangeStatus {
+    match status {
+        Status::Proposed => v1::ChangeStatus::Proposed,
+        Status::Committed => v1::ChangeStatus::Committed,
+        Status::Unconfirmed => v1::ChangeStatus::Unconfirmed,
+        Status::Conflict => v1::ChangeStatus::Conflict,
+    }
+}

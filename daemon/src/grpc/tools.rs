@@ -1,0 +1,119 @@
+//! `moss.v1.ToolService`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event as WireEvent;
+use moss_proto::v1::tool_service_server::ToolService;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use super::{error, from_proto, pass, to_proto};
+use crate::call::{self, CallError, Events, Running};
+use crate::state::Daemon;
+
+/// Messages of a streamed call that wait for the transport.
+const STREAM_QUEUE_MAX: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Tools(pub(super) Arc<Daemon>);
+
+type ResponseStream =
+    Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ToolService for Tools {
+    async fn list_tools(
+        &self,
+        request: Request<v1::ListToolsRequest>,
+    ) -> Result<Response<v1::ListToolsResponse>, Status> {
+        let request = request.into_inner();
+        let language = from_proto::language(request.language)?;
+        let catalog = from_proto::workspace(&self.0, &request.workspace)?.catalog.load_full();
+        let tools = catalog
+            .entries()
+            .iter()
+            .filter(|entry| {
+                request.toolset.is_empty() || entry.spec.toolset.as_str() == request.toolset
+            })
+            .map(|entry| to_proto::tool(entry, language))
+            .collect();
+        let catalog_digest = catalog.digest().to_owned();
+        Ok(Response::new(v1::ListToolsResponse { tools, catalog_digest }))
+    }
+
+    async fn get_tool(
+        &self,
+        request: Request<v1::GetToolRequest>,
+    ) -> Result<Response<v1::GetToolResponse>, Status> {
+        let request = request.into_inner();
+        let language = from_proto::language(request.language)?;
+        let catalog = from_proto::workspace(&self.0, &request.workspace)?.catalog.load_full();
+        let entry = catalog
+            .entry(&request.name)
+            .map_err(|unknown| error::call(&CallError::UnknownTool(unknown)))?;
+        let tool = Some(to_proto::tool(entry, language));
+        Ok(Response::new(v1::GetToolResponse { tool }))
+    }
+
+    async fn call_tool(
+        &self,
+        request: Request<v1::CallToolRequest>,
+    ) -> Result<Response<v1::CallToolResponse>, Status> {
+        let (metadata, extensions, request) = request.into_parts();
+        let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
+        let outcome = call::start(&self.0, call, Events::default())
+            .finish()
+            .await
+            .map_err(|error| error::call(&error))?;
+        let result = Some(to_proto::outcome(outcome));
+        Ok(Response::new(v1::CallToolResponse { result }))
+    }
+
+    type StreamCallToolStream = ResponseStream;
+
+    async fn stream_call_tool(
+        &self,
+        request: Request<v1::StreamCallToolRequest>,
+    ) -> Result<Response<ResponseStream>, Status> {
+        let (metadata, extensions, request) = request.into_parts();
+        let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
+        let (events, received) = Events::channel(self.0.config.calls.events_max);
+        let running = call::start(&self.0, call, events);
+        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+        self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// Passes a call's events and its end on. Ends, and so cancels the call, when the reader is gone or
+/// stalls.
+async fn forward(
+    running: Running,
+    mut events: mpsc::Receiver<call::Event>,
+    sender: mpsc::Sender<Result<v1::StreamCallToolResponse, Status>>,
+    draining: CancellationToken,
+) {
+    let message = |event| v1::StreamCallToolResponse { event: Some(event) };
+    let all = async {
+        while let Some(event) = events.recv().await {
+            if !pass(&sender, Ok(message(to_proto::event(event))), &draining).await {
+                return;
+            }
+        }
+        let last = match running.finish().await {
+            Ok(outcome) => Ok(message(WireEvent::Result(to_proto::outcome(outcome)))),
+            Err(error) => Err(error::call(&error)),
+        };
+        // A reader that is gone by now has no use for the result.
+        pass(&sender, last, &draining).await;
+    };
+    tokio::select! {
+        () = sender.closed() => {}
+        () = all => {}
+    }
+}

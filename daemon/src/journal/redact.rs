@@ -1,0 +1,286 @@
+//! Takes secrets and file contents out of what the journal keeps.
+//!
+//! [`Text`] and [`Arguments`] can only be made here, so that nothing else gets into a record. Masks
+//! rather too much than too little: a masked word can be looked up elsewhere, a written secret
+//! stays for good.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use moss_sdk::ContentHash;
+use regex::Regex;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::policy::is_deceptive;
+
+/// Longest text in a record, in bytes.
+pub const TEXT_BYTES_MAX: usize = 1024;
+/// Longest text among the arguments that is kept as it is, in bytes.
+pub const ARGUMENT_BYTES_MAX: usize = 200;
+/// Most values, and most bytes of text, of all arguments together.
+pub const ARGUMENTS_VALUES_MAX: usize = 256;
+/// See [`ARGUMENTS_VALUES_MAX`].
+pub const ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
+/// Longest key that is kept, in bytes.
+const KEY_BYTES_MAX: usize = 64;
+/// How much of a text is searched for secrets; what lies behind is dropped.
+const SCAN_BYTES_MAX: usize = 64 * 1024;
+
+/// What stands in place of a secret.
+const MASK: &str = "[redacted]";
+/// What stands in place of what is too much.
+const OMITTED: &str = "[omitted]";
+
+/// Keys whose values are secrets, wherever they occur in a key's letters and digits.
+const SECRET_KEYS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "credential",
+    "authorization",
+    "cookie",
+    "bearer",
+];
+
+/// Keys whose values are parts of files.
+const CONTENT_KEYS: &[&str] = &[
+    "body",
+    "code",
+    "content",
+    "contents",
+    "data",
+    "diff",
+    "diffcontent",
+    "find",
+    "inserttext",
+    "linetext",
+    "newlines",
+    "newstring",
+    "newtext",
+    "oldlines",
+    "oldstring",
+    "oldtext",
+    "patch",
+    "replace",
+    "replacement",
+    "replacevalue",
+    "search",
+    "searchvalue",
+    "text",
+    "value",
+];
+
+/// A text without secrets, of bounded length, on one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Text(String);
+
+/// Arguments of a call without secrets and without file contents, of bounded size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Arguments(Value);
+
+/// Returns a text with every secret that has a known form masked.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    PATTERNS.iter().fold(Cow::Borrowed(text), |text, (pattern, replacement)| {
+        match pattern.replace_all(&text, *replacement) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => Cow::Owned(masked),
+        }
+    })
+}
+
+/// What secrets look like, and what is left of them. Patterns are made of ASCII classes: the regex
+/// engine carries no Unicode tables.
+static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    const SECRET_WORD: &str = "(?:passw(?:or)?d|passphrase|pwd|secret|token|credential\
+        |api[_-]?key|access[_-]?key|private[_-]?key)";
+    let assignment = [
+        "(?i-u:([A-Z0-9_.-]*",
+        SECRET_WORD,
+        r#"[A-Z0-9_.-]*(?:\\?["'])?[ \t]*(?:=>|:=|=|:)[ \t]*))"#,
+        r#"(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\x00-\x20]+)"#,
+    ]
+    .concat();
+    let option = format!(r"(?i-u:(--?[A-Z0-9-]*{SECRET_WORD}[A-Z0-9-]*[ \t]+))[^\x00-\x20]+");
+    let patterns = [
+        (
+            concat!(
+                "-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?s:.*?)",
+                "(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"
+            ),
+            MASK,
+        ),
+        (r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}", MASK),
+        (r"gh[a-z]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}", MASK),
+        (r"(?-u:\b)gl[a-z]{1,6}-[A-Za-z0-9_-]{16,}", MASK),
+        (r"xox[a-z]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}", MASK),
+        (r"(?-u:\b)sk-[A-Za-z0-9_-]{16,}|(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}", MASK),
+        (r"AIza[A-Za-z0-9_-]{30,}|(?-u:\b)(?:npm|hf)_[A-Za-z0-9]{30,}", MASK),
+        (r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", MASK),
+        (r"(?i-u:(\bbearer[ \t]+))[A-Za-z0-9._~+/=-]{8,}", "${1}[redacted]"),
+        (
+            r#"(?i-u:(\bauthorization["']?[ \t]*[:=][ \t]*["']?[a-z]*[ \t]+))[^\x00-\x20"']+"#,
+            "${1}[redacted]",
+        ),
+        (
+            r#"([A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20/:@"'<>]*:)[^\x00-\x20/@"'<>]+@"#,
+            "${1}[redacted]@",
+        ),
+        (assignment.as_str(), "${1}[redacted]"),
+        (option.as_str(), "${1}[redacted]"),
+    ];
+    patterns
+        .into_iter()
+        .map(|(pattern, left)| (Regex::new(pattern).expect("the patterns are tested"), left))
+        .collect()
+});
+
+/// Replaces a content by its size and hash.
+fn fingerprint(bytes: &[u8]) -> Value {
+    let hash = ContentHash::from_bytes(*blake3::hash(bytes).as_bytes());
+    json!({ "bytes": bytes.len(), "hash": hash.to_string() })
+}
+
+/// Cuts a text at a character boundary.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+// === impl Text ===
+
+impl Text {
+    /// Masks, bounds, and escapes what JSON leaves and a terminal obeys.
+    pub fn new(text: &str) -> Self {
+        let masked = mask(cut(text, SCAN_BYTES_MAX));
+        let mut kept = cut(&masked, TEXT_BYTES_MAX).to_owned();
+        if kept.len() < masked.len() || text.len() > SCAN_BYTES_MAX {
+            kept.push('…');
+        }
+        let deceives = |c: char| c >= ' ' && is_deceptive(c);
+        if kept.contains(deceives) {
+            let escape =
+                |c: char| if deceives(c) { c.escape_default().to_string() } else { c.to_string() };
+            kept = kept.chars().map(escape).collect();
+        }
+        Self(kept)
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+// === impl Arguments ===
+
+impl Arguments {
+    /// Keeps names, numbers and short texts; replaces contents and long texts by size and hash and
+    /// secrets by a mask.
+    pub fn new(arguments: &Value) -> Self {
+        let mut budget = Budget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
+        Self(budget.value(arguments))
+    }
+
+    /// Stands for arguments that are no JSON.
+    pub fn unreadable(bytes: &[u8]) -> Self {
+        Self(fingerprint(bytes))
+    }
+}
+
+/// How much may still be kept.
+struct Budget {
+    values: usize,
+    bytes: usize,
+}
+
+// === impl Budget ===
+
+impl Budget {
+    fn value(&mut self, value: &Value) -> Value {
+        if !self.spend(0) {
+            return Value::from(OMITTED);
+        }
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(text) => self.text(text),
+            Value::Array(items) => {
+                let mut kept = Vec::new();
+                for item in items {
+                    if self.values == 0 {
+                        kept.push(Value::from(OMITTED));
+                        break;
+                    }
+                    kept.push(self.value(item));
+                }
+                Value::Array(kept)
+            }
+            Value::Object(members) => self.members(members),
+        }
+    }
+
+    fn members(&mut self, members: &Map<String, Value>) -> Value {
+        let mut kept = Map::new();
+        for (key, value) in members {
+            if self.values == 0 {
+                kept.insert(OMITTED.to_owned(), Value::from(members.len() - kept.len()));
+                break;
+            }
+            let letters: String =
+                key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+            let value = if SECRET_KEYS.iter().any(|secret| letters.contains(secret)) {
+                self.spend(MASK.len());
+                Value::from(MASK)
+            } else if CONTENT_KEYS.contains(&letters.as_str()) {
+                self.content(value)
+            } else {
+                self.value(value)
+            };
+            let key = cut(&Text::new(key).0, KEY_BYTES_MAX).to_owned();
+            self.bytes = self.bytes.saturating_sub(key.len());
+            kept.insert(key, value);
+        }
+        Value::Object(kept)
+    }
+
+    fn content(&mut self, value: &Value) -> Value {
+        self.spend(100);
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(text) => fingerprint(text.as_bytes()),
+            Value::Array(_) | Value::Object(_) => fingerprint(value.to_string().as_bytes()),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Value {
+        if text.len() > ARGUMENT_BYTES_MAX || text.contains('\n') {
+            return self.content(&Value::from(text));
+        }
+        let text = Text::new(text).0;
+        if self.spend(text.len()) { Value::from(text) } else { Value::from(OMITTED) }
+    }
+
+    /// Returns whether there was room for so many bytes in one more value.
+    fn spend(&mut self, bytes: usize) -> bool {
+        let fits = self.values > 0 && self.bytes >= bytes;
+        self.values = self.values.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests;

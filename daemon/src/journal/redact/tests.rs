@@ -1,0 +1,177 @@
+//! Tests of the module `redact`.
+
+use serde_json::json;
+
+use super::*;
+
+/// Makes what looks like a secret without writing one down.
+fn fake(prefix: &str) -> String {
+    format!("{prefix}{}", "Ab3dEf6hIj9k".repeat(4))
+}
+
+#[test]
+fn secrets_with_a_known_form_are_masked() {
+    let jwt = format!("{}.{}.x_-y", fake("eyJ"), fake("eyJ"));
+    let pem = |end: &str| format!("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n{}\n{end}", fake(""));
+    let cases = [
+        ("key AKIAABCDEFGHIJKLMNOP.".to_owned(), "key [redacted]."),
+        (format!("push with {}", fake("ghp_")), "push with [redacted]"),
+        (format!("({})", fake("github_pat_")), "([redacted])"),
+        (fake("glpat-"), "[redacted]"),
+        (format!("a {} b", fake("xoxb-1-")), "a [redacted] b"),
+        (fake("sk-ant-api03-"), "[redacted]"),
+        (fake("sk-proj-"), "[redacted]"),
+        (fake("sk_live_"), "[redacted]"),
+        (fake("AIza"), "[redacted]"),
+        (fake("npm_"), "[redacted]"),
+        (format!("jwt {jwt}, ok"), "jwt [redacted], ok"),
+        (format!("{} after", pem("-----END RSA PRIVATE KEY-----")), "[redacted] after"),
+        (pem("cut off"), "[redacted]"),
+        (format!("Bearer {}", fake("")), "Bearer [redacted]"),
+        ("Authorization: Basic dXNlcjpwYXNz".to_owned(), "Authorization: Basic [redacted]"),
+        ("postgres://me:hunter2@db/x".to_owned(), "postgres://me:[redacted]@db/x"),
+        ("redis://:hunter2@db".to_owned(), "redis://:[redacted]@db"),
+        ("PGPASSWORD=hunter2 psql".to_owned(), "PGPASSWORD=[redacted] psql"),
+        ("db_password: 'hun ter2' x".to_owned(), "db_password: [redacted] x"),
+        (r#"{"password":"hunter2","a":1}"#.to_owned(), r#"{"password":[redacted],"a":1}"#),
+        (r#""{\"apiKey\": \"hunter2\"}""#.to_owned(), r#""{\"apiKey\": [redacted]}""#),
+        ("login --password hunter2 -v".to_owned(), "login --password [redacted] -v"),
+        ("?token=hunter2&x=1 y".to_owned(), "?token=[redacted] y"),
+        ("client_secret => hunter2".to_owned(), "client_secret => [redacted]"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(mask(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn ordinary_text_stays() {
+    let texts = [
+        "src/main.rs changed since it was read; read it again",
+        "expected 3 tokens, found 4",
+        "the password is too short",
+        "https://example.org:8080/a@b?c=d",
+        "task-list-of-many-things-to-do-today",
+        "ask-me-anything-you-want-to-know-today",
+        "0123456789abcdef0123456789abcdef01234567",
+        "日本語 naïve ümlaut",
+    ];
+    for text in texts {
+        assert_eq!(mask(text), text);
+        assert_eq!(Text::new(text).as_str(), text);
+    }
+}
+
+#[test]
+fn texts_are_bounded_after_masking() {
+    let text = Text::new(&"é".repeat(TEXT_BYTES_MAX));
+    assert_eq!(text.as_str().len(), TEXT_BYTES_MAX + '…'.len_utf8());
+    // A secret across the cut must not leave its first half.
+    let secret = fake("ghp_");
+    for padding in TEXT_BYTES_MAX - secret.len() - 2..TEXT_BYTES_MAX + 2 {
+        let text = Text::new(&format!("{} {secret}", "x".repeat(padding)));
+        assert!(!text.as_str().contains("ghp_"), "{padding}");
+    }
+    let huge = Text::new(&"y".repeat(SCAN_BYTES_MAX * 2));
+    assert!(huge.as_str().ends_with('…'));
+}
+
+#[test]
+fn characters_that_deceive_are_escaped() {
+    let text = Text::new("a\u{202e}b\u{9b}c\u{1b}[2J\n");
+    assert_eq!(text.as_str(), "a\\u{202e}b\\u{9b}c\u{1b}[2J\n");
+    assert_eq!(serde_json::to_string(&text).unwrap(), r#""a\\u{202e}b\\u{9b}c\u001b[2J\n""#);
+}
+
+#[test]
+fn arguments_keep_what_tells_the_call_and_nothing_else() {
+    let arguments = Arguments::new(&json!({
+        "path": "src/a.rs",
+        "startLine": 3,
+        "overwrite": true,
+        "newText": "let x = 1;\n",
+        "API-Key": "hunter2",
+        "auth_tokens": ["a", "b"],
+        "nested": { "dbPassword": { "x": "hunter2" }, "list": [null, 1.5, "two\nlines"] },
+        "long": "x".repeat(ARGUMENT_BYTES_MAX + 1),
+        "url": "https://me:hunter2@example.org/",
+    }));
+    let hash = |text: &str| blake3::hash(text.as_bytes()).to_string();
+    let long = "x".repeat(ARGUMENT_BYTES_MAX + 1);
+    assert_eq!(
+        serde_json::to_value(&arguments).unwrap(),
+        json!({
+            "path": "src/a.rs",
+            "startLine": 3,
+            "overwrite": true,
+            "newText": { "bytes": 11, "hash": hash("let x = 1;\n") },
+            "API-Key": "[redacted]",
+            "auth_tokens": "[redacted]",
+            "nested": {
+                "dbPassword": "[redacted]",
+                "list": [null, 1.5, { "bytes": 9, "hash": hash("two\nlines") }],
+            },
+            "long": { "bytes": ARGUMENT_BYTES_MAX + 1, "hash": hash(&long) },
+            "url": "https://me:[redacted]@example.org/",
+        })
+    );
+}
+
+#[test]
+fn every_name_of_a_content_is_known() {
+    for key in
+        ["content", "newText", "oldText", "text", "code", "body", "new_string", "diffContent"]
+    {
+        let arguments = Arguments::new(&json!({ key: "canary", "b": { key: ["canary"] } }));
+        let text = serde_json::to_string(&arguments).unwrap();
+        assert!(!text.contains("canary"), "{text}");
+    }
+}
+
+#[test]
+fn arguments_of_any_size_become_small() {
+    let wide: Value =
+        (0..10_000).map(|n| (format!("k{n}"), json!(n))).collect::<Map<_, _>>().into();
+    let long = json!(vec!["x".repeat(190); 10_000]);
+    let keys: Value =
+        (0..9).map(|n| (format!("{n}").repeat(9999), json!(n))).collect::<Map<_, _>>().into();
+    let mut deep = json!("bottom");
+    for _ in 0..100 {
+        deep = json!([deep, "x".repeat(190)]);
+    }
+    for huge in [wide, long, keys, deep] {
+        let text = serde_json::to_string(&Arguments::new(&huge)).unwrap();
+        assert!(text.len() < 2 * ARGUMENTS_BYTES_MAX, "{}", text.len());
+    }
+    let arguments = Arguments::new(&json!((0..300).collect::<Vec<_>>()));
+    let kept = serde_json::to_value(&arguments).unwrap();
+    assert_eq!(kept.as_array().unwrap().last(), Some(&json!("[omitted]")));
+}
+
+#[test]
+fn arguments_that_are_no_json_become_a_fingerprint() {
+    let text = serde_json::to_string(&Arguments::unreadable(b"{\"password\": canary")).unwrap();
+    assert!(text.starts_with("{\"bytes\":19,\"hash\":") && !text.contains("canary"), "{text}");
+}
+
+#[test]
+fn a_long_text_is_no_more_than_a_fingerprint_under_any_key() {
+    let content = format!("canary {}", "x".repeat(ARGUMENT_BYTES_MAX));
+    for key in ["path", "new_txt", "contnet", "x", ""] {
+        let arguments = Arguments::new(&json!({ key: content, "b": [{ key: [content] }] }));
+        let text = serde_json::to_string(&arguments).unwrap();
+        assert!(!text.contains("canary"), "{text}");
+        assert!(text.contains(&blake3::hash(content.as_bytes()).to_string()), "{text}");
+    }
+}
+
+#[test]
+fn secrets_in_keys_are_masked() {
+    // Also where the cut of a long key would leave a secret's first half.
+    for padding in [0, 1, KEY_BYTES_MAX - 12, KEY_BYTES_MAX - 4] {
+        let key = format!("{} {}", "k".repeat(padding), fake("ghp_"));
+        let arguments = Arguments::new(&json!({ &key: 1, "b": [{ &key: {} }] }));
+        let text = serde_json::to_string(&arguments).unwrap();
+        assert!(!text.contains("ghp_") && text.contains("[r"), "{text}");
+    }
+}

@@ -1,0 +1,97 @@
+//! moss: one daemon that gives editors and models a complete, safe set of coding tools.
+//!
+//! Tools propose; one function decides; the host commits. Read [`call`] next: it is a call's whole
+//! life. Every front (gRPC, the command line) turns its request into a [`call::Call`]; nothing but
+//! [`policy::decide`] decides; nothing but `moss-workspace` touches a workspace file.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
+
+pub mod arguments;
+pub mod call;
+pub mod caller;
+pub mod catalog;
+pub mod change;
+pub mod client;
+pub mod config;
+pub mod confirm;
+pub mod dirs;
+pub mod explain;
+pub mod grpc;
+mod ids;
+pub mod journal;
+pub mod listener;
+pub mod permits;
+pub mod plugins;
+pub mod policy;
+pub mod sessions;
+pub mod start;
+pub mod state;
+pub mod validate;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub use self::start::{Setup, StartError, Started, start};
+
+/// How long cancelled calls may take to notice.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+/// Serves until `shutdown` is ready, then drains: no new connections, open questions are
+/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled.
+///
+/// # Errors
+///
+/// Where a listener breaks.
+pub async fn serve(
+    started: Started,
+    sockets: Vec<listener::Socket>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), tonic::transport::Error> {
+    let Started { daemon, credentials } = started;
+    let stop = CancellationToken::new();
+    let mut servers = JoinSet::new();
+    for socket in sockets {
+        let connections = listener::accept(socket, daemon.config.grpc.connections_max);
+        let stopped = stop.clone().cancelled_owned();
+        servers.spawn(grpc::serve(Arc::clone(&daemon), credentials.clone(), connections, stopped));
+    }
+    daemon.tasks.spawn(plugins::load(Arc::clone(&daemon)));
+    let ended = tokio::select! {
+        () = shutdown => None,
+        ended = servers.join_next() => ended,
+    };
+    stop.cancel();
+    drain(&daemon).await;
+    // What is still open now are connections without calls: their streams end with the process.
+    servers.abort_all();
+    match ended {
+        Some(Ok(result)) => result,
+        Some(Err(error)) => {
+            tracing::error!(%error, "a listener broke");
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+async fn drain(daemon: &state::Daemon) {
+    daemon.draining.cancel();
+    daemon.tasks.close();
+    let grace = Duration::from_millis(daemon.config.shutdown.grace_ms);
+    if tokio::time::timeout(grace, daemon.tasks.wait()).await.is_err() {
+        tracing::warn!(running = daemon.permits.running(), "cancelling calls that still run");
+        daemon.stopping.cancel();
+        if tokio::time::timeout(CANCEL_GRACE, daemon.tasks.wait()).await.is_err() {
+            tracing::error!("some calls did not end; nothing is half written");
+        }
+    }
+    for workspace in daemon.workspaces() {
+        let workspace = Arc::clone(workspace);
+        if let Err(error) = tokio::task::spawn_blocking(move || workspace.journal.close()).await {
+            tracing::error!(%error, "the journal was not closed");
+        }
+    }
+}

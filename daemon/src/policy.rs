@@ -1,0 +1,350 @@
+//! Which effects are allowed, asked about or denied: one pure function over rules.
+//!
+//! [`decide`] is the only place where moss decides. It opens no file and asks nobody: the caller
+//! resolves the path, tells whether the name is protected, and carries the decision out. The rules
+//! come from TOML files in three layers: [`mod@format`] describes the files,
+//! [`layers`] how the layers combine.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use moss_sdk::{Effect, RelPath};
+use serde::{Deserialize, Serialize};
+
+mod error;
+mod examples;
+pub mod explain;
+pub mod format;
+pub mod layers;
+mod rules;
+
+pub use self::error::PolicyError;
+pub(crate) use self::error::is_deceptive;
+pub use self::explain::explain;
+pub use self::explain::{Explanation, MatchedRule};
+pub use self::layers::{Policy, Source, Sources};
+
+/// What somebody wants to do, as far as the policy looks at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The kind of effect.
+    pub action: Action,
+    /// The tool that is called.
+    pub tool: &'a str,
+    /// What the tool may do at all.
+    pub tool_effect: Effect,
+    /// The plugin that the tool belongs to; none for a built-in tool.
+    pub plugin: Option<&'a str>,
+    /// The credential or role in whose name the call runs.
+    pub caller: &'a str,
+    /// The file, as the workspace resolved it; none where no file is meant.
+    pub path: Option<&'a RelPath>,
+    /// Whether the file has a protected name, as the workspace told.
+    pub protection: Option<Protection>,
+    /// The size of the new content in bytes, for `Create` and `Modify`.
+    pub size_bytes: Option<u64>,
+}
+
+/// A kind of effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Running a tool, before anything of what it wants to do is known.
+    Call,
+    /// Reading or listing a file.
+    Read,
+    /// Making a file.
+    Create,
+    /// Changing a file.
+    Modify,
+    /// Removing a file.
+    Delete,
+    /// Starting a process.
+    Exec,
+    /// Reaching another machine.
+    Network,
+    /// Registering a plugin or changing what one may do.
+    Register,
+}
+
+/// Why a file name is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protection {
+    /// Belongs to git or to moss itself: not written without a rule that opens it.
+    Metadata,
+    /// Holds keys or passwords: neither read nor written without a rule that opens it.
+    Secret,
+}
+
+/// Allow, ask or deny; a stricter one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Goes ahead.
+    Allow,
+    /// Needs the answer of an approver.
+    Ask,
+    /// Is refused.
+    Deny,
+}
+
+/// A verdict and the rule that gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// What happens.
+    pub verdict: Verdict,
+    /// Whether a protected name is meant: a blanket yes must not cover an ask about it.
+    pub protected: bool,
+    /// The rule that decided.
+    #[serde(serialize_with = "serialize_rule")]
+    pub rule: Arc<RuleRef>,
+}
+
+/// Names a rule: where it stands, what it is called and why it is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RuleRef {
+    /// The layer.
+    pub layer: Layer,
+    /// The file; none for built-in rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in the file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The rule's name, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The reason, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Where a rule stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// The administrator's files.
+    Admin,
+    /// The user's file.
+    User,
+    /// The file that a workspace brings along.
+    Workspace,
+    /// The built-in protection of names.
+    Protected,
+    /// The built-in defaults.
+    Default,
+}
+
+/// Decides about one effect.
+///
+/// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
+/// a user rule matches, the default takes their place. A protected name is denied unless an admin
+/// or user rule opens it.
+pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
+    let strictest = policy.matches(subject).reduce(stricter);
+    let ruled = strictest.expect("where no rule matches, a built-in one does");
+    Decision {
+        verdict: ruled.verdict,
+        protected: subject.is_guarded(),
+        rule: Arc::clone(ruled.rule),
+    }
+}
+
+/// Decides about every effect of one change set, in its order.
+pub fn decide_all(policy: &Policy, subjects: &[Subject<'_>]) -> Vec<Decision> {
+    subjects.iter().map(|subject| decide(policy, subject)).collect()
+}
+
+/// Returns the decision that holds for effects that happen together or not at all: the first of
+/// the strictest ones; none if there are no effects.
+pub fn strictest(decisions: &[Decision]) -> Option<&Decision> {
+    decisions.iter().reduce(|best, next| if next.rank() > best.rank() { next } else { best })
+}
+
+/// Keeps the stricter of two matches, the earlier one where they are equal.
+fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Match<'a> {
+    if next.verdict > best.verdict { next } else { best }
+}
+
+/// Returns what happens where no rule says anything.
+fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>) {
+    static READS: LazyLock<Arc<RuleRef>> =
+        LazyLock::new(|| RuleRef::built_in(Layer::Default, "reading needs no rule"));
+    static CALLS: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        RuleRef::built_in(Layer::Default, "what a call does is decided by effect")
+    });
+    static EFFECTS: LazyLock<Arc<RuleRef>> =
+        LazyLock::new(|| RuleRef::built_in(Layer::Default, "no rule allows it"));
+    match action {
+        Action::Call => (Verdict::Allow, &CALLS),
+        Action::Read => (Verdict::Allow, &READS),
+        Action::Create
+        | Action::Modify
+        | Action::Delete
+        | Action::Exec
+        | Action::Network
+        | Action::Register => (Verdict::Ask, &EFFECTS),
+    }
+}
+
+/// Returns the rule that denies a protected name.
+fn protection_rule(protection: Protection) -> &'static Arc<RuleRef> {
+    static METADATA: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the file belongs to git or to moss; \
+                    a rule with `protected = true` and its path can open it";
+        RuleRef::built_in(Layer::Protected, text)
+    });
+    static SECRET: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the file is likely to hold secrets; \
+                    a rule with `protected = true` and its path can open it";
+        RuleRef::built_in(Layer::Protected, text)
+    });
+    match protection {
+        Protection::Metadata => &METADATA,
+        Protection::Secret => &SECRET,
+    }
+}
+
+fn serialize_rule<S: serde::Serializer>(
+    rule: &Arc<RuleRef>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    rule.as_ref().serialize(serializer)
+}
+
+// === impl Subject ===
+
+impl Subject<'_> {
+    /// Whether the protection of the name holds against this action.
+    pub fn is_guarded(&self) -> bool {
+        match self.protection {
+            None => false,
+            Some(Protection::Metadata) => self.action.is_write(),
+            Some(Protection::Secret) => self.action.is_write() || self.action == Action::Read,
+        }
+    }
+}
+
+// === impl Action ===
+
+impl Action {
+    /// Every action, for tables that must cover them all.
+    pub const ALL: &[Self] = &[
+        Self::Call,
+        Self::Read,
+        Self::Create,
+        Self::Modify,
+        Self::Delete,
+        Self::Exec,
+        Self::Network,
+        Self::Register,
+    ];
+
+    /// The actions that change files.
+    pub const WRITES: &[Self] = &[Self::Create, Self::Modify, Self::Delete];
+
+    /// Whether this changes a file.
+    pub fn is_write(self) -> bool {
+        Self::WRITES.contains(&self)
+    }
+
+    /// Returns the wire form, for example `create`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Read => "read",
+            Self::Create => "create",
+            Self::Modify => "modify",
+            Self::Delete => "delete",
+            Self::Exec => "exec",
+            Self::Network => "network",
+            Self::Register => "register",
+        }
+    }
+}
+
+// === impl Verdict ===
+
+impl Verdict {
+    /// Returns the wire form: `allow`, `ask` or `deny`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+// === impl Layer ===
+
+impl Layer {
+    /// Returns the wire form, for example `admin`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::User => "user",
+            Self::Workspace => "workspace",
+            Self::Protected => "protected",
+            Self::Default => "default",
+        }
+    }
+}
+
+// === impl Decision ===
+
+impl Decision {
+    /// Orders decisions by strictness: an ask about a protected name is the stricter ask.
+    fn rank(&self) -> (Verdict, bool) {
+        (self.verdict, self.protected)
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = match self.verdict {
+            Verdict::Allow => "allowed",
+            Verdict::Ask => "needs a confirmation",
+            Verdict::Deny => "denied",
+        };
+        write!(f, "{verb} {}", self.rule)
+    }
+}
+
+// === impl RuleRef ===
+
+impl RuleRef {
+    fn built_in(layer: Layer, reason: &str) -> Arc<Self> {
+        let reason = Some(reason.to_owned());
+        Arc::new(Self { layer, file: None, line: None, name: None, reason })
+    }
+}
+
+impl fmt::Display for RuleRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.layer {
+            Layer::Admin | Layer::User | Layer::Workspace => {
+                write!(f, "by {} policy", self.layer.as_str())?;
+            }
+            Layer::Protected => f.write_str("because the name is protected")?,
+            Layer::Default => f.write_str("by default")?,
+        }
+        if let Some(file) = &self.file {
+            write!(f, " {file}")?;
+        }
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(name) = &self.name {
+            write!(f, " ({name})")?;
+        }
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! The examples of a rule: what it must match and what it must not, checked when it is read.
+
+use moss_sdk::{Effect, RelPath};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::{Fault, shown};
+use super::format::EffectWord;
+use super::rules::Conditions;
+use super::{Action, Subject, Verdict};
+
+/// Most examples in one list.
+pub(super) const EXAMPLES_MAX: usize = 64;
+/// One example as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExampleForm {
+    tool: String,
+    effect: Option<EffectWord>,
+    path: Option<Spanned<String>>,
+    plugin: Option<String>,
+    #[serde(default)]
+    caller: String,
+    size_bytes: Option<u64>,
+}
+
+/// Refuses a rule that does not treat its examples as they say.
+pub(super) fn check(
+    conditions: &Conditions,
+    verdict: Verdict,
+    examples: &[Spanned<ExampleForm>],
+    expected: bool,
+) -> Result<(), Fault> {
+    let key = if expected { "match" } else { "not_match" };
+    if let Some(example) = examples.get(EXAMPLES_MAX) {
+        return Err(Fault::new(
+            example.span(),
+            format!("more than {EXAMPLES_MAX} `{key}` examples"),
+        ));
+    }
+    for (index, example) in examples.iter().enumerate() {
+        let form = example.as_ref();
+        let what = format!("`{key}` example {} ({})", index + 1, form.shown());
+        match (form.mismatch(conditions, verdict)?, expected) {
+            (Some(condition), true) => {
+                return Err(Fault::new(example.span(), format!("{what} does not match the rule"))
+                    .help(format!("`{condition}` does not hold for it")));
+            }
+            (None, false) => {
+                return Err(Fault::new(example.span(), format!("{what} matches the rule"))
+                    .help("narrow the rule, or move the example to `match`"));
+            }
+            (Some(_), false) | (None, true) => {}
+        }
+    }
+    Ok(())
+}
+
+// === impl ExampleForm ===
+
+impl ExampleForm {
+    /// Returns the condition that fails for every effect that the example can mean; none if the
+    /// rule matches one of them.
+    fn mismatch(
+        &self,
+        conditions: &Conditions,
+        verdict: Verdict,
+    ) -> Result<Option<&'static str>, Fault> {
+        let path = match &self.path {
+            None => None,
+            Some(text) => Some(RelPath::parse(text.as_ref()).map_err(|error| {
+                Fault::new(text.span(), format!("no workspace path: {}", error.message))
+            })?),
+        };
+        let actions = self.effect.map_or(Action::ALL, |word| word.actions());
+        let mut nearest = None;
+        for &action in actions {
+            for tool_effect in [Effect::Read, Effect::Write, Effect::Exec] {
+                let subject = Subject {
+                    action,
+                    tool: &self.tool,
+                    tool_effect,
+                    plugin: self.plugin.as_deref(),
+                    caller: &self.caller,
+                    path: path.as_ref(),
+                    protection: None,
+                    size_bytes: self.size_bytes,
+                };
+                match conditions.mismatch(verdict, &subject) {
+                    None => return Ok(None),
+                    Some("effects") => {
+                        nearest.get_or_insert("effects");
+                    }
+                    Some(condition) => nearest = Some(condition),
+                }
+            }
+        }
+        Ok(nearest)
+    }
+
+    fn shown(&self) -> String {
+        let path = self.path.as_ref().map(|path| format!(" on {}", shown(path.as_ref())));
+        format!("{}{}", shown(&self.tool), path.unwrap_or_default())
+    }
+}

@@ -1,0 +1,335 @@
+//! The TOML form of a policy file, and its way into compiled rules.
+//!
+//! ```toml
+//! version = 1
+//!
+//! [[rule]]
+//! name = "no-migrations"                        # optional, shown in decisions
+//! tools = ["create_file", "replace_*"]          # globs over tool names
+//! plugins = ["word-*"]                          # globs over plugin names; built-in: no match
+//! callers = ["caller"]                          # globs over the names of credentials
+//! effects = ["write", "delete"]                 # read, create, modify, write, delete, exec,
+//!                                               # network, register; write = create + modify
+//! paths = ["migrations/**"]                     # globs, relative to the workspace root
+//! size_bytes_min = 1                            # of the new content, both inclusive
+//! size_bytes_max = 100000
+//! decision = "deny"                             # allow, ask or deny
+//! protected = true                              # allow and ask only: also for protected names
+//! reason = "migrations are written by hand"     # optional, told to people and models
+//! match = [{ tool = "create_file", path = "migrations/1.sql" }]
+//! not_match = [{ tool = "create_file", path = "src/a.rs" }]
+//! ```
+//!
+//! A rule matches where all its conditions hold; an absent condition always holds; a condition with
+//! several values holds where one of them does. The order of rules means nothing: within a file
+//! deny beats ask and ask beats allow.
+//!
+//! **Globs.** `*` and `?` stay within a name, `**` crosses `/`: `*.pem` is in the root only,
+//! `**/*.pem` anywhere, `docs/**` all beneath `docs`. `ask` and `deny` ignore the case of paths so
+//! that they hold on every file system; `allow` and `protected = true` do not.
+//!
+//! **Calls.** A rule without `paths` and sizes is also looked at before a tool runs: a deny that
+//! covers all that the tool may do refuses the call, an ask about reading asks at the call of a
+//! tool that reads. An ask about anything else waits for the effect, to show it. A tool that writes
+//! is asked about reading only if `effects` or `paths` say so.
+//!
+//! **Protected names** (git's and moss's own files, key files) are denied by default. Only a rule
+//! with `protected = true` and `paths` opens them: `src/**` must not open `src/vendor/.git/hooks`.
+//!
+//! **Workspaces.** A workspace's file has neither `decision = "allow"` nor `protected`.
+//!
+//! **Examples.** `match` and `not_match` are checked when the file is read. An example has `tool`
+//! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`; without `effect` it
+//! stands for all effects.
+//!
+//! Unknown keys are refused: a condition that nothing enforces must not look as if it held.
+
+use std::sync::Arc;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::{Fault, PolicyError, is_deceptive, shown};
+use super::examples::{self, ExampleForm};
+use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling, name_glob, path_glob};
+use super::{Action, Layer, RuleRef, Verdict};
+
+/// Largest policy file, in bytes.
+pub const FILE_BYTES_MAX: usize = 256 * 1024;
+/// Most rules in a file.
+pub const RULES_MAX: usize = 500;
+/// Most globs in one condition.
+pub const GLOBS_MAX: usize = 64;
+/// Longest glob, in bytes.
+pub const GLOB_BYTES_MAX: usize = 512;
+/// Longest name of a rule, in bytes.
+pub const NAME_BYTES_MAX: usize = 64;
+/// Longest reason of a rule, in bytes.
+pub const REASON_BYTES_MAX: usize = 500;
+
+/// The one version of the form.
+const VERSION: i64 = 1;
+
+/// A verdict type that a layer's rules are read into.
+pub(super) trait LayerVerdict: RuleVerdict {
+    /// Refuses what the layer may not say.
+    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault>;
+}
+
+type Globs = Option<Spanned<Vec<Spanned<String>>>>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileForm {
+    version: Spanned<i64>,
+    #[serde(default)]
+    rule: Vec<Spanned<RuleForm>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleForm {
+    name: Option<Spanned<String>>,
+    tools: Globs,
+    plugins: Globs,
+    callers: Globs,
+    effects: Option<Spanned<Vec<Spanned<EffectWord>>>>,
+    paths: Globs,
+    size_bytes_min: Option<Spanned<u64>>,
+    size_bytes_max: Option<Spanned<u64>>,
+    decision: Spanned<Verdict>,
+    protected: Option<Spanned<bool>>,
+    reason: Option<Spanned<String>>,
+    #[serde(default, rename = "match")]
+    matching: Vec<Spanned<ExampleForm>>,
+    #[serde(default)]
+    not_match: Vec<Spanned<ExampleForm>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum EffectWord {
+    Read,
+    Create,
+    Modify,
+    Write,
+    Delete,
+    Exec,
+    Network,
+    Register,
+}
+
+/// Reads and compiles a policy file.
+pub(super) fn parse<V: LayerVerdict>(
+    layer: Layer,
+    file: &str,
+    text: &str,
+) -> Result<Vec<Rule<V>>, Box<PolicyError>> {
+    compile(layer, file, text).map_err(|fault| PolicyError::locate(file, text, fault))
+}
+
+fn compile<V: LayerVerdict>(layer: Layer, file: &str, text: &str) -> Result<Vec<Rule<V>>, Fault> {
+    if text.len() > FILE_BYTES_MAX {
+        return Err(Fault::new(0..0, format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    let form: FileForm = toml::from_str(text).map_err(|error| Fault::of_toml(&error))?;
+    if *form.version.as_ref() != VERSION {
+        let message = format!("version {} is not known", form.version.as_ref());
+        return Err(Fault::new(form.version.span(), message)
+            .help(format!("write `version = {VERSION}`, or use a newer moss")));
+    }
+    if let Some(rule) = form.rule.get(RULES_MAX) {
+        return Err(Fault::new(rule.span(), format!("more than {RULES_MAX} rules")));
+    }
+    form.rule
+        .into_iter()
+        .map(|form| {
+            let line = text[..form.span().start].matches('\n').count() + 1;
+            rule(form.into_inner(), layer, file, line)
+        })
+        .collect()
+}
+
+fn rule<V: LayerVerdict>(
+    form: RuleForm,
+    layer: Layer,
+    file: &str,
+    line: usize,
+) -> Result<Rule<V>, Fault> {
+    let decision = *form.decision.as_ref();
+    if let Some(protected) = &form.protected
+        && form.paths.is_none()
+    {
+        return Err(Fault::new(protected.span(), "`protected` needs `paths`")
+            .help("name the protected files that the rule is about"));
+    }
+    let verdict = V::read(form.decision, form.protected)?;
+    let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
+    let conditions = Conditions {
+        tools: globs(form.tools, name_glob)?,
+        plugins: globs(form.plugins, name_glob)?,
+        callers: globs(form.callers, name_glob)?,
+        effects: effects(
+            form.effects,
+            form.size_bytes_min.as_ref().or(form.size_bytes_max.as_ref()),
+        )?,
+        paths: path_globs(form.paths, ignore_case)?,
+        size_bytes_min: form.size_bytes_min.map(Spanned::into_inner),
+        size_bytes_max: form.size_bytes_max.map(Spanned::into_inner),
+    };
+    examples::check(&conditions, decision, &form.matching, true)?;
+    examples::check(&conditions, decision, &form.not_match, false)?;
+    let name = form.name.map(|name| label(name, "name", NAME_BYTES_MAX)).transpose()?;
+    let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
+    let rule = RuleRef { layer, file: Some(file.to_owned()), line: Some(line), name, reason };
+    Ok(Rule { conditions, verdict, rule: Arc::new(rule) })
+}
+
+/// Reads a text that decisions show: short, on one line, as it looks.
+fn label(text: Spanned<String>, key: &str, bytes_max: usize) -> Result<String, Fault> {
+    let span = text.span();
+    let text = text.into_inner();
+    if text.len() > bytes_max {
+        return Err(Fault::new(span, format!("`{key}` is longer than {bytes_max} bytes")));
+    }
+    if text.chars().any(is_deceptive) {
+        let message = format!("`{key}` has line breaks, control or invisible characters");
+        return Err(Fault::new(span, message).help("write one line of plain text"));
+    }
+    Ok(text)
+}
+
+fn globs(
+    texts: Globs,
+    compile: impl Fn(&str) -> Result<Glob, globset::Error>,
+) -> Result<Option<GlobSet>, Fault> {
+    let Some(texts) = texts else { return Ok(None) };
+    let span = texts.span();
+    let texts = texts.into_inner();
+    if texts.is_empty() {
+        return Err(Fault::new(span, "an empty list matches nothing")
+            .help("leave the key out to match everything"));
+    }
+    if texts.len() > GLOBS_MAX {
+        return Err(Fault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
+    }
+    let mut set = GlobSetBuilder::new();
+    for text in &texts {
+        if text.as_ref().is_empty() {
+            return Err(Fault::new(text.span(), "an empty glob matches nothing"));
+        }
+        if text.as_ref().len() > GLOB_BYTES_MAX {
+            let message = format!("the glob is longer than {GLOB_BYTES_MAX} bytes");
+            return Err(Fault::new(text.span(), message));
+        }
+        let glob = compile(text.as_ref()).map_err(|error| {
+            let message = format!("{} is not a glob: {}", shown(text.as_ref()), error.kind());
+            Fault::new(text.span(), message)
+        })?;
+        set.add(glob);
+    }
+    let set = set.build().map_err(|error| {
+        Fault::new(span, format!("the globs are too large together: {}", error.kind()))
+    })?;
+    Ok(Some(set))
+}
+
+/// Compiles globs over workspace paths and refuses those that no workspace path can match.
+fn path_globs(texts: Globs, ignore_case: bool) -> Result<Option<GlobSet>, Fault> {
+    for text in texts.iter().flat_map(|texts| texts.as_ref()) {
+        let glob = text.as_ref();
+        let help = if glob.starts_with('/') || glob.starts_with('~') {
+            "write the path relative to the workspace root, without the leading slash"
+        } else if glob.ends_with('/') {
+            "write `dir/**` for all that is beneath a directory"
+        } else if glob.len() > 1 && glob.split('/').any(|name| matches!(name, "" | "." | "..")) {
+            "write plain names without `.`, `..` and empty ones"
+        } else {
+            continue;
+        };
+        let message = format!("{} can never match a workspace path", shown(glob));
+        return Err(Fault::new(text.span(), message).help(help));
+    }
+    globs(texts, |text| path_glob(text, ignore_case))
+}
+
+/// Sizes are those of new content, so a rule with a size is about creating and modifying.
+fn effects(
+    words: Option<Spanned<Vec<Spanned<EffectWord>>>>,
+    size: Option<&Spanned<u64>>,
+) -> Result<Option<Vec<Action>>, Fault> {
+    let Some(words) = words else {
+        return Ok(size.map(|_| vec![Action::Create, Action::Modify]));
+    };
+    let actions: Vec<_> =
+        words.as_ref().iter().flat_map(|word| word.as_ref().actions()).copied().collect();
+    if actions.is_empty() {
+        return Err(Fault::new(words.span(), "an empty list matches nothing")
+            .help("leave `effects` out to match every effect"));
+    }
+    let sized = |action: &Action| matches!(action, Action::Create | Action::Modify);
+    if let Some(size) = size
+        && !actions.iter().all(sized)
+    {
+        return Err(Fault::new(size.span(), "sizes are those of new content")
+            .help("write `effects = [\"write\"]` in a rule with a size"));
+    }
+    Ok(Some(actions))
+}
+
+// === impl EffectWord ===
+
+impl EffectWord {
+    pub(super) const fn actions(self) -> &'static [Action] {
+        match self {
+            Self::Read => &[Action::Read],
+            Self::Create => &[Action::Create],
+            Self::Modify => &[Action::Modify],
+            Self::Write => &[Action::Create, Action::Modify],
+            Self::Delete => &[Action::Delete],
+            Self::Exec => &[Action::Exec],
+            Self::Network => &[Action::Network],
+            Self::Register => &[Action::Register],
+        }
+    }
+}
+
+// === impl Ruling ===
+
+impl LayerVerdict for Ruling {
+    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault> {
+        let Some(protected) = protected.filter(|protected| *protected.as_ref()) else {
+            return Ok(Self::Ordinary(decision.into_inner()));
+        };
+        match decision.as_ref() {
+            Verdict::Allow => Ok(Self::OpenAllow),
+            Verdict::Ask => Ok(Self::OpenAsk),
+            Verdict::Deny => Err(Fault::new(protected.span(), "`protected` opens, deny closes")
+                .help("leave `protected` out: a deny holds for protected names anyway")),
+        }
+    }
+}
+
+// === impl Restriction ===
+
+impl LayerVerdict for Restriction {
+    fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault> {
+        if let Some(protected) = protected {
+            let message = "a workspace policy cannot open protected names";
+            return Err(Fault::new(protected.span(), message)
+                .help("write the rule in the user's policy file"));
+        }
+        match decision.as_ref() {
+            Verdict::Ask => Ok(Self::Ask),
+            Verdict::Deny => Ok(Self::Deny),
+            Verdict::Allow => {
+                Err(Fault::new(decision.span(), "a workspace policy can only ask or deny")
+                    .help("write the rule in the user's policy file"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! The layers of a policy, and which rules speak about an effect.
+//!
+//! What a layer may do is in its type: a workspace rule has no way to allow or to open a protected
+//! name, and a user or workspace layer that cannot be read is `LayerRules::Broken`, which denies
+//! everything but reads. A broken admin file gives no [`Policy`] at all.
+
+use std::sync::Arc;
+
+use super::error::PolicyError;
+use super::format;
+use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
+use super::{Action, Layer, RuleRef, Subject, Verdict, default_verdict, protection_rule};
+
+/// Most admin files.
+pub const ADMIN_FILES_MAX: usize = 16;
+
+/// The rules in force. Never changes: a reload makes another one.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    admin: Vec<Rule<Ruling>>,
+    user: LayerRules<Ruling>,
+    workspace: LayerRules<Restriction>,
+}
+
+/// The files that a policy is made of.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// `/etc/moss/policy.toml` and what `--admin-policy` adds.
+    pub admin: Vec<Source>,
+    /// `~/.config/moss/policy.toml`.
+    pub user: Option<Source>,
+    /// `<workspace>/.moss/policy.toml`.
+    pub workspace: Option<Source>,
+}
+
+/// One policy file as it was read.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The file's name, as messages show it.
+    pub file: String,
+    /// Its text; none if there is no such file; why it cannot be read.
+    pub text: Result<Option<String>, String>,
+}
+
+/// A rule that speaks about an effect.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Match<'a> {
+    pub(super) verdict: Verdict,
+    pub(super) opens_protected: bool,
+    pub(super) rule: &'a Arc<RuleRef>,
+}
+
+#[derive(Debug, Clone)]
+enum LayerRules<V> {
+    Rules(Vec<Rule<V>>),
+    /// Reads are left to the other layers; everything else is denied by `rule`.
+    Broken {
+        error: Box<PolicyError>,
+        rule: Arc<RuleRef>,
+    },
+}
+
+// === impl Policy ===
+
+impl Policy {
+    /// Reads and compiles the files. A broken user or workspace file leaves reads only.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong in an admin file: nothing must run under half of an admin's rules.
+    pub fn load(sources: &Sources) -> Result<Self, Box<PolicyError>> {
+        if let Some(source) = sources.admin.get(ADMIN_FILES_MAX) {
+            let reason = format!("more than {ADMIN_FILES_MAX} admin policy files");
+            return Err(PolicyError::unusable(
+                &source.file,
+                reason,
+                "put the rules into fewer files",
+            ));
+        }
+        let mut admin = Vec::new();
+        for source in &sources.admin {
+            admin.extend(source.rules(Layer::Admin)?);
+        }
+        Ok(Self {
+            admin,
+            user: LayerRules::load(Layer::User, sources.user.as_ref()),
+            workspace: LayerRules::load(Layer::Workspace, sources.workspace.as_ref()),
+        })
+    }
+
+    /// Returns what is wrong with the user's and the workspace's file, for people to mend.
+    pub fn broken(&self) -> impl Iterator<Item = &PolicyError> {
+        [self.user.error(), self.workspace.error()].into_iter().flatten()
+    }
+
+    /// Returns every rule with its verdict, layer by layer, in the order of the files.
+    pub fn rules(&self) -> impl Iterator<Item = (Verdict, &RuleRef)> {
+        let admin = self.admin.iter().map(Rule::listed);
+        admin
+            .chain(self.user.iter().map(Rule::listed))
+            .chain(self.workspace.iter().map(Rule::listed))
+    }
+
+    /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
+    /// workspace, built-in. There is at least one.
+    pub(super) fn matches<'a>(&'a self, subject: &Subject<'_>) -> impl Iterator<Item = Match<'a>> {
+        let admin = self.admin.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
+        let mut ruled: Vec<_> = admin.chain(self.user.matches(subject)).collect();
+        let opened = ruled.iter().any(|matched| matched.opens_protected);
+        let decided = !ruled.is_empty();
+        ruled.extend(self.workspace.matches(subject));
+        let protection = subject.protection.filter(|_| subject.is_guarded() && !opened);
+        if let Some(protection) = protection {
+            ruled.push(Match::built_in((Verdict::Deny, protection_rule(protection))));
+        } else if !decided {
+            ruled.push(Match::built_in(default_verdict(subject.action)));
+        }
+        ruled.into_iter()
+    }
+}
+
+// === impl Source ===
+
+impl Source {
+    fn rules<V: format::LayerVerdict>(
+        &self,
+        layer: Layer,
+    ) -> Result<Vec<Rule<V>>, Box<PolicyError>> {
+        match &self.text {
+            Ok(Some(text)) => format::parse(layer, &self.file, text),
+            Ok(None) => Ok(Vec::new()),
+            Err(reason) => Err(PolicyError::unusable(
+                &self.file,
+                format!("cannot be read: {reason}"),
+                "check its permissions; it must be UTF-8 text",
+            )),
+        }
+    }
+}
+
+// === impl LayerRules ===
+
+impl<V: format::LayerVerdict> LayerRules<V> {
+    fn load(layer: Layer, source: Option<&Source>) -> Self {
+        match source.map_or(Ok(Vec::new()), |source| source.rules(layer)) {
+            Ok(rules) => Self::Rules(rules),
+            Err(error) => {
+                let rule = Arc::new(RuleRef {
+                    layer,
+                    file: Some(error.file.clone()),
+                    line: Some(error.line),
+                    name: None,
+                    reason: Some(format!(
+                        "only reads are allowed until the file is mended: column {}: {}",
+                        error.column, error.message
+                    )),
+                });
+                Self::Broken { error, rule }
+            }
+        }
+    }
+
+    fn iter(&self) -> std::slice::Iter<'_, Rule<V>> {
+        match self {
+            Self::Rules(rules) => rules.iter(),
+            Self::Broken { .. } => [].iter(),
+        }
+    }
+
+    fn error(&self) -> Option<&PolicyError> {
+        match self {
+            Self::Rules(_) => None,
+            Self::Broken { error, .. } => Some(error),
+        }
+    }
+
+    fn matches(&self, subject: &Subject<'_>) -> impl Iterator<Item = Match<'_>> {
+        let broken = match self {
+            Self::Broken { rule, .. } if !subject.only_reads() => {
+                Some(Match { verdict: Verdict::Deny, opens_protected: false, rule })
+            }
+            Self::Broken { .. } | Self::Rules(_) => None,
+        };
+        let rules = self.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
+        rules.chain(broken)
+    }
+}
+
+// === impl Rule ===
+
+impl<V: RuleVerdict> Rule<V> {
+    fn matched(&self) -> Match<'_> {
+        Match {
+            verdict: self.verdict.verdict(),
+            opens_protected: self.verdict.opens_protected(),
+            rule: &self.rule,
+        }
+    }
+
+    fn listed(&self) -> (Verdict, &RuleRef) {
+        (self.verdict.verdict(), &self.rule)
+    }
+}
+
+// === impl Match ===
+
+impl Match<'static> {
+    fn built_in((verdict, rule): (Verdict, &'static Arc<RuleRef>)) -> Self {
+        Self { verdict, opens_protected: false, rule }
+    }
+}
+
+// === impl Subject ===
+
+impl Subject<'_> {
+    /// Whether this is a read or the call of a tool that only reads.
+    fn only_reads(&self) -> bool {
+        match self.action {
+            Action::Read => true,
+            Action::Call => self.tool_effect == moss_sdk::Effect::Read,
+            Action::Create
+            | Action::Modify
+            | Action::Delete
+            | Action::Exec
+            | Action::Network
+            | Action::Register => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Tests of the module `layers`.
+
+use std::sync::LazyLock;
+
+use moss_sdk::{Effect, RelPath};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use super::*;
+use crate::policy::{Protection, decide, explain};
+
+const TOOLS: &[&str] = &["read_file", "create_file", "delete_file", "word-count"];
+const EFFECTS: &[&str] = &["read", "create", "modify", "write", "delete", "exec", "network"];
+const GLOBS: &[&str] = &["**", "src/**", "SRC/*", ".git/**", "**/.env", "*.rs"];
+static PATHS: LazyLock<Vec<RelPath>> = LazyLock::new(|| {
+    ["a.rs", "src/a.rs", "Src/b", ".git/config", ".env", "src/.env"]
+        .map(|path| RelPath::parse(path).unwrap())
+        .to_vec()
+});
+
+/// A rule as it is written, and its verdict apart.
+#[derive(Debug, Clone)]
+struct Drawn {
+    conditions: String,
+    opens: bool,
+    verdict: Verdict,
+}
+
+fn list(key: &str, values: &[&str]) -> String {
+    if values.is_empty() { String::new() } else { format!("{key} = {values:?}\n") }
+}
+
+fn drawn_rule() -> impl Strategy<Value = Drawn> {
+    let verdict = select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny]);
+    let sized = prop::option::weighted(0.2, 0_u64..3);
+    (
+        subsequence(TOOLS, 0..=2),
+        subsequence(EFFECTS, 0..=4),
+        subsequence(GLOBS, 0..=2),
+        prop::bool::weighted(0.2),
+        sized,
+        any::<bool>(),
+        verdict,
+    )
+        .prop_map(|(tools, effects, paths, by_plugin, size, opens, verdict)| {
+            let mut conditions = list("tools", &tools) + &list("paths", &paths);
+            match size {
+                Some(size) => conditions += &format!("size_bytes_min = {size}\n"),
+                None => conditions += &list("effects", &effects),
+            }
+            if by_plugin {
+                conditions += "plugins = [\"p*\"]\n";
+            }
+            Drawn { conditions, opens: opens && !paths.is_empty(), verdict }
+        })
+}
+
+fn drawn_layer() -> impl Strategy<Value = Vec<Drawn>> {
+    prop::collection::vec(drawn_rule(), 0..5)
+}
+
+/// A workspace's rules: those drawn, without what only others may say.
+fn restricting(rules: &[Drawn]) -> Vec<Drawn> {
+    let restrict = |rule: &Drawn| Drawn {
+        opens: false,
+        verdict: rule.verdict.max(Verdict::Ask),
+        ..rule.clone()
+    };
+    rules.iter().map(restrict).collect()
+}
+
+fn source(rules: &[Drawn]) -> Source {
+    let rules = rules.iter().map(|rule| {
+        let open = rule.opens && rule.verdict != Verdict::Deny;
+        let protected = if open { "protected = true\n" } else { "" };
+        let decision = rule.verdict.as_str();
+        format!("[[rule]]\n{}{protected}decision = \"{decision}\"\n", rule.conditions)
+    });
+    let text = format!("version = 1\n{}", rules.collect::<String>());
+    Source { file: "drawn".to_owned(), text: Ok(Some(text)) }
+}
+
+fn load(admin: &[Drawn], user: &[Drawn], workspace: &[Drawn]) -> Policy {
+    let policy = Policy::load(&Sources {
+        admin: vec![source(admin)],
+        user: Some(source(user)),
+        workspace: Some(source(workspace)),
+    })
+    .unwrap();
+    let broken: Vec<_> = policy.broken().map(PolicyError::one_line).collect();
+    assert_eq!(broken, [""; 0]);
+    policy
+}
+
+/// Every subject over a small world.
+fn subjects() -> impl Iterator<Item = Subject<'static>> {
+    let paths = || [None].into_iter().chain(PATHS.iter().map(Some));
+    let effects = [Effect::Read, Effect::Write, Effect::Exec];
+    Action::ALL.iter().flat_map(move |&action| {
+        TOOLS.iter().zip(effects.into_iter().cycle()).flat_map(move |(tool, tool_effect)| {
+            paths().map(move |path| Subject {
+                action,
+                tool,
+                tool_effect,
+                plugin: tool.contains('-').then_some("p"),
+                caller: "caller",
+                path,
+                protection: path.and_then(|path| match path.as_str() {
+                    ".git/config" => Some(Protection::Metadata),
+                    ".env" | "src/.env" => Some(Protection::Secret),
+                    _ => None,
+                }),
+                size_bytes: matches!(action, Action::Create | Action::Modify).then_some(1),
+            })
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_workspace_layer_never_widens(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let without = load(&admin, &user, &[]);
+        let with = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects() {
+            let (before, after) = (decide(&without, &subject), decide(&with, &subject));
+            prop_assert!(after.verdict >= before.verdict, "{subject:?}: {before} -> {after}");
+        }
+    }
+
+    #[test]
+    fn what_the_admin_asks_or_denies_is_a_floor(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let alone = load(&admin, &[], &[]);
+        let all = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects() {
+            let explanation = explain(&alone, &subject);
+            let said = explanation.matched.iter().filter(|rule| rule.rule.layer == Layer::Admin);
+            let Some(floor) = said.map(|rule| rule.verdict).max() else { continue };
+            let decision = decide(&all, &subject);
+            prop_assert!(decision.verdict >= floor, "{subject:?}: {floor:?} -> {decision}");
+        }
+    }
+
+    #[test]
+    fn a_stricter_rule_never_gives_a_milder_decision(
+        layers in [drawn_layer(), drawn_layer(), drawn_layer()],
+        layer in 0_usize..3, index in any::<prop::sample::Index>()
+    ) {
+        let mut raised = layers.clone();
+        raised[2] = restricting(&raised[2]);
+        let before = load(&raised[0], &raised[1], &raised[2]);
+        prop_assume!(!raised[layer].is_empty());
+        let at = index.index(raised[layer].len());
+        let rule = &mut raised[layer][at];
+        rule.verdict = match rule.verdict {
+            Verdict::Allow => Verdict::Ask,
+            Verdict::Ask | Verdict::Deny => Verdict::Deny,
+        };
+        let after = load(&raised[0], &raised[1], &raised[2]);
+        for subject in subjects() {
+            let (before, after) = (decide(&before, &subject), decide(&after, &subject));
+            prop_assert!(after.verdict >= before.verdict, "{subject:?}: {before} -> {after}");
+        }
+    }
+
+    #[test]
+    fn protected_names_need_a_rule_that_opens_them(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let policy = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects().filter(Subject::is_guarded) {
+            let opened = policy.matches(&subject).any(|matched| matched.opens_protected);
+            let decision = decide(&policy, &subject);
+            prop_assert!(decision.protected);
+            prop_assert!(opened || decision.verdict == Verdict::Deny, "{subject:?}: {decision}");
+        }
+    }
+
+    #[test]
+    fn an_explanation_agrees_with_the_decision(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let policy = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects() {
+            let explanation = explain(&policy, &subject);
+            let decides: Vec<_> = explanation.matched.iter().filter(|rule| rule.decides).collect();
+            prop_assert_eq!(decides.len(), 1);
+            prop_assert_eq!(&decides[0].rule, explanation.decision.rule.as_ref());
+            prop_assert_eq!(decides[0].verdict, explanation.decision.verdict);
+            let strictest = explanation.matched.iter().map(|rule| rule.verdict).max();
+            prop_assert_eq!(strictest, Some(explanation.decision.verdict));
+        }
+    }
+}
+
+fn file(name: &str, text: &str) -> Source {
+    Source { file: name.to_owned(), text: Ok(Some(text.to_owned())) }
+}
+
+const ALLOW_ALL: &str = "version = 1\n[[rule]]\ndecision = \"allow\"\n";
+
+#[test]
+fn a_broken_admin_file_gives_no_policy() {
+    let sources =
+        |source| Sources { admin: vec![file("a", ALLOW_ALL), source], ..Sources::default() };
+    let error = Policy::load(&sources(file("admin.toml", "version = 1\nx"))).unwrap_err();
+    assert_eq!((error.file.as_str(), error.line), ("admin.toml", 2));
+    let unreadable = Source { file: "b".to_owned(), text: Err("permission denied".to_owned()) };
+    assert_eq!(
+        Policy::load(&sources(unreadable)).unwrap_err().one_line(),
+        "b:1:1: cannot be read: permission denied; check its permissions; it must be UTF-8 text"
+    );
+    let missing = Source { file: "c".to_owned(), text: Ok(None) };
+    assert!(Policy::load(&sources(missing)).is_ok());
+}
+
+#[test]
+fn a_broken_user_or_workspace_file_leaves_only_reads() {
+    let broken = || Some(file("broken.toml", "version = 1\n[[rule]]\ndecision = \"alow\""));
+    let unreadable =
+        || Some(Source { file: "broken.toml".to_owned(), text: Err("is a directory".to_owned()) });
+    let admin = vec![file("admin.toml", ALLOW_ALL)];
+    for (user, workspace, layer) in [
+        (broken(), None, Layer::User),
+        (None, broken(), Layer::Workspace),
+        (unreadable(), None, Layer::User),
+        (None, unreadable(), Layer::Workspace),
+    ] {
+        let policy = Policy::load(&Sources { admin: admin.clone(), user, workspace }).unwrap();
+        assert_eq!(policy.broken().count(), 1);
+        for subject in subjects().filter(|subject| !subject.is_guarded()) {
+            let decision = decide(&policy, &subject);
+            let reads = subject.action == Action::Read
+                || (subject.action == Action::Call && subject.tool_effect == Effect::Read);
+            if reads {
+                assert_eq!(decision.verdict, Verdict::Allow, "{subject:?}");
+            } else {
+                assert_eq!((decision.verdict, decision.rule.layer), (Verdict::Deny, layer));
+                assert_eq!(decision.rule.file.as_deref(), Some("broken.toml"));
+            }
+        }
+    }
+    let policy = Policy::load(&Sources { user: broken(), ..Sources::default() }).unwrap();
+    let write = subjects().find(|subject| subject.action == Action::Create).unwrap();
+    assert_eq!(
+        decide(&policy, &write).to_string(),
+        "denied by user policy broken.toml:3: only reads are allowed until the file is mended: \
+         column 12: unknown variant `alow`, expected one of `allow`, `ask`, `deny`"
+    );
+}
+
+#[test]
+fn several_admin_files_add_up_to_a_limit() {
+    let deny = "version = 1\n[[rule]]\ntools = [\"read_file\"]\ndecision = \"deny\"\n";
+    let admin = vec![file("one", ALLOW_ALL), file("two", deny)];
+    let policy = Policy::load(&Sources { admin, ..Sources::default() }).unwrap();
+    let read = subjects().find(|subject| subject.action == Action::Read).unwrap();
+    assert_eq!(decide(&policy, &read).to_string(), "denied by admin policy two:2");
+
+    let admin = vec![file("many", ALLOW_ALL); ADMIN_FILES_MAX + 1];
+    let error = Policy::load(&Sources { admin, ..Sources::default() }).unwrap_err();
+    assert!(error.message.contains("more than 16"), "{error}");
+}

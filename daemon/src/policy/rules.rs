@@ -1,0 +1,182 @@
+//! A rule in memory: compiled conditions and a verdict, and when it matches an effect.
+//!
+//! A rule that restricts ignores the case of paths, so that it holds on file systems that ignore
+//! case; a rule that allows or opens a protected name does not.
+
+use std::sync::Arc;
+
+use globset::{Glob, GlobBuilder, GlobSet};
+use moss_sdk::Effect;
+
+use super::{Action, RuleRef, Subject, Verdict};
+
+/// A rule of a layer whose verdicts are of type `V`.
+#[derive(Debug, Clone)]
+pub(super) struct Rule<V> {
+    pub(super) conditions: Conditions,
+    pub(super) verdict: V,
+    pub(super) rule: Arc<RuleRef>,
+}
+
+/// What a rule of the admin or the user says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ruling {
+    /// The verdict; protected names stay protected.
+    Ordinary(Verdict),
+    /// Allows, protected names too.
+    OpenAllow,
+    /// Asks, and no longer denies protected names.
+    OpenAsk,
+}
+
+/// What a rule of a workspace says: there is no way to allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Restriction {
+    Ask,
+    Deny,
+}
+
+/// Something that a rule can say.
+pub(super) trait RuleVerdict: Copy {
+    fn verdict(self) -> Verdict;
+
+    /// Whether protected names that match are no longer denied by default.
+    fn opens_protected(self) -> bool;
+}
+
+/// When a rule matches. A condition that is absent holds for everything.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conditions {
+    pub(super) tools: Option<GlobSet>,
+    pub(super) plugins: Option<GlobSet>,
+    pub(super) callers: Option<GlobSet>,
+    pub(super) effects: Option<Vec<Action>>,
+    pub(super) paths: Option<GlobSet>,
+    pub(super) size_bytes_min: Option<u64>,
+    pub(super) size_bytes_max: Option<u64>,
+}
+
+/// Compiles a glob over paths: `*` stays within a name, `**` crosses `/`.
+pub(super) fn path_glob(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .case_insensitive(ignore_case)
+        .build()
+}
+
+/// Compiles a glob over the names of tools, plugins or callers.
+pub(super) fn name_glob(text: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text).backslash_escape(true).build()
+}
+
+// === impl Rule ===
+
+impl<V: RuleVerdict> Rule<V> {
+    pub(super) fn matches(&self, subject: &Subject<'_>) -> bool {
+        self.conditions.mismatch(self.verdict.verdict(), subject).is_none()
+    }
+}
+
+// === impl Ruling ===
+
+impl RuleVerdict for Ruling {
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Ordinary(verdict) => verdict,
+            Self::OpenAllow => Verdict::Allow,
+            Self::OpenAsk => Verdict::Ask,
+        }
+    }
+
+    fn opens_protected(self) -> bool {
+        matches!(self, Self::OpenAllow | Self::OpenAsk)
+    }
+}
+
+// === impl Restriction ===
+
+impl RuleVerdict for Restriction {
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Ask => Verdict::Ask,
+            Self::Deny => Verdict::Deny,
+        }
+    }
+
+    fn opens_protected(self) -> bool {
+        false
+    }
+}
+
+// === impl Conditions ===
+
+impl Conditions {
+    /// Returns the key of the first condition that does not hold; none if the rule matches.
+    pub(super) fn mismatch(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
+        let holds = |globs: &Option<GlobSet>, name: Option<&str>| match (globs, name) {
+            (None, _) => true,
+            (Some(globs), Some(name)) => globs.is_match(name),
+            (Some(_), None) => false,
+        };
+        if !holds(&self.tools, Some(subject.tool)) {
+            Some("tools")
+        } else if !holds(&self.plugins, subject.plugin) {
+            Some("plugins")
+        } else if !holds(&self.callers, Some(subject.caller)) {
+            Some("callers")
+        } else if !self.covers_action(verdict, subject) {
+            Some("effects")
+        } else if !holds(&self.paths, subject.path.map(moss_sdk::RelPath::as_str)) {
+            Some("paths")
+        } else if !self.covers_size(verdict, subject) {
+            Some("size_bytes_min, size_bytes_max")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the rule looks at more than who calls which tool.
+    fn is_targeted(&self) -> bool {
+        self.paths.is_some() || self.has_size()
+    }
+
+    fn has_size(&self) -> bool {
+        self.size_bytes_min.is_some() || self.size_bytes_max.is_some()
+    }
+
+    fn covers_action(&self, verdict: Verdict, subject: &Subject<'_>) -> bool {
+        let named = |action: &Action| self.effects.as_ref().is_none_or(|all| all.contains(action));
+        match subject.action {
+            // Before a tool runs only that is decided which holds whatever it will do; and an ask
+            // waits for the effect, so that people see a diff or a command and are asked once.
+            Action::Call if self.is_targeted() => false,
+            Action::Call => match subject.tool_effect {
+                Effect::Read => named(&Action::Read),
+                Effect::Write => verdict != Verdict::Ask && Action::WRITES.iter().all(named),
+                Effect::Exec => verdict != Verdict::Ask && named(&Action::Exec),
+            },
+            // The ask at the call of a read tool covers what it reads. A write tool is asked about
+            // with its diff, about its reads only where the rule says so.
+            Action::Read if verdict == Verdict::Ask && !self.is_targeted() => {
+                subject.tool_effect != Effect::Read
+                    && self.effects.is_some()
+                    && named(&Action::Read)
+            }
+            action => named(&action),
+        }
+    }
+
+    /// Rules with sizes are about new content only; their effects were checked when they were read.
+    fn covers_size(&self, verdict: Verdict, subject: &Subject<'_>) -> bool {
+        match subject.size_bytes {
+            _ if !self.has_size() => true,
+            Some(size_bytes) => {
+                self.size_bytes_min.is_none_or(|min| size_bytes >= min)
+                    && self.size_bytes_max.is_none_or(|max| size_bytes <= max)
+            }
+            // An unknown size can neither satisfy an allow nor escape a restriction.
+            None => verdict != Verdict::Allow,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! From settings to a daemon that is ready to serve: configuration, credentials, workspaces,
+//! recovery, policy, the native tools.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_sdk::file::Content;
+use moss_sdk::tool::AnyTool;
+use moss_sdk::{RelPath, ToolSpec};
+use moss_workspace::own::{self, OwnDir};
+use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
+
+use crate::caller::Credentials;
+use crate::catalog::{Catalog, CatalogError};
+use crate::config::{Config, ConfigError, Source as ConfigSource};
+use crate::dirs::Dirs;
+use crate::journal::{Journal, JournalError};
+use crate::policy::{Policy, PolicyError, Source, Sources};
+use crate::state::{Daemon, WorkspaceState};
+
+/// Largest configuration or policy file, in bytes.
+const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// What a daemon is told at start.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Where moss keeps its own files.
+    pub dirs: Dirs,
+    /// Root directories of the workspaces.
+    pub workspaces: Vec<PathBuf>,
+    /// Plugin lists beside the user's own.
+    pub plugin_lists: Vec<PathBuf>,
+    /// The user's configuration; `config.toml` in the configuration directory where none.
+    pub config_file: Option<PathBuf>,
+    /// Admin policies beside `/etc/moss/policy.toml`.
+    pub admin_policies: Vec<PathBuf>,
+}
+
+/// A daemon that is ready to serve.
+#[derive(Debug)]
+pub struct Started {
+    /// The daemon.
+    pub daemon: Arc<Daemon>,
+    /// Its two secrets.
+    pub credentials: Credentials,
+}
+
+/// Why a daemon cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An admin policy: the daemon does not run under half of an admin's rules.
+    #[error("{0}")]
+    AdminPolicy(Box<PolicyError>),
+    /// moss's own files, a workspace, its history or its recovery.
+    #[error(transparent)]
+    Workspace(#[from] moss_workspace::Error),
+    /// The audit journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The native tools: a defect.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+}
+
+/// Opens everything. Plugins are not loaded yet: see [`crate::plugins::load`].
+///
+/// # Errors
+///
+/// Where something that must not be ignored is broken; see [`StartError`].
+pub fn start(setup: &Setup) -> Result<Started, StartError> {
+    let config = configuration(setup)?;
+    let state = OwnDir::create(&setup.dirs.state)?;
+    let credentials = Credentials::load_or_create(&state)?;
+    let workspaces = setup
+        .workspaces
+        .iter()
+        .map(|directory| open_workspace(setup, &config, directory))
+        .collect::<Result<_, _>>()?;
+    let lists = plugin_lists(setup);
+    Ok(Started { daemon: Daemon::new(config, workspaces, lists), credentials })
+}
+
+/// Resolves the limits out of the user's and the admin's file.
+///
+/// # Errors
+///
+/// Where a file cannot be read or says something that there is not.
+pub fn configuration(setup: &Setup) -> Result<Config, ConfigError> {
+    let read = |file: &Path, must_exist: bool| {
+        read_own(file, must_exist)
+            .map_err(|message| ConfigError::Invalid { file: file.to_owned(), message })
+    };
+    let user_file =
+        setup.config_file.clone().unwrap_or_else(|| setup.dirs.config.join("config.toml"));
+    let user = read(&user_file, setup.config_file.is_some())?;
+    let admin_file = setup.dirs.admin.join("config.toml");
+    let admin = read(&admin_file, false)?;
+    Config::resolve(
+        user.as_deref().map(|text| ConfigSource { file: &user_file, text }),
+        admin.as_deref().map(|text| ConfigSource { file: &admin_file, text }),
+    )
+}
+
+fn open_workspace(
+    setup: &Setup,
+    config: &Config,
+    directory: &Path,
+) -> Result<WorkspaceState, StartError> {
+    let limits = Limits {
+        edit_bytes_max: config.files.edit_bytes_max,
+        read_bytes_max: config.files.read_bytes_max,
+        ..Limits::default()
+    };
+    let options = Options { limits, own: own_paths(setup), ..Options::default() };
+    let files = Workspace::open(directory, options)?;
+    let state = setup.dirs.workspace_state(files.root());
+    OwnDir::create(&state)?;
+    let limits = HistoryLimits {
+        bytes_max: config.history.bytes_max,
+        age_max: Duration::from_hours(24 * config.history.days_max),
+        ..HistoryLimits::default()
+    };
+    let history = History::open(&state, limits)?;
+    let recovered = moss_workspace::recover(&files, &history)?;
+    tracing::info!(workspace = %files.root().display(), ?recovered, "opened");
+    let journal = Journal::open(&state)?;
+    let policy = load_policy(setup, &files)?;
+    for problem in policy.broken() {
+        tracing::warn!(%problem, "a policy file is broken: only reads are allowed");
+    }
+    let catalog = Catalog::native(native_tools())?;
+    Ok(WorkspaceState::new(files, history, journal, policy, catalog, config))
+}
+
+/// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.
+fn own_paths(setup: &Setup) -> Vec<PathBuf> {
+    let Dirs { config, state, runtime, admin } = setup.dirs.clone();
+    let mut paths = vec![config, state, runtime, admin];
+    paths.extend(setup.config_file.iter().cloned());
+    paths.extend(setup.admin_policies.iter().cloned());
+    paths.extend(setup.plugin_lists.iter().cloned());
+    paths
+}
+
+/// The native tools with their texts in every language.
+fn native_tools() -> Vec<(ToolSpec, Box<dyn AnyTool>)> {
+    moss_builtin_tools::specs().into_iter().zip(moss_builtin_tools::all()).collect()
+}
+
+/// Reads the policy of a workspace out of its three layers.
+///
+/// # Errors
+///
+/// Where an admin file is broken.
+pub fn load_policy(setup: &Setup, files: &Workspace) -> Result<Policy, StartError> {
+    let standard = setup.dirs.admin.join("policy.toml");
+    let mut admin = vec![own_source(&standard, false)];
+    admin.extend(setup.admin_policies.iter().map(|file| own_source(file, true)));
+    let sources = Sources {
+        admin,
+        user: Some(own_source(&setup.dirs.config.join("policy.toml"), false)),
+        workspace: Some(workspace_source(files)),
+    };
+    Policy::load(&sources).map_err(StartError::AdminPolicy)
+}
+
+fn own_source(file: &Path, must_exist: bool) -> Source {
+    Source { file: file.display().to_string(), text: read_own(file, must_exist) }
+}
+
+/// Reads a file of the user's or the admin's that nobody else may write.
+fn read_own(file: &Path, must_exist: bool) -> Result<Option<String>, String> {
+    match own::read_trusted(file, OWN_FILE_BYTES_MAX).map_err(|error| error.to_string())? {
+        Some(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| "not UTF-8 text".to_owned()),
+        None if must_exist => Err("there is no such file".to_owned()),
+        None => Ok(None),
+    }
+}
+
+/// The file that a workspace brings along is read like any of its files.
+fn workspace_source(files: &Workspace) -> Source {
+    let path = RelPath::parse(".moss/policy.toml").expect("a plain path");
+    let text = match files.read(&path) {
+        Ok(snapshot) => match snapshot.content {
+            Content::Text(text) => Ok(Some(text.text)),
+            Content::Binary => Err("the file is not text".to_owned()),
+        },
+        Err(moss_workspace::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    };
+    Source { file: path.to_string(), text }
+}
+
+/// Returns the plugin lists that there are: the user's own, then those that were named.
+pub fn plugin_lists(setup: &Setup) -> Vec<PathBuf> {
+    let users = setup.dirs.config.join("moss-tools.json");
+    let mut lists = setup.plugin_lists.clone();
+    if users.exists() {
+        lists.insert(0, users);
+    }
+    lists
+}

@@ -1,0 +1,170 @@
+//! What a running daemon holds: its workspaces, its places for calls, its open questions.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use moss_workspace::{History, Workspace};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::catalog::Catalog;
+use crate::config::Config;
+use crate::confirm::Confirmations;
+use crate::journal::Journal;
+use crate::permits::Permits;
+use crate::plugins::PluginStatus;
+use crate::policy::Policy;
+use crate::sessions::Sessions;
+
+/// A running daemon.
+#[derive(Debug)]
+pub struct Daemon {
+    /// Every limit.
+    pub config: Config,
+    /// Open questions.
+    pub confirmations: Arc<Confirmations>,
+    /// Places for running calls.
+    pub permits: Permits,
+    /// Places for blocking work of calls.
+    pub workers: Permits,
+    /// Everything that runs and must end before the daemon does.
+    pub tasks: TaskTracker,
+    /// The daemon is about to stop: nobody will answer questions any more.
+    pub draining: CancellationToken,
+    /// Cancels every call.
+    pub stopping: CancellationToken,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Plugin lists of the user.
+    pub plugin_lists: Vec<PathBuf>,
+    workspaces: BTreeMap<PathBuf, Arc<WorkspaceState>>,
+}
+
+/// One workspace with all that belongs to it.
+#[derive(Debug)]
+pub struct WorkspaceState {
+    /// The door to its files.
+    pub files: Arc<Workspace>,
+    /// Its committed changes.
+    pub history: Arc<History>,
+    /// What happened in it.
+    pub journal: Journal,
+    /// The rules in force.
+    pub policy: ArcSwap<Policy>,
+    /// Its tools.
+    pub catalog: ArcSwap<Catalog>,
+    /// Its plugins, loaded or not.
+    pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// What its callers have read.
+    pub sessions: Sessions,
+    name: String,
+}
+
+/// A workspace that the daemon does not serve.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownWorkspace {
+    /// It is another one.
+    #[error("the daemon does not serve the workspace {asked}; it serves {served}")]
+    NotServed {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        served: String,
+    },
+    /// None was named and there are several.
+    #[error("name a workspace: the daemon serves {served}")]
+    NotNamed {
+        /// What there is.
+        served: String,
+    },
+}
+
+// === impl Daemon ===
+
+impl Daemon {
+    /// Makes a daemon that serves these workspaces.
+    pub fn new(
+        config: Config,
+        workspaces: Vec<WorkspaceState>,
+        plugin_lists: Vec<PathBuf>,
+    ) -> Arc<Self> {
+        let expiry = Duration::from_millis(config.confirmations.expiry_ms);
+        Arc::new(Self {
+            confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
+            permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+            workers: Permits::new(config.calls.running_max, 0),
+            tasks: TaskTracker::new(),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            started_at: Timestamp::now(),
+            plugin_lists,
+            workspaces: workspaces
+                .into_iter()
+                .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
+                .collect(),
+            config,
+        })
+    }
+
+    /// Finds a workspace by its root directory; the only one where none is named.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not served, or there are several and none is named.
+    pub fn workspace(&self, root: &str) -> Result<Arc<WorkspaceState>, UnknownWorkspace> {
+        let served = || {
+            let roots: Vec<_> = self.workspaces().map(|workspace| workspace.name()).collect();
+            roots.join(", ")
+        };
+        if root.is_empty() {
+            let mut all = self.workspaces.values();
+            return match (all.next(), all.next()) {
+                (Some(only), None) => Ok(Arc::clone(only)),
+                _ => Err(UnknownWorkspace::NotNamed { served: served() }),
+            };
+        }
+        self.workspaces
+            .get(Path::new(root))
+            .cloned()
+            .ok_or_else(|| UnknownWorkspace::NotServed { asked: root.to_owned(), served: served() })
+    }
+
+    /// Returns the workspaces, by root directory.
+    pub fn workspaces(&self) -> impl Iterator<Item = &Arc<WorkspaceState>> {
+        self.workspaces.values()
+    }
+}
+
+// === impl WorkspaceState ===
+
+impl WorkspaceState {
+    /// Puts a workspace together.
+    pub fn new(
+        files: Workspace,
+        history: History,
+        journal: Journal,
+        policy: Policy,
+        catalog: Catalog,
+        config: &Config,
+    ) -> Self {
+        Self {
+            name: files.root().display().to_string(),
+            files: Arc::new(files),
+            history: Arc::new(history),
+            journal,
+            policy: ArcSwap::from_pointee(policy),
+            catalog: ArcSwap::from_pointee(catalog),
+            plugins: ArcSwap::default(),
+            sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
+        }
+    }
+
+    /// Its root directory as text: its name on the wire and in questions.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
