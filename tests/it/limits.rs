@@ -1,0 +1,258 @@
+//! Every limit that a client can run into answers clearly, and is gone when the load is.
+
+use std::os::unix::net::UnixStream;
+
+use moss_proto::v1;
+use serde_json::json;
+use tonic::Code;
+
+use crate::harness::guests::{install, zoo};
+use crate::harness::{Events, Site, call, details, failure, reason, until, waiting, within};
+
+#[tokio::test]
+async fn an_oversized_request_is_refused_and_the_connection_lives() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let big = "x".repeat(9 << 20);
+    let status = client
+        .call(call("create_file", json!({"path": "a.txt", "content": big})))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(status.code(), Code::OutOfRange | Code::ResourceExhausted),
+        "{:?} {}",
+        status.code(),
+        status.message()
+    );
+    assert!(status.message().contains("8388608"), "{}", status.message());
+    client.done("list_directory", json!({"path": "."})).await;
+    assert!(!site.has("a.txt"));
+}
+
+#[tokio::test]
+async fn a_request_just_below_the_limit_is_taken() {
+    let site = Site::allowing();
+    site.config("[grpc]\nrequest_bytes_max = 100000\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let fits = json!({"path": "a.txt", "content": "x".repeat(90_000)});
+    client.done("create_file", fits).await;
+    let over = json!({"path": "b.txt", "content": "x".repeat(110_000)});
+    client.call(call("create_file", over)).await.unwrap_err();
+    assert!(site.has("a.txt") && !site.has("b.txt"));
+}
+
+#[tokio::test]
+async fn an_output_above_the_limit_is_an_error_of_the_call() {
+    let site = Site::new();
+    site.config("[calls]\noutput_bytes_max = 2000\n");
+    site.write("a.txt", "0123456789\n".repeat(1000));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let result = client.ran("read_file", json!({"path": "a.txt"})).await;
+    assert_eq!(failure(&result).code, "too_large");
+    assert!(failure(&result).message.contains("calls.output_bytes_max"), "{result:?}");
+    client.done("read_file", json!({"path": "a.txt", "endLine": 10})).await;
+}
+
+#[tokio::test]
+async fn files_above_the_limits_are_refused() {
+    let site = Site::allowing();
+    site.config("[files]\nedit_bytes_max = 1000\nread_bytes_max = 5000\n");
+    site.write("edit.txt", "0123456789\n".repeat(100));
+    site.write("read.txt", "0123456789\n".repeat(500));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    client.done("read_file", json!({"path": "edit.txt"})).await;
+    let edit = json!({"path": "edit.txt", "startLine": 1, "endLine": 1, "newText": "x"});
+    assert_eq!(failure(&client.ran("replace_lines", edit).await).code, "too_large");
+    let read = client.ran("read_file", json!({"path": "read.txt"})).await;
+    assert_eq!(failure(&read).code, "too_large");
+    let create = json!({"path": "new.txt", "content": "x".repeat(1001)});
+    assert_eq!(failure(&client.ran("create_file", create).await).code, "too_large");
+    assert!(!site.has("new.txt"));
+}
+
+#[tokio::test]
+async fn too_many_questions_are_refused_with_a_time_to_try_again() {
+    let site = Site::new();
+    site.config("[confirmations]\npending_max = 2\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut open: Vec<(Events, v1::Confirmation)> = Vec::new();
+    let edit = |path: &str| waiting("create_file", json!({"path": path, "content": "x\n"}));
+    for path in ["a.txt", "b.txt"] {
+        let mut events = caller.stream(edit(path)).await.unwrap();
+        let question = events.question().await;
+        open.push((events, question));
+    }
+    let status = caller.call(edit("c.txt")).await.unwrap_err();
+    assert_eq!(
+        (status.code(), reason(&status).as_str()),
+        (Code::ResourceExhausted, "CONFIRMATIONS_FULL")
+    );
+    assert!(details(&status).retry_info().unwrap().retry_delay.is_some());
+    assert!(status.message().contains("confirmations.pending_max"), "{}", status.message());
+    let (events, question) = open.pop().unwrap();
+    approver.approve(&question).await.unwrap();
+    events.end().await.unwrap();
+    let mut events = caller.stream(edit("c.txt")).await.unwrap();
+    approver.approve(&events.question().await).await.unwrap();
+    events.end().await.unwrap();
+    assert!(site.has("b.txt") && site.has("c.txt") && !site.has("a.txt"));
+}
+
+#[tokio::test]
+async fn a_full_queue_of_calls_is_refused_and_drains() {
+    let site = Site::new();
+    site.config("[calls]\nrunning_max = 1\nqueued_max = 1\n");
+    install(&site, &[("zoo", &zoo("spin"), json!({ "limits": { "timeout": "10m" } }))]);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    until("the plugin is there", async || client.load().await.workspaces[0].plugins_ready == 1)
+        .await;
+    let runs = client.stream(call("act", json!({}))).await.unwrap();
+    until("it runs", async || client.load().await.calls_running == 1).await;
+    let waits = tokio::spawn({
+        let client = client.clone();
+        async move { client.done("list_directory", json!({"path": "."})).await }
+    });
+    until("another waits", async || client.load().await.calls_queued == 1).await;
+    let status = client.call(call("list_directory", json!({"path": "."}))).await.unwrap_err();
+    assert_eq!((status.code(), reason(&status).as_str()), (Code::ResourceExhausted, "QUEUE_FULL"));
+    assert!(details(&status).retry_info().is_some());
+    drop(runs);
+    assert_eq!(waits.await.unwrap()["truncated"], false);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_person_takes_no_place() {
+    let site = Site::new();
+    site.config("[calls]\nrunning_max = 1\nqueued_max = 1\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut open = Vec::new();
+    for path in ["a.txt", "b.txt", "c.txt"] {
+        let edit = waiting("create_file", json!({"path": path, "content": "x\n"}));
+        let mut events = caller.stream(edit).await.unwrap();
+        let question = events.question().await;
+        open.push((events, question));
+    }
+    caller.done("list_directory", json!({"path": "."})).await;
+    for (events, question) in open {
+        approver.approve(&question).await.unwrap();
+        events.end().await.unwrap();
+    }
+    assert!(site.has("a.txt") && site.has("b.txt") && site.has("c.txt"));
+}
+
+#[tokio::test]
+async fn more_requests_than_a_connection_carries_wait_for_their_turn() {
+    let site = Site::new();
+    site.config("[grpc]\nstreams_max = 2\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let edit = |path: &str| waiting("create_file", json!({"path": path, "content": "x\n"}));
+    let mut open = Vec::new();
+    for path in ["a.txt", "b.txt"] {
+        let mut events = caller.stream(edit(path)).await.unwrap();
+        let question = events.question().await;
+        open.push((events, question));
+    }
+    let third = tokio::spawn({
+        let caller = caller.clone();
+        async move { caller.call(call("list_directory", json!({"path": "."}))).await }
+    });
+    // Another connection is not concerned.
+    approver.done("list_directory", json!({"path": "."})).await;
+    for (events, question) in open {
+        approver.approve(&question).await.unwrap();
+        events.end().await.unwrap();
+    }
+    third.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_too_many_is_closed_and_a_freed_place_is_taken() {
+    let site = Site::new();
+    site.config("[grpc]\nconnections_max = 2\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    client.load().await;
+    let mut second = UnixStream::connect(site.socket()).unwrap();
+    until("the second has its place", async || {
+        let mut third = UnixStream::connect(site.socket()).unwrap();
+        within("the third", async move { is_hung_up(&mut third) }).await
+    })
+    .await;
+    until("it is logged", async || daemon.log().contains("grpc.connections_max")).await;
+    // Who is in stays in.
+    client.done("list_directory", json!({"path": "."})).await;
+    second.shutdown(std::net::Shutdown::Both).unwrap();
+    drop(std::mem::replace(&mut second, UnixStream::pair().unwrap().0));
+    until("the place is free", async || {
+        let mut again = UnixStream::connect(site.socket()).unwrap();
+        !is_hung_up(&mut again)
+    })
+    .await;
+}
+
+/// Whether the other side closes the connection; otherwise it says something first.
+fn is_hung_up(stream: &mut UnixStream) -> bool {
+    use std::io::{Read as _, Write as _};
+    stream.set_read_timeout(Some(crate::harness::BOUND)).unwrap();
+    // The preface of HTTP/2 and empty settings: a server answers with its own.
+    let hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    if stream.write_all(hello).is_err() {
+        return true;
+    }
+    !matches!(stream.read(&mut [0; 9]), Ok(count) if count > 0)
+}
+
+#[tokio::test]
+async fn a_broken_configuration_stops_the_daemon_with_its_place() {
+    for (text, word) in [
+        ("[call]\nrunning_max = 1\n", "calls"),
+        ("[calls]\nruning_max = 1\n", "running_max"),
+        ("[calls]\nrunning_max = \"many\"\n", "integer"),
+        ("[calls]\nrunning_max = 0\n", "integer from 1"),
+        ("[calls\n", "line 1"),
+    ] {
+        let site = Site::new();
+        site.config(text);
+        let ended = site.serve_refused();
+        assert_eq!(ended.code, Some(2), "{text}: {ended:?}");
+        assert!(ended.stderr.contains("config.toml"), "{text}: {}", ended.stderr);
+        assert!(ended.stderr.contains(word), "{text}: `{word}` is not in {}", ended.stderr);
+    }
+}
+
+#[tokio::test]
+async fn a_huge_effect_is_shown_in_part_and_harms_no_stream() {
+    let site = Site::new();
+    site.write("a.txt", "0123456789abcdef\n".repeat(550_000));
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut watcher = approver.watch().await;
+    let content = "fedcba9876543210\n".repeat(450_000);
+    let edit = json!({"path": "a.txt", "content": content, "overwrite": true});
+    let mut events = caller.stream(waiting("create_file", edit)).await.unwrap();
+    let asked = events.question().await;
+    // A client with the usual limit on messages follows the confirmations, too.
+    let seen = watcher.question().await;
+    assert_eq!((&seen.id, &seen.changes[0].diff), (&asked.id, &asked.changes[0].diff));
+    let shown = &seen.changes[0];
+    assert_eq!((shown.lines_added, shown.lines_removed), (450_000, 550_000));
+    assert!(shown.diff.len() < 4 << 20, "{}", shown.diff.len());
+    let end = shown.diff.lines().last().unwrap();
+    assert!(end.contains("calls.diff_bytes_max"), "it does not say that it is cut: {end}");
+    approver.approve(&seen).await.unwrap();
+    let result = events.end().await.unwrap();
+    assert_eq!(result.changes[0].status(), v1::ChangeStatus::Committed);
+    assert_eq!(site.bytes("a.txt").len(), content.len());
+    let request = v1::GetHistoryEntryRequest { number: 1, ..Default::default() };
+    let entry = caller.history().get_history_entry(request).await.unwrap().into_inner();
+    assert_eq!(entry.entry.unwrap().changes[0].lines_added, 450_000);
+    caller.history().list_history(v1::ListHistoryRequest::default()).await.unwrap();
+}

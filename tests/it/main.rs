@@ -1,0 +1,29 @@
+//! End-to-end tests: the real binary, real sockets, real files, real components.
+
+#![allow(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test program: what it unwraps and prints is its message"
+)]
+
+mod arguments;
+mod auth;
+mod calls;
+mod cli;
+mod commands;
+mod confirmation;
+mod documents;
+mod files;
+mod harness;
+mod history;
+mod journal;
+mod kill;
+mod limits;
+mod paths;
+mod plugins;
+mod policy;
+mod protection;
+mod python;
+mod serve;
+mod shutdown;
+mod terminal;

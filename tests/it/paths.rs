@@ -1,0 +1,208 @@
+//! Paths that lead astray, over the wire, for every tool that takes one: nothing outside of the
+//! workspace is read, written, listed or removed, and nothing hangs.
+
+use std::os::unix::fs::symlink;
+
+use rustix::fs::{CWD, FileType, Mode};
+use serde_json::{Value, json};
+
+use crate::harness::{Site, failure};
+
+const SECRET: &str = "the secret of the machine";
+
+/// A call of every tool on a path.
+fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("read_file", json!({"path": path})),
+        ("list_directory", json!({"path": path})),
+        ("list_directory", json!({"path": path, "recursive": true})),
+        ("replace_lines", json!({"path": path, "startLine": 1, "endLine": 1, "newText": "x"})),
+        ("insert_line", json!({"path": path, "line": 1, "text": "x"})),
+        ("delete_lines", json!({"path": path, "startLine": 1, "endLine": 1})),
+        ("replace_text", json!({"path": path, "oldText": "secret", "newText": "new"})),
+        ("create_file", json!({"path": path, "content": "x\n"})),
+        ("create_file", json!({"path": path, "content": "x\n", "overwrite": true})),
+        ("delete_file", json!({"path": path})),
+        ("delete_file", json!({"path": path, "permanent": true})),
+    ]
+}
+
+/// A workspace full of traps, beside a directory with a secret.
+fn trapped() -> Site {
+    let site = Site::allowing();
+    std::fs::create_dir(site.outside("out")).unwrap();
+    std::fs::create_dir(site.outside("work-evil")).unwrap();
+    for file in ["out/secret.txt", "work-evil/secret.txt", "secret.txt"] {
+        std::fs::write(site.outside(file), SECRET).unwrap();
+    }
+    site.write("dir/file.txt", "plain\n");
+    let work = site.workspace();
+    symlink("../out", work.join("link_out")).unwrap();
+    symlink(site.outside("out"), work.join("link_absolute")).unwrap();
+    symlink("../out/secret.txt", work.join("link_file")).unwrap();
+    symlink("../out/missing.txt", work.join("link_dangling")).unwrap();
+    symlink("../../secret.txt", work.join("dir/link_up")).unwrap();
+    symlink("loop_b", work.join("loop_a")).unwrap();
+    symlink("loop_a", work.join("loop_b")).unwrap();
+    symlink("itself", work.join("itself")).unwrap();
+    symlink("/proc/self/cwd", work.join("link_magic")).unwrap();
+    symlink("/proc/self/environ", work.join("link_environ")).unwrap();
+    symlink("/dev/zero", work.join("link_zero")).unwrap();
+    rustix::fs::mknodat(CWD, work.join("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+        .unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(work.join("socket")).unwrap();
+    drop(socket);
+    site
+}
+
+/// Paths that no tool may follow.
+fn astray(site: &Site) -> Vec<String> {
+    let fixed = [
+        "..",
+        "../secret.txt",
+        "../out/secret.txt",
+        "dir/../../secret.txt",
+        "./../secret.txt",
+        "dir/..",
+        "/etc/passwd",
+        "/",
+        "link_out",
+        "link_out/secret.txt",
+        "link_out/new.txt",
+        "link_absolute/secret.txt",
+        "link_file",
+        "link_dangling",
+        "dir/link_up",
+        "link_magic/secret.txt",
+        "link_environ",
+        "link_zero",
+        "loop_a",
+        "loop_a/x",
+        "itself",
+        "fifo",
+        "socket",
+        "",
+        "dir//file.txt",
+        "dir/file.txt/",
+        "dir\0file.txt",
+        "dir/fi\nle.txt",
+        "~/secret.txt",
+        "file:///etc/passwd",
+        "%2e%2e/secret.txt",
+        "..\\secret.txt",
+    ];
+    let made = [
+        site.outside("out/secret.txt").display().to_string(),
+        site.outside("work-evil/secret.txt").display().to_string(),
+        format!("{}/../out/secret.txt", site.workspace().display()),
+        format!("{}secret.txt", "dir/".repeat(200)),
+    ];
+    fixed.map(str::to_owned).into_iter().chain(made).collect()
+}
+
+#[tokio::test]
+async fn no_path_leads_out_of_the_workspace() {
+    let site = trapped();
+    let before = site.snapshot();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for path in astray(&site) {
+        for (tool, arguments) in path_calls(&path) {
+            let creates = tool == "create_file"
+                && ["~/", "file:", "%2e", "..\\"].iter().any(|odd| path.starts_with(odd));
+            if creates {
+                // An ordinary name inside the workspace, however odd it looks.
+                continue;
+            }
+            let result = client.ran(tool, arguments.clone()).await;
+            let error = failure(&result);
+            let codes: &[&str] = &[
+                "outside_workspace",
+                "invalid_path",
+                "not_found",
+                "not_a_file",
+                "not_a_directory",
+                "already_exists",
+            ];
+            assert!(codes.contains(&error.code.as_str()), "{tool} {path:?}: {error:?}");
+            assert!(!format!("{result:?}").contains(SECRET), "{tool} {path:?}: {result:?}");
+        }
+    }
+    assert_eq!(site.snapshot(), before);
+    for file in ["out/secret.txt", "work-evil/secret.txt", "secret.txt"] {
+        assert_eq!(std::fs::read_to_string(site.outside(file)).unwrap(), SECRET);
+    }
+    assert_eq!(std::fs::read_dir(site.outside("out")).unwrap().count(), 1);
+    assert!(client.numbers().await.is_empty(), "something was written");
+}
+
+#[tokio::test]
+async fn what_leads_out_is_told_from_what_is_not_there() {
+    let site = trapped();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (path, code) in [
+        ("../secret.txt", "outside_workspace"),
+        ("/etc/passwd", "outside_workspace"),
+        ("link_out/secret.txt", "outside_workspace"),
+        ("link_absolute/secret.txt", "outside_workspace"),
+        ("link_file", "outside_workspace"),
+        ("loop_a", "invalid_path"),
+        ("dir//file.txt", "invalid_path"),
+        ("dir\0file.txt", "invalid_path"),
+        ("", "invalid_path"),
+        ("fifo", "not_a_file"),
+        ("socket", "not_a_file"),
+        ("missing.txt", "not_found"),
+    ] {
+        let result = client.ran("read_file", json!({"path": path})).await;
+        assert_eq!(failure(&result).code, code, "{path:?}: {:?}", result.error);
+        assert!(!failure(&result).hint.is_empty(), "{path:?} has no hint");
+    }
+}
+
+#[tokio::test]
+async fn listings_show_links_and_follow_none() {
+    let site = trapped();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let listed = client.done("list_directory", json!({"path": ".", "recursive": true})).await;
+    let text = listed.to_string();
+    assert!(text.contains("dir/file.txt") && text.contains("link_out"), "{text}");
+    assert!(!text.contains("secret.txt"), "{text}");
+}
+
+#[tokio::test]
+async fn absolute_paths_and_links_inside_are_taken() {
+    let site = Site::allowing();
+    site.write("dir/file.txt", "plain\n");
+    symlink("dir", site.workspace().join("alias")).unwrap();
+    symlink("dir/file.txt", site.workspace().join("name")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let absolute = site.workspace().join("dir/file.txt").display().to_string();
+    for path in [absolute.as_str(), "./dir/./file.txt", "alias/file.txt", "name"] {
+        let read = client.done("read_file", json!({"path": path})).await;
+        assert!(read["content"].as_str().unwrap().ends_with("plain"), "{path}: {read}");
+    }
+    let edit = json!({"path": "name", "oldText": "plain", "newText": "changed"});
+    client.done("replace_text", edit).await;
+    assert_eq!(site.read("dir/file.txt"), "changed\n");
+    let link = site.workspace().join("name").symlink_metadata().unwrap();
+    assert!(link.file_type().is_symlink(), "the link was replaced");
+}
+
+#[tokio::test]
+async fn a_hard_link_is_read_and_not_written() {
+    let site = Site::allowing();
+    std::fs::write(site.outside("other.txt"), "shared\n").unwrap();
+    std::fs::hard_link(site.outside("other.txt"), site.workspace().join("a.txt")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    client.done("read_file", json!({"path": "a.txt"})).await;
+    let edit = json!({"path": "a.txt", "oldText": "shared", "newText": "split"});
+    let result = client.ran("replace_text", edit).await;
+    assert_eq!(failure(&result).code, "denied");
+    assert_eq!(std::fs::read_to_string(site.outside("other.txt")).unwrap(), "shared\n");
+    assert_eq!(site.read("a.txt"), "shared\n");
+}

@@ -1,0 +1,127 @@
+//! What no tool reads or writes without a rule that opens it, and what rules say about reading.
+
+use std::os::unix::fs::symlink;
+
+use moss_proto::v1;
+use serde_json::json;
+
+use crate::harness::{Site, call, output, reason, waiting};
+use crate::policy::Fate::Denied;
+use crate::policy::{create, explained, fate};
+
+#[tokio::test]
+async fn reads_are_denied_and_asked_about_by_the_real_name() {
+    let site = Site::new();
+    site.write("private/a.txt", "the private text\n");
+    site.write("shared/b.txt", "the shared text\n");
+    symlink("private/a.txt", site.workspace().join("alias")).unwrap();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"shared/**\"]\ndecision = \"ask\"\n",
+    );
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    for path in ["private/a.txt", "alias"] {
+        assert_eq!(fate(&caller, "read_file", json!({"path": path})).await, Denied, "{path}");
+        // An error of an edit would show lines of the file.
+        let edit = json!({"path": path, "oldText": "nothing like it", "newText": "x"});
+        let status = caller.call(waiting("replace_text", edit)).await.unwrap_err();
+        assert_eq!(reason(&status), "DENIED_BY_POLICY");
+        assert!(!format!("{status:?}").contains("the private"), "{status:?}");
+    }
+    let listed = caller.done("list_directory", json!({"path": ".", "recursive": true})).await;
+    assert!(!listed.to_string().contains("private/a.txt"), "{listed}");
+
+    let mut watcher = approver.watch().await;
+    let read = waiting("read_file", json!({"path": "shared/b.txt"}));
+    let waits = tokio::spawn({
+        let caller = caller.clone();
+        async move { caller.call(read).await }
+    });
+    let question = watcher.question().await;
+    assert!(question.arguments_json.contains("shared/b.txt"), "{question:?}");
+    approver.approve(&question).await.unwrap();
+    let read = output(&waits.await.unwrap().unwrap());
+    assert!(read["content"].as_str().unwrap().ends_with("the shared text"));
+}
+
+#[tokio::test]
+async fn protected_names_need_a_rule_that_opens_them() {
+    let site = Site::allowing();
+    for path in [".git/config", "sub/.git/hooks/pre-commit", "moss-tools.json"] {
+        site.write(path, "old\n");
+    }
+    for path in [".env", "id_rsa", "keys/server.pem"] {
+        site.write(path, "the key of the machine\n");
+    }
+    let before = site.snapshot();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for path in [".git/config", "sub/.git/hooks/pre-commit", "moss-tools.json"] {
+        client.done("read_file", json!({"path": path})).await;
+        let edit = json!({"path": path, "oldText": "old", "newText": "new"});
+        assert_eq!(fate(&client, "replace_text", edit).await, Denied, "{path}");
+        assert_eq!(fate(&client, "delete_file", json!({"path": path})).await, Denied, "{path}");
+    }
+    for path in [".git/hooks/new", ".GIT/hooks/new", ".moss/policy.toml", "new/.git/config"] {
+        assert_eq!(create(&client, path).await, Denied, "{path}");
+    }
+    for path in [".env", "id_rsa", "keys/server.pem"] {
+        let status = client.call(call("read_file", json!({"path": path}))).await.unwrap_err();
+        assert_eq!(reason(&status), "DENIED_BY_POLICY", "{path}");
+        assert!(!format!("{status:?}").contains("the key"), "{status:?}");
+        let edit = json!({"path": path, "oldText": "key", "newText": "x"});
+        assert_eq!(fate(&client, "replace_text", edit).await, Denied, "{path}");
+    }
+    assert_eq!(site.snapshot(), before);
+}
+
+#[tokio::test]
+async fn an_opened_protected_name_is_asked_about_as_protected() {
+    let site = Site::new();
+    site.write(".env.local", "A=1\n");
+    site.write(".env", "B=2\n");
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\".env.local\"]\nprotected = true\ndecision = \"ask\"\n",
+    );
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let edit = json!({"path": ".env.local", "content": "A=2\n", "overwrite": true});
+    let mut events = caller.stream(waiting("create_file", edit)).await.unwrap();
+    // Reading the file and changing it are two effects.
+    for changes in [0, 1] {
+        let question = events.question().await;
+        assert!(question.protected, "{question:?}");
+        assert_eq!(question.changes.len(), changes);
+        approver.approve(&question).await.unwrap();
+    }
+    events.end().await.unwrap();
+    assert_eq!(site.read(".env.local"), "A=2\n");
+    assert_eq!(fate(&caller, "read_file", json!({"path": ".env"})).await, Denied);
+}
+
+#[tokio::test]
+async fn own_files_of_moss_are_protected_where_they_lie_in_the_workspace() {
+    let mut site = Site::allowing();
+    let everything = site.outside("").display().to_string();
+    site.argument("--workspace").argument(&everything);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let paths = [
+        "state/moss/approver.token",
+        "state/moss/caller.token",
+        "config/moss/policy.toml",
+        "run/moss/moss.sock.lock",
+    ];
+    for path in paths {
+        let status = client.call(call("read_file", json!({"path": path}))).await.unwrap_err();
+        assert_eq!(reason(&status), "DENIED_BY_POLICY", "{path}");
+        assert!(!format!("{status:?}").contains(&daemon.token("approver")));
+        let explained = explained(&client, "read_file", json!({"path": path})).await;
+        assert_eq!(explained.decision(), v1::Decision::Deny, "{path}");
+        assert_eq!(fate(&client, "delete_file", json!({"path": path})).await, Denied, "{path}");
+    }
+    for path in ["state/moss/new", "config/moss/moss-tools.json", "config/moss/config.toml"] {
+        assert_eq!(create(&client, path).await, Denied, "{path}");
+    }
+}

@@ -1,0 +1,79 @@
+//! A client in Python, generated from the `.proto` files: what another language sees of moss.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, Site};
+
+/// Runs the client against a daemon and returns its report.
+fn report(site: &Site) -> Value {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(
+        "MOSS_TEST_PYTHON is not set: it names a Python with tests/clients/requirements.txt; \
+         run `cargo xtask test`",
+    );
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let generated = site.outside("generated");
+    std::fs::create_dir(&generated).unwrap();
+    let mut command = Command::new(python);
+    command
+        .arg("-B")
+        .arg(tests.join("clients/python/client.py"))
+        .arg("--socket")
+        .arg(site.socket())
+        .arg("--state")
+        .arg(site.state())
+        .arg("--workspace")
+        .arg(site.workspace())
+        .arg("--protos")
+        .arg(tests.join("../proto"))
+        .arg("--generated")
+        .arg(&generated)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let ended = Ended::of(&mut command);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[test]
+fn a_python_client_calls_confirms_and_undoes() {
+    let site = Site::new();
+    site.write("greeting.txt", "hello world\n");
+    let _daemon = site.serve();
+    let report = report(&site);
+
+    let services = report["reflection"]["services"].as_array().unwrap();
+    for service in ["Tool", "Confirmation", "History", "Policy", "Plugin", "Status"] {
+        let name = json!(format!("moss.v1.{service}Service"));
+        assert!(services.contains(&name), "{name} is not in {services:?}");
+    }
+    assert!(services.contains(&json!("grpc.health.v1.Health")), "{services:?}");
+    assert_eq!(report["reflection"]["methods_match"], true);
+
+    assert_eq!(report["without_credential"], "UNAUTHENTICATED");
+    assert!(report["tools"].as_array().unwrap().contains(&json!("replace_text")));
+    assert_eq!(report["read"]["content"], "     1\thello world");
+
+    let edit = &report["edit"];
+    assert_eq!(edit["question"]["state"], "CONFIRMATION_STATE_PENDING");
+    assert_eq!(edit["question"]["tool"], "replace_text");
+    assert_eq!(edit["question"]["paths"], json!(["greeting.txt"]));
+    let diff = edit["question"]["diff"].as_str().unwrap();
+    assert!(diff.contains("-hello world\n+good morning world\n"), "{diff}");
+    assert_eq!(edit["caller_resolves"], "PERMISSION_DENIED");
+    assert_eq!(edit["caller_watches"], "PERMISSION_DENIED");
+    assert_eq!(edit["before"], "hello world\n");
+    assert_eq!(edit["resolved"], "CONFIRMATION_STATE_APPROVED");
+    assert_eq!(edit["events"], json!(["started", "confirmation_needed", "result"]));
+    assert_eq!(edit["resolved_again"], "FAILED_PRECONDITION");
+    assert_eq!(edit["after"], "good morning world\n");
+
+    let undo = &report["undo"];
+    assert_eq!(undo["entry"], json!({"tool": "replace_text", "paths": ["greeting.txt"]}));
+    assert_eq!((&undo["outcome"], &undo["text"]), (&json!("OUTCOME_OK"), &json!("hello world\n")));
+    assert_eq!(report["late"], json!({"code": "DEADLINE_EXCEEDED", "exists": true}));
+    assert_eq!(site.read("greeting.txt"), "hello world\n");
+}

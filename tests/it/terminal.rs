@@ -1,0 +1,174 @@
+//! A person at a terminal: the diff in colours, the question, the answer.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::harness::{BOUND, Site};
+
+/// A command on a terminal.
+struct Terminal {
+    child: Child,
+    keyboard: File,
+    screen: Arc<(Mutex<Vec<u8>>, Condvar)>,
+    reader: JoinHandle<()>,
+}
+
+// === impl Terminal ===
+
+impl Terminal {
+    fn start(mut command: Command) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let open = || -> OwnedFd {
+            let mut options = File::options();
+            options.read(true).write(true).open(name.to_str().unwrap()).unwrap().into()
+        };
+        let child = command
+            .env("TERM", "xterm-256color")
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        drop(command);
+        let master = File::from(master);
+        let keyboard = master.try_clone().unwrap();
+        let screen = Arc::new((Mutex::default(), Condvar::new()));
+        let of_thread: Arc<(Mutex<Vec<u8>>, Condvar)> = Arc::clone(&screen);
+        let reader = std::thread::spawn(move || {
+            let mut master = master;
+            let mut buffer = [0; 4096];
+            // Ends with an error when the command, which has the other side, is gone.
+            while let Ok(count @ 1..) = master.read(&mut buffer) {
+                of_thread.0.lock().unwrap().extend(&buffer[..count]);
+                of_thread.1.notify_all();
+            }
+        });
+        Self { child, keyboard, screen, reader }
+    }
+
+    /// Waits until the screen shows something.
+    fn wait_for(&self, text: &str) {
+        let (bytes, changed) = &*self.screen;
+        let lacks = |bytes: &mut Vec<u8>| !String::from_utf8_lossy(bytes).contains(text);
+        let guard = bytes.lock().unwrap();
+        let (guard, waited) = changed.wait_timeout_while(guard, BOUND, lacks).unwrap();
+        assert!(!waited.timed_out(), "no `{text}` in {}", String::from_utf8_lossy(&guard));
+    }
+
+    fn type_in(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end; returns the exit code and everything that was shown.
+    fn end(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        self.reader.join().unwrap();
+        let bytes = self.screen.0.lock().unwrap();
+        (code, String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+fn edit(site: &Site) -> Command {
+    site.command(["call", "replace_text", "path=a.txt", "oldText=one", "newText=1"])
+}
+
+fn site() -> Site {
+    let site = Site::new();
+    site.write("a.txt", "one\ntwo\n");
+    site
+}
+
+#[test]
+fn a_person_sees_the_diff_and_says_yes() {
+    for served in [false, true] {
+        let site = site();
+        let _daemon = served.then(|| site.serve());
+        let mut terminal = Terminal::start(edit(&site));
+        terminal.wait_for("apply?");
+        assert_eq!(site.read("a.txt"), "one\ntwo\n");
+        terminal.type_in("y\n");
+        let (code, screen) = terminal.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert_eq!(site.read("a.txt"), "1\ntwo\n");
+        assert!(screen.contains("\u{1b}[31m-one") && screen.contains("\u{1b}[32m+1"), "{screen:?}");
+    }
+}
+
+#[test]
+fn a_person_says_no_and_why() {
+    let site = site();
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.wait_for("apply?");
+    terminal.type_in("n use two in its place\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(3), "{screen}");
+    assert!(screen.contains("denied by a person: use two in its place"), "{screen}");
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn what_is_no_answer_is_asked_again_and_is_never_a_yes() {
+    let site = site();
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.wait_for("apply?");
+    terminal.type_in("perhaps\n\nyes but\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(4), "{screen}");
+    assert_eq!(screen.matches("apply?").count(), 3, "{screen}");
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+
+    // The end of the input.
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.wait_for("apply?");
+    terminal.type_in("\u{4}");
+    assert_eq!(terminal.end().0, Some(4));
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let site = site();
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.type_in("y\n");
+    terminal.wait_for("apply?");
+    terminal.type_in("n\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(3), "{screen}");
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn no_color_is_honoured() {
+    let site = site();
+    let mut command = edit(&site);
+    command.env("NO_COLOR", "1");
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("apply?");
+    terminal.type_in("y\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!screen.contains('\u{1b}'), "{screen:?}");
+}
+
+#[test]
+fn a_file_cannot_speak_to_the_terminal() {
+    let site = Site::new();
+    site.write("a.txt", "one \u{1b}]0;owned\u{7}\u{1b}[2J\u{202e} end\ntwo\n");
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.wait_for("apply?");
+    terminal.type_in("n\n");
+    let (_, screen) = terminal.end();
+    for evil in ["\u{1b}]0;", "\u{1b}[2J", "\u{202e}"] {
+        assert!(!screen.contains(evil), "{screen:?}");
+    }
+    assert!(screen.contains("owned"), "{screen:?}");
+}

@@ -1,0 +1,224 @@
+//! Rules about Rust files.
+
+use crate::tree::{FILES, File, rust_files};
+use crate::{hold, hold_but, rust};
+
+const FILE_LINES_MAX: usize = 400;
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Longer files, each with the reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+/// Longer functions, each with the reason.
+const LONG_FUNCTIONS: &[(&str, &str)] = &[
+    (
+        "daemon/src/journal/tests.rs: every_kind_of_record_reads_back",
+        "a table with a record of every kind",
+    ),
+    (
+        "workspace/tests/it/escapes.rs: a_race_between_a_directory_and_a_link_never_leads_out",
+        "one race; its threads share what the function owns",
+    ),
+];
+/// Files that may hold `unsafe`, each with the argument why it is sound.
+const UNSAFE: &[(&str, &str)] = &[(
+    "sdk/src/guest.rs",
+    "generated bindings only: they cross the boundary of a component as its ABI defines",
+)];
+/// Who may know gRPC besides `proto/`, `daemon/src/grpc/`, `daemon/src/client/`, `tests/`, `xtask/`.
+const TONIC: &[(&str, &str)] = &[
+    ("daemon/src/lib.rs", "`serve` passes on the transport's error"),
+    ("daemon/src/listener.rs", "a connection tells the server who its peer is"),
+];
+/// Who may know the WASM engine besides `plugin-host/`.
+const WASMTIME: &[(&str, &str)] =
+    &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];
+/// Where `policy::decide` is called.
+const DECIDERS: &[(&str, &str)] = &[
+    ("daemon/src/call/effect/decide.rs", "the one place through which effects go"),
+    ("daemon/src/policy.rs", "defines it"),
+    ("daemon/src/policy/explain.rs", "explains without doing"),
+];
+/// Who may name `std::fs` or `tokio::fs` besides `workspace/`.
+const FILE_DOORS: &[(&str, &str)] = &[
+    ("daemon/src/cli/policy.rs", "`policy check` reads the file that a person names"),
+    ("daemon/src/plugins.rs", "plugin lists and components lie in no workspace"),
+];
+/// Tests that may sleep.
+const SLEEPERS: &[(&str, &str)] = &[];
+
+#[test]
+fn every_rust_file_says_what_it_owns() {
+    let offenders = rust_files().filter(|file| !file.text.starts_with("//! "));
+    hold("starts with a `//!` header", offenders.map(|file| file.path.clone()));
+}
+
+#[test]
+fn files_are_short() {
+    let long = rust_files().filter(|file| !file.is_test()).filter_map(|file| {
+        let lines = file.code_without_tests().lines().count();
+        (lines > FILE_LINES_MAX).then(|| (file.path.clone(), format!("{lines} lines")))
+    });
+    hold_but("at most 400 lines without tests", long, LONG_FILES);
+}
+
+#[test]
+fn functions_are_short() {
+    let long = rust_files().flat_map(|file| {
+        let functions = rust::functions(file.code()).into_iter();
+        functions.filter(|function| function.lines > FUNCTION_LINES_MAX).map(|function| {
+            (format!("{}: {}", file.path, function.name), format!("{} lines", function.lines))
+        })
+    });
+    hold_but("at most 70 lines in a function", long, LONG_FUNCTIONS);
+}
+
+#[test]
+fn names_say_what_things_are() {
+    let vague_files = rust_files().filter_map(|file| {
+        let name = file.path.rsplit('/').next()?;
+        let vague = ["mod.rs", "utils.rs", "util.rs", "common.rs", "helpers.rs", "helper.rs"];
+        vague.contains(&name).then(|| file.path.clone())
+    });
+    let vague_types = rust_files().flat_map(|file| {
+        let words: Vec<&str> =
+            file.code().split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let defined = words.iter().zip(words.iter().skip(1)).filter(|(keyword, name)| {
+            matches!(**keyword, "struct" | "enum" | "trait" | "type")
+                && (name.ends_with("Manager") || name.ends_with("Helper"))
+        });
+        defined.map(|(_, name)| format!("{}: {name}", file.path)).collect::<Vec<_>>()
+    });
+    hold("no vague names", vague_files.chain(vague_types));
+}
+
+#[test]
+fn every_rust_file_belongs_to_a_crate() {
+    let roots = ["lib.rs", "main.rs", "build.rs", "tests/tidy.rs"];
+    let orphans = rust_files().filter(|file| {
+        !roots.iter().any(|root| file.path.ends_with(root)) && !is_declared(&file.path)
+    });
+    hold("some other file has its `mod`", orphans.map(|file| file.path.clone()));
+}
+
+/// Whether a file that could be the parent of the module declares it.
+fn is_declared(path: &str) -> bool {
+    let stem = path.strip_suffix(".rs").expect("a Rust file");
+    let (directory, module) = stem.rsplit_once('/').expect("no module stands at the root");
+    let declares = |file: &File| {
+        file.code().lines().any(|line| {
+            let declared = line.trim().strip_suffix(';').and_then(|line| line.rsplit_once("mod "));
+            declared.is_some_and(|(_, name)| name == module)
+        })
+    };
+    let parents =
+        [format!("{directory}.rs"), format!("{directory}/lib.rs"), format!("{directory}/main.rs")];
+    FILES.iter().filter(|file| parents.contains(&file.path)).any(declares)
+}
+
+#[test]
+fn unsafe_code_is_listed() {
+    let holders =
+        naming(|code| rust::has_word(code, "unsafe") || rust::has_word(code, "unsafe_code"));
+    hold_but("`unsafe` has an argument in this list", holders, UNSAFE);
+}
+
+#[test]
+fn only_the_rims_know_grpc() {
+    let may = ["proto/", "daemon/src/grpc", "daemon/src/client", "tests/", "xtask/"];
+    let holders = naming(|code| {
+        ["tonic", "tonic_health", "tonic_types"].iter().any(|name| rust::has_word(code, name))
+    });
+    let holders = holders.filter(|(path, _)| !may.iter().any(|rim| path.starts_with(rim)));
+    hold_but("does not name tonic", holders, TONIC);
+}
+
+#[test]
+fn only_the_plugin_host_knows_the_engine() {
+    let holders =
+        naming(|code| rust::has_word(code, "wasmtime") || rust::has_word(code, "wasmtime_wasi"));
+    let holders = holders.filter(|(path, _)| !path.starts_with("plugin-host/"));
+    hold_but("does not name wasmtime", holders, WASMTIME);
+}
+
+#[test]
+fn native_tools_know_no_door() {
+    let doors = ["fs", "net", "process", "env", "tokio"];
+    let holders = naming(|code| {
+        doors.iter().any(|door| code.contains(&format!("std::{door}")))
+            || rust::has_word(code, "tokio")
+    });
+    let holders = holders.filter(|(path, _)| path.starts_with("builtin-tools/src/"));
+    hold_but("reaches the world through its context only", holders, &[]);
+}
+
+#[test]
+fn one_function_decides() {
+    let callers = naming(|code| {
+        code.lines().any(|line| {
+            ["decide", "decide_all"].iter().any(|name| {
+                line.match_indices(name).any(|(at, _)| {
+                    let (before, after) = (&line[..at], &line[at + name.len()..]);
+                    let is_method = before.ends_with('.') || before.ends_with("fn ");
+                    rust::has_word(line, name)
+                        && !is_method
+                        && (after.starts_with('(') || before.ends_with("policy::"))
+                })
+            })
+        })
+    });
+    hold_but("effects are decided in one place", callers, DECIDERS);
+}
+
+#[test]
+fn files_are_opened_behind_one_door() {
+    let without = ["workspace/", "tests/", "xtask/", "sdk/src/guest", "plugins-example/"];
+    let holders = naming(|code| {
+        let mut after = code.split("std::fs").skip(1);
+        code.contains("tokio::fs") || after.any(|rest| !rest.starts_with("::Metadata"))
+    });
+    let holders = holders.filter(|(path, _)| {
+        !path.ends_with("build.rs") && !without.iter().any(|part| path.starts_with(part))
+    });
+    hold_but("opens files through moss-workspace", holders, FILE_DOORS);
+}
+
+#[test]
+fn nobody_starts_processes() {
+    let holders = naming(|code| {
+        code.split("process::").skip(1).any(|imported| {
+            let group = imported.split(['}', ';']).next().unwrap_or_default();
+            let is_group = group.starts_with('{');
+            imported.starts_with("Command") || is_group && rust::has_word(group, "Command")
+        })
+    });
+    let holders =
+        holders.filter(|(path, _)| !["tests/", "xtask/"].iter().any(|part| path.starts_with(part)));
+    hold_but("starts no process", holders, &[]);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let marks = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
+    let offences = rust_files().flat_map(|file| {
+        let found = marks.iter().filter(|mark| file.code().contains(**mark));
+        found.map(|mark| format!("{}: {mark}", file.path))
+    });
+    hold("no unfinished work", offences);
+}
+
+#[test]
+fn tests_wait_for_conditions() {
+    let sleepers = rust_files().filter_map(|file| {
+        let tests = file.code_of_tests();
+        let sleeps = tests.contains("thread::sleep") || tests.contains("time::sleep");
+        sleeps.then(|| (file.path.clone(), "sleeps".to_owned()))
+    });
+    hold_but("tests wait for a condition with a bound", sleepers, SLEEPERS);
+}
+
+/// The files whose code, without tests, has something.
+fn naming(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (String, String)> {
+    rust_files()
+        .filter(move |file| !file.is_test() && has(file.code_without_tests()))
+        .map(|file| (file.path.clone(), "breaks the rule".to_owned()))
+}

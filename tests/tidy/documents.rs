@@ -1,0 +1,154 @@
+//! Rules about what people read, and about text in general.
+
+use std::path::Path;
+
+use crate::hold;
+use crate::tree::{FILES, File, file, root};
+
+/// Hosts that a file may name.
+const HOSTS: &[&str] =
+    &["127.0.0.1", "github.com", "json-schema.org", "localhost", "rustup.rs", "www.apache.org"];
+
+#[test]
+fn text_is_clean() {
+    let offences = FILES.iter().filter(|file| !is_data(file)).flat_map(|file| {
+        let mut offences = Vec::new();
+        if !file.text.is_empty() && (!file.text.ends_with('\n') || file.text.ends_with("\n\n")) {
+            offences.push(format!("{}: ends with one line feed", file.path));
+        }
+        let lines = file.text.split('\n').zip(1..);
+        offences.extend(
+            lines
+                .filter(|(line, _)| line.ends_with([' ', '\t', '\r']))
+                .map(|(_, number)| format!("{}:{number}: white space at the end", file.path)),
+        );
+        offences
+    });
+    hold("clean text", offences);
+}
+
+/// Files whose every byte is meant.
+fn is_data(file: &File) -> bool {
+    file.path.contains("/fixtures/") || file.path.ends_with(".txt") && file.path.contains("/tests/")
+}
+
+#[test]
+fn no_file_names_a_machine() {
+    let here = root().to_str().unwrap().to_owned();
+    let homes = ["home", "root", "Users"].map(|directory| format!("/{directory}/"));
+    let offences = FILES.iter().flat_map(|file| {
+        let lines = file.text.lines().zip(1..);
+        let bad = lines.filter(|(line, _)| {
+            line.contains(&here) || homes.iter().any(|home| starts_a_path(line, home))
+        });
+        bad.map(|(_, number)| format!("{}:{number}", file.path)).collect::<Vec<_>>()
+    });
+    hold("names no directory of somebody's machine", offences);
+}
+
+fn starts_a_path(line: &str, prefix: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || "._-~*/".contains(c);
+    line.match_indices(prefix).any(|(at, _)| !line[..at].chars().next_back().is_some_and(is_part))
+}
+
+#[test]
+fn hosts_are_known() {
+    let named = FILES.iter().filter(|file| file.path != "Cargo.lock").flat_map(|file| {
+        let urls =
+            ["http://", "https://"].iter().flat_map(|scheme| file.text.split(scheme).skip(1));
+        urls.map(move |url| {
+            let is_host = |c: char| c.is_alphanumeric() || c == '.' || c == '-';
+            let host = &url[..url.find(|c| !is_host(c)).unwrap_or(url.len())];
+            (file, host)
+        })
+    });
+    let is_known = |host: &str| {
+        HOSTS.contains(&host)
+            || !host.contains(|c: char| c.is_ascii_alphabetic())
+            || !host.contains('.')
+            || [".example", ".invalid", ".test", "example.org", "example.com"]
+                .iter()
+                .any(|reserved| host.ends_with(reserved))
+    };
+    let offences = named.filter(|(_, host)| !is_known(host));
+    hold("known hosts", offences.map(|(file, host)| format!("{}: {host}", file.path)));
+}
+
+#[test]
+fn crates_come_from_the_public_registry() {
+    let locks = FILES.iter().filter(|file| file.path.ends_with("Cargo.lock"));
+    let sources = locks.flat_map(|file| {
+        file.text.lines().filter(|line| line.starts_with("source = ")).map(move |line| (file, line))
+    });
+    let public = "source = \"registry+https://github.com/rust-lang/crates.io-index\"";
+    let offences = sources.filter(|(_, line)| *line != public);
+    hold("crates.io", offences.map(|(file, line)| format!("{}: {line}", file.path)));
+}
+
+#[test]
+fn every_document_is_linked_from_the_readme() {
+    let readme = &file("README.md").text;
+    let documents = FILES.iter().filter(|file| file.path.starts_with("docs/"));
+    let offences = documents.filter(|file| !readme.contains(&format!("({})", file.path)));
+    hold("linked", offences.map(|file| file.path.clone()));
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let documents = FILES.iter().filter(|file| file.path.ends_with(".md"));
+    let offences = documents.flat_map(|file| {
+        let directory = root().join(Path::new(&file.path).parent().unwrap());
+        let targets = file.text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let local = targets
+            .map(|(target, _)| target.split('#').next().unwrap_or_default())
+            .filter(|target| !target.is_empty() && !target.contains("://"));
+        let broken: Vec<&str> = local.filter(|target| !directory.join(target).exists()).collect();
+        broken.into_iter().map(move |target| format!("{}: {target}", file.path))
+    });
+    hold("links", offences);
+}
+
+#[test]
+fn documented_commands_exist() {
+    let tasks = &file("xtask/src/main.rs").text;
+    let exists = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
+            ["moss", command, ..] if *command != "=" => {
+                let path = format!("daemon/src/cli/{}.rs", command.replace('-', "_"));
+                FILES.iter().any(|file| file.path == path)
+            }
+            _ => true,
+        }
+    };
+    let documents = FILES.iter().filter(|file| file.path.ends_with(".md"));
+    let offences = documents.flat_map(|document| {
+        let commands = code_lines(&document.text).filter(|line| !exists(line));
+        commands.map(|line| format!("{}: {line}", document.path)).collect::<Vec<_>>()
+    });
+    hold("commands", offences);
+}
+
+/// The lines of code blocks, without a prompt.
+fn code_lines(text: &str) -> impl Iterator<Item = &str> {
+    let blocks = text.split("\n```").skip(1).step_by(2);
+    blocks.flat_map(str::lines).map(|line| line.trim_start_matches("$ "))
+}
+
+#[test]
+fn the_readme_maps_every_directory() {
+    let readme = &file("README.md").text;
+    let directories = FILES.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
+    let offences = directories
+        .filter(|directory| directory.matches('/').count() == 0)
+        .filter(|directory| !readme.contains(&format!("`{directory}/`")));
+    hold("in the code map", offences.map(str::to_owned));
+}
+
+#[test]
+fn continuous_integration_runs_what_the_readme_says() {
+    let command = "cargo xtask test";
+    assert!(file("README.md").text.lines().any(|line| line == command));
+    assert!(file(".ci/run").text.lines().any(|line| line == command));
+}

@@ -1,0 +1,160 @@
+//! Rules about crates: who depends on whom, what every manifest says, what lints hold.
+
+use std::collections::BTreeSet;
+
+use toml::Table;
+
+use crate::hold;
+use crate::tree::{FILES, file};
+
+/// The crates and which of ours each may depend on.
+const CRATES: &[(&str, &[&str])] = &[
+    ("builtin-tools", &["moss-sdk"]),
+    (
+        "daemon",
+        &["moss-builtin-tools", "moss-plugin-host", "moss-proto", "moss-sdk", "moss-workspace"],
+    ),
+    ("plugin-host", &["moss-sdk"]),
+    ("proto", &[]),
+    ("sdk", &["moss-sdk-macros"]),
+    ("sdk/macros", &[]),
+    ("tests", &["moss-proto"]),
+    ("workspace", &["moss-sdk"]),
+    ("xtask", &["moss-proto"]),
+];
+const LICENSE: &str = "MIT OR Apache-2.0";
+
+#[test]
+fn crates_depend_as_designed() {
+    let offences = CRATES.iter().flat_map(|(directory, may)| {
+        let manifest = manifest(directory);
+        let ours = dependencies(&manifest).filter(|name| is_ours(name));
+        let bad: Vec<_> = ours.filter(|name| !may.contains(&name.as_str())).collect();
+        bad.into_iter().map(move |name| format!("{directory} depends on {name}"))
+    });
+    hold("dependencies between crates", offences);
+}
+
+#[test]
+fn every_crate_is_listed_here() {
+    let members: BTreeSet<String> = root()["workspace"]["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|member| member.as_str().unwrap().to_owned())
+        .collect();
+    let listed: BTreeSet<String> =
+        CRATES.iter().map(|(directory, _)| (*directory).to_owned()).collect();
+    assert_eq!(members, listed);
+}
+
+#[test]
+fn manifests_inherit() {
+    let keys = ["version", "edition", "rust-version", "license", "publish"];
+    let members = manifests().filter(|(_, manifest)| manifest.contains_key("package"));
+    let offences = members.flat_map(|(path, manifest)| {
+        let inherits = |table: Option<&toml::Value>| {
+            table.and_then(|value| value.get("workspace")?.as_bool()) == Some(true)
+        };
+        let mut missing: Vec<String> = keys
+            .iter()
+            .filter(|key| !inherits(manifest["package"].get(**key)))
+            .map(|key| format!("{path}: {key}.workspace = true"))
+            .collect();
+        if !inherits(manifest.get("lints")) {
+            missing.push(format!("{path}: lints.workspace = true"));
+        }
+        missing
+    });
+    hold("inherits from the workspace", offences);
+}
+
+#[test]
+fn versions_of_dependencies_stand_in_one_place() {
+    let offences = manifests().flat_map(|(path, manifest)| {
+        let specified: Vec<String> = sections(&manifest)
+            .flat_map(|section| section.iter())
+            .filter(|(_, value)| {
+                value.is_str() || value.get("version").is_some() || value.get("path").is_some()
+            })
+            .map(|(name, _)| format!("{path}: {name}"))
+            .collect();
+        specified
+    });
+    hold("dependencies come from [workspace.dependencies]", offences);
+}
+
+#[test]
+fn the_licence_is_stated_everywhere() {
+    for (path, manifest) in manifests() {
+        if let Some(workspace) = manifest.get("workspace") {
+            assert_eq!(workspace["package"]["license"].as_str(), Some(LICENSE), "{path}");
+        }
+    }
+    assert!(file("LICENSE-MIT").text.contains("Permission is hereby granted, free of charge"));
+    assert!(file("LICENSE-APACHE").text.contains("Version 2.0, January 2004"));
+    assert!(file("README.md").text.contains(LICENSE));
+}
+
+/// A crate's own `clippy.toml` replaces the one at the root.
+#[test]
+fn lint_settings_of_crates_repeat_the_shared_ones() {
+    let shared = file("clippy.toml").text.lines().filter(|line| line.contains(" = "));
+    let offences = shared.flat_map(|line| {
+        FILES
+            .iter()
+            .filter(|file| file.path.ends_with("/clippy.toml"))
+            .filter(move |file| !file.text.lines().any(|other| other == line))
+            .map(move |file| format!("{}: {line}", file.path))
+    });
+    hold("repeats the shared line", offences);
+}
+
+#[test]
+fn crates_that_hold_no_door_are_kept_from_them_by_lints() {
+    for directory in ["builtin-tools", "daemon", "plugin-host", "workspace"] {
+        let settings: Table = file(&format!("{directory}/clippy.toml")).text.parse().unwrap();
+        let banned = settings["disallowed-methods"].as_array().unwrap();
+        for method in ["std::env::set_var", "std::env::current_dir"] {
+            assert!(
+                banned.iter().any(|entry| entry["path"].as_str() == Some(method)),
+                "{directory} allows {method}"
+            );
+        }
+        assert!(banned.iter().all(|entry| entry.get("reason").is_some()), "{directory}: reasons");
+    }
+}
+
+fn root() -> Table {
+    file("Cargo.toml").text.parse().unwrap()
+}
+
+fn manifest(directory: &str) -> Table {
+    file(&format!("{directory}/Cargo.toml")).text.parse().unwrap()
+}
+
+fn manifests() -> impl Iterator<Item = (&'static str, Table)> {
+    FILES
+        .iter()
+        .filter(|file| file.path == "Cargo.toml" || file.path.ends_with("/Cargo.toml"))
+        .map(|file| (file.path.as_str(), file.text.parse().unwrap()))
+}
+
+/// Every dependency that a build of the crate or of its tests needs.
+fn dependencies(manifest: &Table) -> impl Iterator<Item = String> {
+    sections(manifest).flat_map(|section| section.keys().cloned())
+}
+
+fn sections(manifest: &Table) -> impl Iterator<Item = &Table> {
+    const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = targets.into_iter().flat_map(|targets| targets.values());
+    let tables: Vec<&Table> = tables.filter_map(toml::Value::as_table).chain([manifest]).collect();
+    tables.into_iter().flat_map(move |table| {
+        KINDS.iter().filter_map(|kind| table.get(*kind).and_then(toml::Value::as_table))
+    })
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "moss" || name.starts_with("moss-")
+}

@@ -1,0 +1,145 @@
+//! Just enough knowledge of Rust's syntax, on files that rustfmt formatted.
+
+/// A function with a body.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Function {
+    /// Its name.
+    pub(crate) name: String,
+    /// From its first line to its last.
+    pub(crate) lines: usize,
+}
+
+/// Blanks comments and the contents of string and character literals; lines stay where they are.
+pub(crate) fn code(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = skipped_bytes(rest, code.chars().next_back());
+        if skipped > 0 {
+            code.extend(rest[..skipped].chars().filter(|c| *c == '\n'));
+            code.push(' ');
+            rest = &rest[skipped..];
+        } else {
+            code.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    code
+}
+
+/// How many bytes at the start are a comment or a literal. Raw strings start after no letter.
+fn skipped_bytes(rest: &str, before: Option<char>) -> usize {
+    if rest.starts_with("//") {
+        return rest.find('\n').unwrap_or(rest.len());
+    }
+    if rest.starts_with("/*") {
+        return rest.find("*/").map_or(rest.len(), |end| end + 2);
+    }
+    if rest.starts_with('"') {
+        return closing_quote(rest);
+    }
+    let in_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    if !in_word && let Some(raw) = rest.strip_prefix('r') {
+        let marks = raw.len() - raw.trim_start_matches('#').len();
+        let end = format!("\"{}", &raw[..marks]);
+        if raw[marks..].starts_with('"') {
+            let body = 1 + marks + 1;
+            return rest[body..].find(&end).map_or(rest.len(), |at| body + at + end.len());
+        }
+    }
+    match rest.as_bytes() {
+        [b'\'', b'\\', ..] => rest[2..].char_indices().nth(1).map_or(rest.len(), |(at, _)| {
+            rest[2 + at..].find('\'').map_or(rest.len(), |end| 2 + at + end + 1)
+        }),
+        [b'\'', ..] => {
+            let mut chars = rest[1..].char_indices();
+            let (_, second) = (chars.next(), chars.next());
+            second.filter(|(_, c)| *c == '\'').map_or(0, |(at, _)| 1 + at + 1)
+        }
+        _ => 0,
+    }
+}
+
+fn closing_quote(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// Finds the functions in code that [`code`] made.
+pub(crate) fn functions(code: &str) -> Vec<Function> {
+    let lines: Vec<&str> = code.lines().collect();
+    let starts = lines.iter().enumerate();
+    starts.filter_map(|(at, line)| function_at(&lines[at..], line)).collect()
+}
+
+fn function_at(lines: &[&str], first: &str) -> Option<Function> {
+    let indent = &first[..first.len() - first.trim_start().len()];
+    let (qualifiers, rest) = first.trim_start().split_once("fn ")?;
+    let is_item = qualifiers.split_whitespace().all(|word| {
+        word.starts_with("pub") || matches!(word, "const" | "async" | "unsafe" | "extern")
+    });
+    let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if !is_item || name.is_empty() {
+        return None;
+    }
+    let closing = format!("{indent}}}");
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim_end().ends_with(';') && line.len() - line.trim_start().len() == indent.len() {
+            return None;
+        }
+        if line.trim_end() == closing || (at == 0 && line.trim_end().ends_with('}')) {
+            return Some(Function { name, lines: at + 1 });
+        }
+    }
+    None
+}
+
+/// Whether a word occurs in code.
+pub(crate) fn has_word(code: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(word).any(|(at, _)| {
+        !code[..at].chars().next_back().is_some_and(is_part)
+            && !code[at + word.len()..].chars().next().is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_literals_are_no_code() {
+        for (text, expected) in [
+            ("a // b\nc", "a  \nc"),
+            ("a /* b\n */ c", "a \n  c"),
+            ("f(\"x \\\" // y\", 'z')", "f( ,  )"),
+            ("r#\"a \" b\"# + for_r", "  + for_r"),
+            ("x: &'static str = '\\''", "x: &'static str =  "),
+            ("'\\u{1F600}' 'é'", "   "),
+        ] {
+            assert_eq!(code(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn functions_are_measured_from_signature_to_brace() {
+        let text = "pub fn a() {}\n\nimpl B {\n    async fn b(\n        x: u8,\n    ) {\n        \
+                    c();\n    }\n}\n\ntrait T {\n    fn declared(&self);\n}\n";
+        let found: Vec<_> = functions(text).into_iter().map(|f| (f.name, f.lines)).collect();
+        assert_eq!(found, [("a".to_owned(), 1), ("b".to_owned(), 5)]);
+    }
+
+    #[test]
+    fn words_are_whole() {
+        assert!(has_word("use tonic::Status", "tonic"));
+        assert!(!has_word("use tonic_health as isotonic", "tonic"));
+    }
+}

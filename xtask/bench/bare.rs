@@ -1,0 +1,177 @@
+//! The baseline: a server with the same messages and the same work, and nothing of moss.
+//!
+//! No validation, no policy, no journal, no limits. Answers are filled up to the length of the
+//! daemon's, so that both sides move the same bytes.
+
+mod plugin;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use anyhow::{Context, Result};
+use moss_proto::v1;
+use moss_proto::v1::status_service_server::{StatusService, StatusServiceServer};
+use moss_proto::v1::tool_service_server::{ToolService, ToolServiceServer};
+use prost::Message as _;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::{Request, Response, Status};
+
+use self::plugin::Component;
+
+/// How long the answer to a call of a tool is.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The tool.
+    pub(crate) tool: String,
+    /// The bytes of the whole message.
+    pub(crate) bytes: usize,
+}
+
+struct Bare {
+    workspace: PathBuf,
+    component: Component,
+    answers: Vec<Answer>,
+}
+
+struct Ready;
+
+type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
+
+/// Serves until the process is killed.
+pub(crate) async fn serve(
+    socket: &Path,
+    workspace: &Path,
+    component: &Path,
+    answers: Vec<Answer>,
+) -> Result<()> {
+    let component = Component::load(component, workspace).map_err(plugin::error)?;
+    let bare = Bare { workspace: workspace.to_owned(), component, answers };
+    let listener = tokio::net::UnixListener::bind(socket).context("cannot listen")?;
+    tonic::transport::Server::builder()
+        .add_service(ToolServiceServer::new(bare))
+        .add_service(StatusServiceServer::new(Ready))
+        .serve_with_incoming(UnixListenerStream::new(listener))
+        .await?;
+    Ok(())
+}
+
+// === impl Answer ===
+
+impl Answer {
+    /// Reads the form `tool=bytes`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let (tool, bytes) = text.split_once('=').context("an answer is TOOL=BYTES")?;
+        Ok(Self { tool: tool.to_owned(), bytes: bytes.parse()? })
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.tool, self.bytes)
+    }
+}
+
+// === impl Bare ===
+
+impl Bare {
+    async fn work(&self, call: &v1::Call) -> Result<String> {
+        match call.tool.as_str() {
+            "read_file" => {
+                let arguments: Value = serde_json::from_str(&call.arguments_json)?;
+                let path = arguments["path"].as_str().context("no path")?;
+                Ok(tokio::fs::read(self.workspace.join(path)).await.map(String::from_utf8)??)
+            }
+            "replace_lines" => {
+                let arguments: Value = serde_json::from_str(&call.arguments_json)?;
+                let path = arguments["path"].as_str().context("no path")?;
+                let line = arguments["newText"].as_str().context("no text")?;
+                self.edit(path, line).await.map(|()| String::new())
+            }
+            tool => self.component.call(tool, &call.arguments_json).await.map_err(plugin::error),
+        }
+    }
+
+    /// Puts a line in the place of the first one, durably and atomically.
+    async fn edit(&self, path: &str, line: &str) -> Result<()> {
+        let path = self.workspace.join(path);
+        let text = tokio::fs::read_to_string(&path).await?;
+        let (_, rest) = text.split_once('\n').context("no line")?;
+        let next = path.with_extension("next");
+        let mut file = tokio::fs::File::create(&next).await?;
+        file.write_all(format!("{line}\n{rest}").as_bytes()).await?;
+        file.sync_all().await?;
+        tokio::fs::rename(&next, &path).await?;
+        tokio::fs::File::open(&self.workspace).await?.sync_all().await?;
+        Ok(())
+    }
+
+    /// Makes an answer as long as the daemon's.
+    fn answer(&self, call: v1::Call, output_json: String) -> v1::CallToolResponse {
+        let wanted = self.answers.iter().find(|answer| answer.tool == call.tool);
+        let wanted = wanted.map_or(0, |answer| answer.bytes);
+        let mut result = v1::CallResult {
+            tool: call.tool,
+            outcome: v1::Outcome::Ok.into(),
+            output_json,
+            ..v1::CallResult::default()
+        };
+        let missing = wanted.saturating_sub(result.encoded_len());
+        result.output_json.extend(std::iter::repeat_n(' ', missing));
+        v1::CallToolResponse { result: Some(result) }
+    }
+}
+
+#[tonic::async_trait]
+impl ToolService for Bare {
+    type StreamCallToolStream = Events;
+
+    async fn call_tool(
+        &self,
+        request: Request<v1::CallToolRequest>,
+    ) -> Result<Response<v1::CallToolResponse>, Status> {
+        let call = request.into_inner().call.ok_or_else(|| Status::invalid_argument("no call"))?;
+        if call.tool == "delete_file" {
+            return Err(Status::permission_denied("denied"));
+        }
+        let output =
+            self.work(&call).await.map_err(|error| Status::internal(format!("{error:#}")))?;
+        Ok(Response::new(self.answer(call, output)))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Request<v1::ListToolsRequest>,
+    ) -> Result<Response<v1::ListToolsResponse>, Status> {
+        Err(Status::unimplemented("not measured"))
+    }
+
+    async fn get_tool(
+        &self,
+        _: Request<v1::GetToolRequest>,
+    ) -> Result<Response<v1::GetToolResponse>, Status> {
+        Err(Status::unimplemented("not measured"))
+    }
+
+    async fn stream_call_tool(
+        &self,
+        _: Request<v1::StreamCallToolRequest>,
+    ) -> Result<Response<Events>, Status> {
+        Err(Status::unimplemented("not measured"))
+    }
+}
+
+// === impl Ready ===
+
+#[tonic::async_trait]
+impl StatusService for Ready {
+    async fn get_status(
+        &self,
+        _: Request<v1::GetStatusRequest>,
+    ) -> Result<Response<v1::GetStatusResponse>, Status> {
+        Ok(Response::new(v1::GetStatusResponse::default()))
+    }
+}

@@ -1,0 +1,178 @@
+//! What is measured, and how often.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use prost::Message as _;
+use serde_json::json;
+
+use crate::bare::Answer;
+use crate::caller::{Caller, done};
+use crate::place::Place;
+use crate::process::Server;
+use crate::report::{Figure, Value};
+use crate::timing::Durations;
+
+/// Calls before any is measured.
+const WARM_UP: usize = 200;
+const READS: usize = 3000;
+const REFUSALS: usize = 1000;
+const EDITS: usize = 300;
+const PLUGIN_CALLS: usize = 500;
+/// Calls between the two measurements of memory.
+const MEMORY_CALLS: usize = 1000;
+const STARTS: usize = 20;
+const COMMANDS: usize = 50;
+/// Longest wait for plugins to be compiled.
+const PLUGINS_WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// What to call: the tool and the arguments of the n-th call.
+type Call = (&'static str, fn(usize) -> String);
+
+const READ: Call = ("read_file", |_| json!({ "path": "read.rs" }).to_string());
+const EDIT: Call = ("replace_lines", |number| {
+    let line = format!("// edit {number:06}");
+    json!({ "path": "edited.rs", "startLine": 1, "endLine": 1, "newText": line }).to_string()
+});
+const COUNT: Call = ("word_count", |_| json!({ "path": "docs" }).to_string());
+const DELETE: Call = ("delete_file", |_| json!({ "path": "read.rs" }).to_string());
+
+/// Measures everything.
+pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
+    eprintln!("measuring; this takes about a minute");
+    let (daemon, caller) = Server::daemon(place).await?;
+    plugins(&caller).await?;
+    let idle = daemon.resident_bytes()?;
+    for number in 0..MEMORY_CALLS {
+        one(&caller, READ, number).await?;
+    }
+    let used = daemon.resident_bytes()?;
+    let mut figures = calls(place, &caller).await?;
+    figures.extend([
+        bytes("memory, idle, one plugin loaded", idle),
+        bytes("memory after 1,000 calls", used),
+    ]);
+    figures.push(command(place, "`moss call read_file`, with a daemon")?);
+    drop(caller);
+    daemon.stop().await?;
+    figures.push(command(place, "`moss call read_file`, without")?);
+    figures.push(start(place).await?);
+    Ok(figures)
+}
+
+/// Calls over gRPC, in pairs with the bare server.
+async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Figure>> {
+    let mut answers = Vec::new();
+    for call in [READ, EDIT, COUNT] {
+        let bytes = done(one(caller, call, 0).await?)?.encoded_len();
+        answers.push(Answer { tool: call.0.to_owned(), bytes });
+    }
+    let (bare, bare_caller) = Server::bare(place, &answers).await?;
+    let both = [caller, &bare_caller];
+    let figures = vec![
+        paired("read_file, 16 KiB", both, READ, READS, Some("ratio ≤ 1.15")).await?,
+        paired("plugin call, 8 small files", both, COUNT, PLUGIN_CALLS, Some("ratio ≤ 1.3"))
+            .await?,
+        paired("call refused by policy", both, DELETE, REFUSALS, None).await?,
+        paired("edit, durable", both, EDIT, EDITS, None).await?,
+    ];
+    drop(bare_caller);
+    bare.stop().await?;
+    Ok(figures)
+}
+
+/// Measures both sides in turns: whatever else the machine does meets both.
+async fn paired(
+    name: &'static str,
+    [moss, bare]: [&Caller; 2],
+    call: Call,
+    count: usize,
+    target: Option<&'static str>,
+) -> Result<Figure> {
+    for number in 1..=WARM_UP.min(count) {
+        timed(moss, call, number).await?;
+        timed(bare, call, number).await?;
+    }
+    let (mut with, mut without) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for number in 0..count {
+        // Even and odd calls differ in who is first, and in what an edit writes.
+        if number % 2 == 0 {
+            with.push(timed(moss, call, count + number).await?);
+            without.push(timed(bare, call, count + number).await?);
+        } else {
+            without.push(timed(bare, call, count + number).await?);
+            with.push(timed(moss, call, count + number).await?);
+        }
+    }
+    let durations = |durations: Vec<Duration>| Value::Durations(Durations::from(durations));
+    Ok(Figure { name, value: durations(with), baseline: Some(durations(without)), target })
+}
+
+async fn timed(caller: &Caller, call: Call, number: usize) -> Result<Duration> {
+    let arguments = call.1(number);
+    let started = Instant::now();
+    let response = caller.call(call.0, arguments).await;
+    let duration = started.elapsed();
+    match response {
+        Err(status) if call.0 == DELETE.0 && status.code() == tonic::Code::PermissionDenied => {}
+        response => {
+            done(response.with_context(|| call.0)?)?;
+        }
+    }
+    Ok(duration)
+}
+
+async fn one(
+    caller: &Caller,
+    call: Call,
+    number: usize,
+) -> Result<moss_proto::v1::CallToolResponse> {
+    caller.call(call.0, call.1(number)).await.with_context(|| call.0)
+}
+
+/// Waits until every plugin is ready.
+async fn plugins(caller: &Caller) -> Result<()> {
+    let started = Instant::now();
+    while !caller.plugins_are_ready().await? {
+        if started.elapsed() > PLUGINS_WAIT_MAX {
+            bail!("the plugins are not ready after {PLUGINS_WAIT_MAX:?}");
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
+/// Whole processes of the command line.
+fn command(place: &Place, name: &'static str) -> Result<Figure> {
+    let mut durations = Vec::with_capacity(COMMANDS);
+    for _ in 0..COMMANDS {
+        let mut command = place.moss();
+        command.args(["call", "read_file", "path=read.rs", "--json"]).stdin(Stdio::null());
+        let started = Instant::now();
+        let output = command.output().context("cannot start moss")?;
+        durations.push(started.elapsed());
+        if !output.status.success() {
+            bail!("`moss call` failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    let value = Value::Durations(durations.into());
+    Ok(Figure { name, value, baseline: None, target: Some("< 50 ms") })
+}
+
+/// From the start of the process to its first answer.
+async fn start(place: &Place) -> Result<Figure> {
+    let mut durations = Vec::with_capacity(STARTS);
+    for _ in 0..STARTS {
+        let (daemon, caller) = Server::daemon(place).await?;
+        durations.push(daemon.start);
+        drop(caller);
+        daemon.stop().await?;
+    }
+    let value = Value::Durations(durations.into());
+    Ok(Figure { name: "start to first answer", value, baseline: None, target: Some("< 100 ms") })
+}
+
+fn bytes(name: &'static str, bytes: u64) -> Figure {
+    Figure { name, value: Value::Bytes(bytes), baseline: None, target: Some("< 60 MiB") }
+}

@@ -1,0 +1,51 @@
+//! Measures moss against bare baselines: the same protocol and the same work, without moss.
+//!
+//! Two servers run side by side, each in a process of its own behind a Unix socket of its own: the
+//! real daemon, and this program as `bare`. Calls are measured in pairs, one to each, in turns. It
+//! reports and never judges: the exit code says only whether measuring worked.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the output of this program is for the person at the terminal"
+)]
+
+mod bare;
+mod caller;
+mod figures;
+mod place;
+mod process;
+mod report;
+mod timing;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // The same runtime for the measuring side, the bare side and, by its own choice, the daemon.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(&arguments))
+}
+
+async fn run(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [bare, socket, workspace, component, answers @ ..] if bare == "bare" => {
+            let answers = answers.iter().map(|text| bare::Answer::parse(text));
+            let answers = answers.collect::<Result<_>>()?;
+            bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
+        }
+        [moss, components, directory] => {
+            let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;
+            let figures = figures::measure(&place).await?;
+            report::print(&figures);
+            Ok(())
+        }
+        _ => bail!("usage: bench-calls MOSS COMPONENTS DIRECTORY; see `cargo xtask bench calls`"),
+    }
+}
+
+/// This program's file.
+fn this_program() -> Result<PathBuf> {
+    std::env::current_exe().context("cannot find this program")
+}

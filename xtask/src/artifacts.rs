@@ -1,0 +1,55 @@
+//! What the other commands need to have built: the WASM target, the daemon, the example plugins.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::child;
+use crate::layout::{Layout, Profile, WASM_TARGET};
+
+/// Adds the target of plugins to the toolchain where it is missing.
+pub(crate) fn wasm_target() -> Result<()> {
+    if has_wasm_target()? {
+        return Ok(());
+    }
+    if Command::new("rustup").arg("--version").output().is_err() {
+        bail!(
+            "this toolchain cannot build plugins: its standard library for {WASM_TARGET} is \
+             missing, and so is rustup, which would add it; install Rust from https://rustup.rs, \
+             or the package of your system that has the {WASM_TARGET} target"
+        );
+    }
+    child::run(Command::new("rustup").args(["target", "add", WASM_TARGET]))
+}
+
+/// Builds the daemon.
+pub(crate) fn daemon(layout: &Layout, profile: Profile) -> Result<()> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);
+    child::run(build.args(profile.arguments()))
+}
+
+/// Builds the example plugins.
+pub(crate) fn plugins(layout: &Layout) -> Result<()> {
+    wasm_target()?;
+    let mut build = child::cargo();
+    build
+        .current_dir(&layout.root)
+        .args(["build", "--release", "--target", WASM_TARGET])
+        .args(["--manifest-path", "plugins-example/Cargo.toml", "--target-dir"])
+        .arg(layout.plugin_target());
+    child::run(&mut build)
+}
+
+fn has_wasm_target() -> Result<bool> {
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let output = rustc
+        .args(["--print", "target-libdir", "--target", WASM_TARGET])
+        .output()
+        .context("cannot start rustc: install Rust from https://rustup.rs")?;
+    if !output.status.success() {
+        bail!("this Rust does not know the target {WASM_TARGET}: moss needs Rust 1.95 or newer");
+    }
+    let directory = String::from_utf8(output.stdout).context("rustc printed a strange path")?;
+    Ok(std::path::Path::new(directory.trim()).is_dir())
+}

@@ -1,0 +1,94 @@
+//! Where things are in the repository and in the target directory. Only names: nothing is opened.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The target of plugins.
+pub(crate) const WASM_TARGET: &str = "wasm32-wasip2";
+
+/// The places that the commands work with.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// The root of the repository.
+    pub(crate) root: PathBuf,
+    /// What Cargo builds into; this program stands in its `debug`.
+    pub(crate) target: PathBuf,
+}
+
+/// How the daemon is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quick to build.
+    Debug,
+    /// Quick to run.
+    Release,
+}
+
+// === impl Layout ===
+
+impl Layout {
+    pub(crate) fn find() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("no repository")?;
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let target = program.ancestors().nth(2).context("this program is not in a target")?;
+        Ok(Self { root: root.to_owned(), target: target.to_owned() })
+    }
+
+    /// The daemon.
+    pub(crate) fn moss(&self, profile: Profile) -> PathBuf {
+        self.target.join(profile.directory()).join("moss")
+    }
+
+    /// The program that measures.
+    pub(crate) fn bench_calls(&self) -> PathBuf {
+        self.target.join(Profile::Release.directory()).join("bench-calls")
+    }
+
+    /// The plugins that people copy.
+    pub(crate) fn plugins(&self) -> PathBuf {
+        self.root.join("plugins-example")
+    }
+
+    /// The list that names them.
+    pub(crate) fn plugin_list(&self) -> PathBuf {
+        self.plugins().join("moss-tools.json")
+    }
+
+    /// The components: where `plugin_list` expects them, wherever Cargo builds everything else.
+    pub(crate) fn components(&self) -> PathBuf {
+        self.plugin_target().join(WASM_TARGET).join("release")
+    }
+
+    pub(crate) fn plugin_target(&self) -> PathBuf {
+        self.plugins().join("target")
+    }
+
+    /// The Python environment of the client tests.
+    pub(crate) fn python_environment(&self) -> PathBuf {
+        self.target.join("clients")
+    }
+
+    pub(crate) fn python_requirements(&self) -> PathBuf {
+        self.root.join("tests/clients/requirements.txt")
+    }
+}
+
+// === impl Profile ===
+
+impl Profile {
+    fn directory(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Release => "release",
+        }
+    }
+
+    /// What Cargo must be told.
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Debug => &[],
+            Self::Release => &["--release"],
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `cargo xtask lint`: formatting, clippy and documentation, warnings as errors, of the workspace
+//! and of the example plugins.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::layout::{Layout, WASM_TARGET};
+use crate::{artifacts, child};
+
+const PLUGINS: [&str; 2] = ["--manifest-path", "plugins-example/Cargo.toml"];
+/// Everything, what is behind features too.
+const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/guest"];
+const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
+
+pub(crate) fn run(layout: &Layout) -> Result<()> {
+    artifacts::wasm_target()?;
+    let cargo = |subcommand: &[&str]| -> Command {
+        let mut cargo = child::cargo();
+        cargo.current_dir(&layout.root).args(subcommand);
+        cargo
+    };
+    child::run(cargo(&["fmt", "--all", "--check"]).args([] as [&str; 0]))?;
+    child::run(cargo(&["fmt"]).args(PLUGINS).args(["--all", "--check"]))?;
+    child::run(cargo(&["clippy", "--all-targets"]).args(WORKSPACE).args(DENY_WARNINGS))?;
+    child::run(
+        cargo(&["clippy", "--target", WASM_TARGET])
+            .args(PLUGINS)
+            .arg("--target-dir")
+            .arg(layout.plugin_target())
+            .args(DENY_WARNINGS),
+    )?;
+    let mut doc = cargo(&["doc", "--no-deps", "--document-private-items"]);
+    child::run(doc.args(WORKSPACE).env("RUSTDOCFLAGS", "-D warnings"))
+}

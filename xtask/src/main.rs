@@ -1,0 +1,71 @@
+//! What developers and newcomers run: `cargo xtask serve`, `test`, `lint`, `ci`, `bench calls`.
+//!
+//! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
+//! written outside the repository and its target directory, apart from the WASM target that rustup
+//! installs.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the output of these commands is for the person at the terminal"
+)]
+
+mod artifacts;
+mod bench;
+mod child;
+mod layout;
+mod lint;
+mod python;
+mod serve;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::layout::Layout;
+
+const USAGE: &str = "\
+usage:
+  cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
+      build everything, then serve DIR (default: the repository around the current directory);
+      ARGS go to `moss serve`
+  cargo xtask test [-- ARGS]
+      set everything up and run all tests; ARGS go to `cargo test`
+  cargo xtask lint
+      formatting, clippy and documentation, warnings as errors
+  cargo xtask ci
+      lint, then test
+  cargo xtask bench calls
+      measure calls, edits, memory and start against bare baselines, in a release build";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let layout = Layout::find()?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["serve", rest @ ..] => serve::run(&layout, rest),
+        ["test"] => test::run(&layout, &[]),
+        ["test", "--", rest @ ..] => test::run(&layout, rest),
+        ["lint"] => lint::run(&layout),
+        ["ci"] => {
+            lint::run(&layout)?;
+            test::run(&layout, &[])
+        }
+        ["bench", "calls"] => bench::calls(&layout),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!("cannot make sense of `{}`\n\n{USAGE}", arguments.join(" ")),
+    }
+}

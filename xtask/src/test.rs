@@ -1,0 +1,113 @@
+//! `cargo xtask test`: every test there is, with all that they need.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::layout::{Layout, Profile};
+use crate::{artifacts, child, python};
+
+/// What the test programs said at their ends.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    programs: usize,
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+}
+
+pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
+    let started = Instant::now();
+    artifacts::plugins(layout)?;
+    let python = python::environment(layout)?;
+    artifacts::daemon(layout, Profile::Debug)?;
+
+    let mut tally = Tally::default();
+    let mut workspace = child::cargo();
+    workspace
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(arguments)
+        .env("MOSS_TEST_BINARY", layout.moss(Profile::Debug))
+        .env("MOSS_TEST_PLUGINS", layout.components())
+        .env("MOSS_TEST_PYTHON", python);
+    let mut plugins = child::cargo();
+    plugins
+        .args(["test", "--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
+        .arg("--target-dir")
+        .arg(layout.plugin_target())
+        .args(arguments);
+    let mut all_passed = true;
+    for test in [&mut workspace, &mut plugins] {
+        all_passed &= tally.follow(test.current_dir(&layout.root))?;
+    }
+    let Tally { programs, passed, failed, ignored } = tally;
+    println!(
+        "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
+         in {programs} test programs, {} s in all",
+        started.elapsed().as_secs()
+    );
+    if !all_passed {
+        bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
+    }
+    Ok(())
+}
+
+// === impl Tally ===
+
+impl Tally {
+    /// Runs tests, shows what they say and counts. Returns whether all passed.
+    fn follow(&mut self, test: &mut Command) -> Result<bool> {
+        let text = child::announce(test);
+        let mut running = test
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start `{text}`"))?;
+        for line in BufReader::new(running.stdout.take().context("no output")?).lines() {
+            let line = line.context("cannot read the output of the tests")?;
+            println!("{line}");
+            self.count(&line);
+        }
+        Ok(running.wait().context("cannot wait for the tests")?.success())
+    }
+
+    /// Adds a line like `test result: ok. 12 passed; 0 failed; 1 ignored; …`.
+    fn count(&mut self, line: &str) {
+        let Some((_, counts)) =
+            line.strip_prefix("test result: ").and_then(|result| result.split_once(". "))
+        else {
+            return;
+        };
+        self.programs += 1;
+        for count in counts.split("; ") {
+            if let Some((number, kind)) = count.split_once(' ') {
+                let number = number.parse().unwrap_or(0);
+                match kind {
+                    "passed" => self.passed += number,
+                    "failed" => self.failed += number,
+                    "ignored" => self.ignored += number,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_test_programs_add_up() {
+        let mut tally = Tally::default();
+        for line in [
+            "running 3 tests",
+            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; 0.1s",
+            "test result: FAILED. 1 passed; 2 failed; 4 ignored; 0 measured; 0 filtered out",
+        ] {
+            tally.count(line);
+        }
+        assert_eq!(tally, Tally { programs: 2, passed: 4, failed: 2, ignored: 4 });
+    }
+}
