@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::{ContentHash, RelPath};
@@ -85,6 +86,20 @@ impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Waits until something is there that other threads, which may be kept from running, bring about.
+pub(crate) fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    const LOOKS_MAX: usize = 60_000;
+    (0..LOOKS_MAX)
+        .find_map(|_| {
+            let found = look();
+            if found.is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            found
+        })
+        .unwrap_or_else(|| panic!("never: {what}"))
 }
 
 // === impl Fixture ===

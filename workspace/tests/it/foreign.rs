@@ -12,7 +12,7 @@ use moss_sdk::file::Content;
 use moss_workspace::{Error, History, HistoryFilter, HistoryLimits, Resolver, Workspace};
 
 use crate::fixture::{
-    Fixture, RESOLVERS, SetOnDrop, edit, history, open, origin, rel, tree, write,
+    Fixture, RESOLVERS, SetOnDrop, edit, eventually, history, open, origin, rel, tree, write,
 };
 
 /// Appends a line through moss; `false` where somebody else was faster.
@@ -119,7 +119,9 @@ fn race(save: Save) {
                 std::thread::yield_now();
             }
             (0..number * 37 % 300).for_each(|_| std::thread::yield_now());
-            assert!(displaced == number - 1 || is_safe(&path, &last, &fixture.history), "{number}");
+            if displaced != number - 1 {
+                expect_safe(&path, &last, &fixture.history);
+            }
             let line = format!("foreign {number}\n");
             let file = save(&path, &line);
             // A program that had opened the file before the exchange may write to the old one
@@ -153,29 +155,20 @@ fn race(save: Save) {
     assert_eq!(names, [Path::new("x")]);
 }
 
-/// Whether a line is in the file, or in bytes that history kept. While moss finds out that it came
-/// too late, its own version is in the file for an instant.
-fn is_safe(path: &Path, line: &str, history: &History) -> bool {
+/// Waits until a line is in the file, or in bytes that history kept. While moss finds out that it
+/// came too late, its own version is in the file for an instant.
+fn expect_safe(path: &Path, line: &str, history: &History) {
     let has_line = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(line);
     let is_kept = || {
         let kept = history.kept().unwrap();
         kept.iter().any(|kept| has_line(&history.content(&kept.hash).unwrap().unwrap()))
     };
-    (0..10_000).any(|_| {
-        std::thread::yield_now();
-        has_line(&read(path)) || is_kept()
-    })
+    eventually(line, || (has_line(&read(path)) || is_kept()).then_some(()));
 }
 
 /// Between a rename away and back there may be no file for an instant.
 fn read(path: &Path) -> Vec<u8> {
-    for _ in 0..1_000_000 {
-        match fs::read(path) {
-            Ok(bytes) => return bytes,
-            Err(_) => std::thread::yield_now(),
-        }
-    }
-    panic!("{} is gone", path.display());
+    eventually("the file is there", || fs::read(path).ok())
 }
 
 #[test]

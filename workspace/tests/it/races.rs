@@ -10,10 +10,9 @@ use moss_sdk::edit::ChangeSet;
 use moss_workspace::{Error, Plan};
 use rustix::fs::{CWD, RenameFlags};
 
-use crate::fixture::{Fixture, RESOLVERS, SetOnDrop, create, origin, rel, tree, write};
+use crate::fixture::{Fixture, RESOLVERS, SetOnDrop, create, eventually, origin, rel, tree, write};
 
 const COMMITS: usize = 150;
-const PLANS_MAX: usize = 10_000;
 const OLD: &str = "old\n";
 const NEW: &str = "new\n";
 
@@ -30,13 +29,11 @@ fn swap(root: &Path, done: &AtomicBool) -> usize {
 
 /// A plan whose file lies in `a` at the moment.
 fn plan_for_a(fixture: &Fixture, changes: &ChangeSet) -> Plan {
-    let plans = (0..PLANS_MAX).filter_map(|_| match fixture.workspace.plan(changes) {
-        Ok(plan) => Some(plan),
+    eventually("the link leads to `a`", || match fixture.workspace.plan(changes) {
+        Ok(plan) => Some(plan).filter(|p| p.files()[0].real.components().next() == Some("a")),
         Err(Error::Busy { .. }) => None,
         Err(error) => panic!("{error:?}"),
-    });
-    let is_for_a = |plan: &Plan| plan.files()[0].real.components().next() == Some("a");
-    plans.into_iter().find(is_for_a).expect("the link leads to `a` now and then")
+    })
 }
 
 /// Commits one change through the link; whether it went through. Either way only the planned file
