@@ -3,7 +3,6 @@
 //! A line ends with `\n` or `\r\n`; a lone carriage return is data. The empty text has no line, and
 //! a final line end does not start another line.
 
-use std::fmt::Write;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 
@@ -50,9 +49,14 @@ pub(crate) struct Excerpt {
     pub(crate) complete: bool,
 }
 
-/// Puts its number before a line: right-aligned to six columns, then a tab.
-pub(crate) fn numbered(number: u64, line: &str) -> String {
-    format!("{number:>GUTTER_WIDTH$}\t{line}")
+/// Appends the number of a line, right-aligned to six columns, and a tab: what stands before the
+/// line where lines are shown.
+pub(crate) fn push_gutter(text: &mut String, number: u64) {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(number);
+    text.extend(std::iter::repeat_n(' ', GUTTER_WIDTH.saturating_sub(digits.len())));
+    text.push_str(digits);
+    text.push('\t');
 }
 
 /// Splits off a line end, if there is one.
@@ -65,7 +69,7 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').map(without_line_end).collect()
 }
 
-/// Refuses a text whose every line starts with a line number as [`numbered`] writes it: it was
+/// Refuses a text whose every line starts with a line number as [`push_gutter`] writes it: it was
 /// copied together with the numbers. The first number may have lost its blanks.
 pub(crate) fn refuse_gutter(text: &str, argument: &str) -> Result<(), ToolError> {
     if !has_gutter(text) {
@@ -196,8 +200,9 @@ impl<'a> Lines<'a> {
             let shown = &line[..line.floor_char_boundary(EXCERPT_LINE_BYTES_MAX)];
             let cut = if shown.len() < line.len() { "…" } else { "" };
             excerpt.complete &= cut.is_empty();
-            write!(excerpt.text, "\n{}{cut}", numbered(number as u64, shown))
-                .expect("a string takes every text");
+            excerpt.text.push('\n');
+            push_gutter(&mut excerpt.text, number as u64);
+            excerpt.text.extend([shown, cut]);
         }
         excerpt.complete &= last.min(self.count()) <= to_shown;
         excerpt

@@ -254,7 +254,7 @@ fn check_output(entry: &Entry, output: &Value, bytes_max: usize) -> Result<Strin
         let at = error.instance_path().as_str();
         return Err(broken(format!("the result breaks the declared schema at `{at}`: {error}")));
     }
-    let text = output.to_string();
+    let text = serde_json::to_string(output).expect("a value is written as JSON");
     if text.len() > bytes_max {
         let size = text.len();
         return Err(ToolError::new(

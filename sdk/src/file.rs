@@ -89,14 +89,22 @@ pub struct FileLines {
     /// How many lines the whole file has; 0 for an empty file.
     pub lines_total: u64,
     /// The lines of the window, from its start; none where it starts past the end.
-    pub lines: Vec<Line>,
+    pub lines: Lines,
+}
+
+/// Lines one after the other, in one piece of memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lines {
+    text: String,
+    /// Where each line ends in `text`, and how many bytes were cut off it.
+    ends: Vec<(usize, u64)>,
 }
 
 /// One line without its line end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
     /// The text, cut at the window's bound.
-    pub text: String,
+    pub text: &'a str,
     /// How many bytes were cut off.
     pub bytes_cut: u64,
 }
@@ -161,4 +169,47 @@ pub enum EntryKind {
     Symlink,
     /// A socket, a FIFO, a device.
     Other,
+}
+
+// === impl Lines ===
+
+impl Lines {
+    /// Adds a line.
+    pub fn push(&mut self, line: Line<'_>) {
+        self.text.push_str(line.text);
+        self.ends.push((self.text.len(), line.bytes_cut));
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Returns the bytes of the text of all lines.
+    pub fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Returns the lines in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, bytes_cut)| {
+            let text = &self.text[start..end];
+            start = end;
+            Line { text, bytes_cut }
+        })
+    }
+}
+
+impl<'a> FromIterator<Line<'a>> for Lines {
+    fn from_iter<I: IntoIterator<Item = Line<'a>>>(lines: I) -> Self {
+        let mut all = Self::default();
+        lines.into_iter().for_each(|line| all.push(line));
+        all
+    }
 }

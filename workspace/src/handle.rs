@@ -38,6 +38,16 @@ pub struct Identity {
     pub inode: u64,
 }
 
+/// Whether reading may wait for a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// It may.
+    Wait,
+    /// It fails with `AGAIN` where it would.
+    #[cfg(target_os = "linux")]
+    AtOnce,
+}
+
 /// What the system says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -99,6 +109,7 @@ pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<()> {
 pub(crate) fn feed(
     fd: &OwnedFd,
     bytes_max: u64,
+    patience: Patience,
     mut take: impl FnMut(&[u8]) -> bool,
 ) -> Result<u64> {
     let end = bytes_max.saturating_add(1);
@@ -106,7 +117,7 @@ pub(crate) fn feed(
     let mut offset = 0;
     while offset < end {
         let most = usize::try_from(end - offset).unwrap_or(usize::MAX).min(BUFFER_BYTES);
-        let count = match rustix::io::pread(fd, &mut buffer[..most], offset) {
+        let count = match patience.read(fd, &mut buffer[..most], offset) {
             Ok(0) => break,
             Ok(count) => count,
             Err(Errno::INTR) => continue,
@@ -121,9 +132,9 @@ pub(crate) fn feed(
 }
 
 /// Reads a file from its start, up to one byte more than the limit.
-pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    feed(fd, bytes_max, |chunk| {
+    feed(fd, bytes_max, patience, |chunk| {
         bytes.extend_from_slice(chunk);
         true
     })?;
@@ -133,7 +144,7 @@ pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64) -> Result<Vec<u8>> {
 /// Hashes a file from its start in constant memory, up to the limit.
 pub(crate) fn hash_to(fd: &OwnedFd, bytes_max: u64) -> Result<(ContentHash, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let size_bytes = feed(fd, bytes_max, |chunk| {
+    let size_bytes = feed(fd, bytes_max, Patience::Wait, |chunk| {
         hasher.update(chunk);
         true
     })?;
@@ -143,6 +154,23 @@ pub(crate) fn hash_to(fd: &OwnedFd, bytes_max: u64) -> Result<(ContentHash, u64)
 /// Returns the name of a content.
 pub fn hash(bytes: &[u8]) -> ContentHash {
     ContentHash::from_bytes(blake3::hash(bytes).into())
+}
+
+// === impl Patience ===
+
+impl Patience {
+    fn read(self, fd: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        match self {
+            Self::Wait => rustix::io::pread(fd, buffer, offset),
+            #[cfg(target_os = "linux")]
+            Self::AtOnce if offset > crate::cached::BYTES_MAX => Err(Errno::AGAIN),
+            #[cfg(target_os = "linux")]
+            Self::AtOnce => {
+                let buffers = &mut [std::io::IoSliceMut::new(buffer)];
+                rustix::io::preadv2(fd, buffers, offset, rustix::io::ReadWriteFlags::NOWAIT)
+            }
+        }
+    }
 }
 
 // === impl Stat ===

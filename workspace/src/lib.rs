@@ -2,15 +2,19 @@
 //!
 //! * A [`Workspace`] is one opened root. Names are resolved beneath it by held descriptors; links
 //!   that lead out, other mounts, devices and FIFOs are refused.
-//! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`].
+//! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`]; without waiting
+//!   for a disk, [`Workspace::open_cached`].
 //! * Writing: [`Workspace::plan`] turns a change set into exact bytes, diff and digest;
 //!   [`Workspace::commit`] carries a [`Plan`] out, all of it or nothing, and records it in the
 //!   [`History`]; [`History::plan_undo`] plans the way back; [`recover()`] cleans up after a crash.
 //! * [`own`] holds moss's own files, outside of any workspace.
 //!
 //! Nothing here decides whether something is allowed, asks anybody, or runs anything. Everything
-//! is synchronous: callers with an event loop use its pool for blocking work.
+//! may wait: callers with an event loop use its pool for blocking work. Only
+//! [`Workspace::open_cached`] never does.
 
+#[cfg(target_os = "linux")]
+mod cached;
 mod changes;
 mod commit;
 mod diff;

@@ -4,16 +4,16 @@ use std::os::fd::OwnedFd;
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use moss_sdk::ContentHash;
-use moss_sdk::file::{FileLines, Line, LineWindow, Text, TextForm};
+use moss_sdk::file::{FileLines, Line, LineWindow, Lines, Text, TextForm};
 use rustix::io::Result;
 
-use crate::handle;
+use crate::handle::{self, Patience};
 use crate::text::{self, NotText};
 
 /// Splits pieces of text into lines and keeps those in the window.
 struct Collector {
     window: LineWindow,
-    lines: Vec<Line>,
+    lines: Lines,
     /// The kept part of the present line and the number of bytes that were cut off.
     line: String,
     cut: u64,
@@ -22,7 +22,6 @@ struct Collector {
     /// Whether the last piece ended with a carriage return.
     after_cr: bool,
     number: u64,
-    kept_bytes: usize,
     full: bool,
     lf: u64,
     crlf: u64,
@@ -33,6 +32,7 @@ struct Collector {
 pub(crate) fn stream(
     fd: &OwnedFd,
     bytes_max: u64,
+    patience: Patience,
     window: LineWindow,
 ) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
     let mut head = None;
@@ -40,7 +40,7 @@ pub(crate) fn stream(
     let mut collector = Collector::new(window);
     let mut piece = String::with_capacity(1 << 16);
     let (mut malformed, mut binary) = (false, false);
-    let size_bytes = handle::feed(fd, bytes_max, |chunk| {
+    let size_bytes = handle::feed(fd, bytes_max, patience, |chunk| {
         hasher.update(chunk);
         let ((encoding, _), decoder) = head.get_or_insert_with(|| start(chunk));
         malformed = !decode_into(decoder, chunk, false, &mut piece, |text| {
@@ -109,13 +109,12 @@ impl Collector {
     fn new(window: LineWindow) -> Self {
         Self {
             window,
-            lines: Vec::new(),
+            lines: Lines::default(),
             line: String::new(),
             cut: 0,
             line_bytes: 0,
             after_cr: false,
             number: 1,
-            kept_bytes: 0,
             full: false,
             lf: 0,
             crlf: 0,
@@ -125,6 +124,14 @@ impl Collector {
     fn push(&mut self, mut text: &str) {
         while let Some(at) = memchr::memchr(b'\n', text.as_bytes()) {
             let before = &text[..at];
+            if self.line_bytes == 0 && self.is_wanted() && at <= self.window.line_bytes_max {
+                // A whole line, as nearly all are: it needs no putting together.
+                let crlf = before.ends_with('\r');
+                self.keep_line(if crlf { &before[..at - 1] } else { before }, 0);
+                self.count_line(crlf);
+                text = &text[at + 1..];
+                continue;
+            }
             let crlf = if at == 0 { self.after_cr } else { before.ends_with('\r') };
             self.append(before);
             self.end_line(crlf);
@@ -165,24 +172,34 @@ impl Collector {
     }
 
     fn end_line(&mut self, crlf: bool) {
+        self.take_line();
+        self.count_line(crlf);
+    }
+
+    fn count_line(&mut self, crlf: bool) {
         *(if crlf { &mut self.crlf } else { &mut self.lf }) += 1;
         self.after_cr = false;
-        self.take_line();
         self.number += 1;
         self.line_bytes = 0;
     }
 
+    /// Takes the line that was put together.
     fn take_line(&mut self) {
         if !self.is_wanted() {
             return;
         }
-        let line = Line { text: std::mem::take(&mut self.line), bytes_cut: self.cut };
-        self.cut = 0;
-        let kept_bytes = self.kept_bytes + line.text.len();
-        let fits = self.lines.len() < self.window.lines_max && kept_bytes <= self.window.bytes_max;
+        let mut line = std::mem::take(&mut self.line);
+        let cut = std::mem::take(&mut self.cut);
+        self.keep_line(&line, cut);
+        line.clear();
+        self.line = line;
+    }
+
+    fn keep_line(&mut self, text: &str, bytes_cut: u64) {
+        let bytes = self.lines.text_bytes() + text.len();
+        let fits = self.lines.len() < self.window.lines_max && bytes <= self.window.bytes_max;
         if fits || self.lines.is_empty() {
-            self.kept_bytes = kept_bytes;
-            self.lines.push(line);
+            self.lines.push(Line { text, bytes_cut });
         }
         self.full = !fits || self.lines.len() >= self.window.lines_max;
     }

@@ -14,7 +14,7 @@ use rustix::fs::{Dir, OFlags};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::handle::{self, Stat};
+use crate::handle::{self, Patience, Stat};
 use crate::resolve::{Mount, Place};
 use crate::root::Workspace;
 
@@ -122,7 +122,7 @@ impl Workspace {
         if handle::stat(&fd).ok()?.identity != stat.identity {
             return None;
         }
-        let bytes = handle::read_to(&fd, bytes_max).ok()?;
+        let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
     }
 }

@@ -24,7 +24,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::handle::{self, Stat};
+use crate::handle::{self, Patience, Stat};
 
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// How often a lock that somebody holds is tried again.
@@ -81,7 +81,7 @@ fn check(path: &Path, stat: &Stat, kind: EntryKind) -> Result<(), Error> {
 }
 
 fn read_bounded(path: &Path, fd: &OwnedFd, bytes_max: u64) -> Result<Vec<u8>, Error> {
-    let bytes = handle::read_to(fd, bytes_max)
+    let bytes = handle::read_to(fd, bytes_max, Patience::Wait)
         .map_err(|errno| Error::io(&path.display(), "read", errno))?;
     if bytes.len() as u64 <= bytes_max {
         return Ok(bytes);

@@ -4,9 +4,10 @@ use std::os::fd::OwnedFd;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::{Content, EntryKind, FileLines, FileSnapshot, LineWindow};
+use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::handle::{self, Stat};
+use crate::handle::{self, Patience, Stat};
 use crate::lines;
 use crate::resolve::Place;
 use crate::root::Workspace;
@@ -21,6 +22,7 @@ pub struct OpenedFile<'a> {
     real: RelPath,
     fd: OwnedFd,
     stat: Stat,
+    patience: Patience,
 }
 
 // === impl Workspace ===
@@ -55,7 +57,14 @@ impl Workspace {
     /// As [`Workspace::resolve`]; `NotFound`, `NotAFile`.
     pub fn open_for_reading(&self, path: &RelPath) -> Result<OpenedFile<'_>, Error> {
         let (place, fd, stat) = self.open_file(path)?;
-        Ok(OpenedFile { workspace: self, path: path.clone(), real: place.path, fd, stat })
+        let (path, real) = (path.clone(), place.path);
+        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience: Patience::Wait })
+    }
+
+    /// See the Linux version: other systems cannot read without waiting.
+    #[cfg(not(target_os = "linux"))]
+    pub fn open_cached(&self, _path: &RelPath) -> Option<OpenedFile<'_>> {
+        None
     }
 
     /// Opens a regular file for reading, after all links.
@@ -75,22 +84,47 @@ impl Workspace {
     pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(Place, Vec<u8>), Error> {
         let (place, fd, stat) = self.open_file(path)?;
         check_size(path, stat.size_bytes, self.limits().edit_bytes_max)?;
-        let bytes = self.read_whole(path, &fd)?;
+        let bytes = self.read_whole(path, &fd, Patience::Wait)?;
         Ok((place, bytes))
     }
 
-    fn read_whole(&self, path: &RelPath, fd: &OwnedFd) -> Result<Vec<u8>, Error> {
+    fn read_whole(
+        &self,
+        path: &RelPath,
+        fd: &OwnedFd,
+        patience: Patience,
+    ) -> Result<Vec<u8>, Error> {
         let bytes_max = self.limits().edit_bytes_max;
         let bytes =
-            handle::read_to(fd, bytes_max).map_err(|errno| Error::io(path, "read", errno))?;
+            handle::read_to(fd, bytes_max, patience).map_err(|errno| self.unread(path, errno))?;
         check_size(path, bytes.len() as u64, bytes_max)?;
         Ok(bytes)
+    }
+
+    fn unread(&self, path: &RelPath, errno: Errno) -> Error {
+        #[cfg(target_os = "linux")]
+        if errno == Errno::OPNOTSUPP {
+            self.cached.give_up();
+        }
+        Error::io(path, "read", errno)
     }
 }
 
 // === impl OpenedFile ===
 
-impl OpenedFile<'_> {
+impl<'a> OpenedFile<'a> {
+    /// A file whose bytes are taken from memory or not at all.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn cached(
+        workspace: &'a Workspace,
+        path: RelPath,
+        real: RelPath,
+        fd: OwnedFd,
+        stat: Stat,
+    ) -> Self {
+        Self { workspace, path, real, fd, stat, patience: Patience::AtOnce }
+    }
+
     /// Returns its real path, after all links.
     pub fn real(&self) -> &RelPath {
         &self.real
@@ -104,7 +138,7 @@ impl OpenedFile<'_> {
     pub fn read(&self) -> Result<FileSnapshot, Error> {
         let path = &self.path;
         check_size(path, self.stat.size_bytes, self.workspace.limits().edit_bytes_max)?;
-        let bytes = self.workspace.read_whole(path, &self.fd)?;
+        let bytes = self.workspace.read_whole(path, &self.fd, self.patience)?;
         let content = match text::decode(&bytes) {
             Ok(text) => Content::Text(text),
             Err(NotText::Binary) => Content::Binary,
@@ -123,14 +157,14 @@ impl OpenedFile<'_> {
         let path = &self.path;
         let bytes_max = self.workspace.limits().read_bytes_max;
         check_size(path, self.stat.size_bytes, bytes_max)?;
-        let failed = |errno| Error::io(path, "read", errno);
-        let streamed = lines::stream(&self.fd, bytes_max, window).map_err(failed)?;
+        let streamed = lines::stream(&self.fd, bytes_max, self.patience, window)
+            .map_err(|errno| self.workspace.unread(path, errno))?;
         if let Some((lines, size_bytes)) = streamed {
             check_size(path, size_bytes, bytes_max)?;
             return lines.map_err(|not| refusal(path, not));
         }
         // Neither UTF-8 nor UTF-16: the encoding can only be told from the whole file.
-        let bytes = self.workspace.read_whole(path, &self.fd)?;
+        let bytes = self.workspace.read_whole(path, &self.fd, self.patience)?;
         let text = text::decode(&bytes).map_err(|not| refusal(path, not))?;
         Ok(lines::of_text(&text, handle::hash(&bytes), bytes.len() as u64, window))
     }

@@ -6,7 +6,7 @@
 //! answers: [`kernel`] asks `openat2`, [`walk`] goes component by component.
 
 #[cfg(target_os = "linux")]
-mod kernel;
+pub(crate) mod kernel;
 mod walk;
 
 use std::os::fd::{AsFd, OwnedFd};

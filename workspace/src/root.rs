@@ -26,6 +26,8 @@ pub struct Workspace {
     pub(crate) options: Options,
     /// moss's own directories, where they lie beneath the root.
     pub(crate) own: Vec<RelPath>,
+    #[cfg(target_os = "linux")]
+    pub(crate) cached: crate::cached::Cached,
 }
 
 /// How names are resolved beneath the root. Both keep the same promises.
@@ -118,7 +120,17 @@ impl Workspace {
         let resolver = crate::resolve::choose(&fd, options.resolver)
             .map_err(|errno| refused(format!("the kernel resolver is not available: {errno}")))?;
         let own = options.own.iter().filter_map(|own| beneath(&path, own)).collect();
-        Ok(Self { path, directory: fd, identity, mount, resolver, options, own })
+        Ok(Self {
+            #[cfg(target_os = "linux")]
+            cached: crate::cached::Cached::new(&fd, resolver, options.same_filesystem_only),
+            path,
+            directory: fd,
+            identity,
+            mount,
+            resolver,
+            options,
+            own,
+        })
     }
 
     /// Returns the canonical path of the root, for display and for ids.

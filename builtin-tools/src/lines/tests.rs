@@ -44,7 +44,12 @@ fn pasted_line_numbers_are_recognized() {
     for (text, expected) in cases {
         assert_eq!(has_gutter(text), expected, "{text:?}");
     }
-    let shown = format!("{}\n{}", numbered(9, "a"), numbered(10, "\tb"));
+    let mut shown = String::new();
+    for (number, line) in [(9, "a\n"), (10, "\tb")] {
+        push_gutter(&mut shown, number);
+        shown.push_str(line);
+    }
+    assert_eq!(shown, "     9\ta\n    10\t\tb");
     assert!(has_gutter(&shown));
 }
 

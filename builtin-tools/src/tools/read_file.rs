@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{FileLines, Line, LineEnding, LineWindow};
+use moss_sdk::file::{FileLines, LineEnding, LineWindow, Lines};
 use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::lines::{self, LineRange, numbered};
+use crate::lines::{self, LineRange};
 
 /// Most lines of one result.
 const LINES_MAX: usize = 2_000;
@@ -16,6 +16,8 @@ const LINES_MAX: usize = 2_000;
 const BYTES_MAX: usize = 48_000;
 /// Most bytes of one line; the rest of the line is cut.
 const LINE_BYTES_MAX: usize = 2_000;
+/// What most lines need beside their text: a number, a tab, a line feed.
+const GUTTER_BYTES: usize = 8;
 
 /// Reads a text file, or a range of its lines. Each line of `content` is shown as its number,
 /// right-aligned to six columns, a tab, and the line; the number and the tab are not part of the
@@ -108,11 +110,9 @@ fn output(path: &RelPath, start: u64, wanted_end: Option<u64>, file: FileLines) 
     let empty = file.lines.is_empty();
     let wanted_end = wanted_end.unwrap_or(u64::MAX).min(file.lines_total);
     let next_line = (end < wanted_end).then_some(end + 1);
-    let shown: Vec<String> =
-        numbers().zip(&file.lines).map(|(number, line)| numbered(number, &shown(line))).collect();
     ReadFileOutput {
         path: path.to_string(),
-        content: shown.join("\n"),
+        content: shown(start, &file.lines),
         start_line: if empty { 0 } else { start },
         end_line: if empty { 0 } else { end },
         total_lines: file.lines_total,
@@ -125,7 +125,7 @@ fn output(path: &RelPath, start: u64, wanted_end: Option<u64>, file: FileLines) 
         truncated: next_line.is_some(),
         next_line,
         cut_lines: numbers()
-            .zip(&file.lines)
+            .zip(file.lines.iter())
             .filter(|(_, line)| line.bytes_cut > 0)
             .map(|(number, _)| number)
             .collect(),
@@ -133,11 +133,20 @@ fn output(path: &RelPath, start: u64, wanted_end: Option<u64>, file: FileLines) 
     }
 }
 
-fn shown(line: &Line) -> String {
-    match line.bytes_cut {
-        0 => line.text.clone(),
-        bytes => format!("{}… [{bytes} more bytes cut]", line.text),
+/// Shows lines with their numbers.
+fn shown(start: u64, file: &Lines) -> String {
+    let mut text = String::with_capacity(file.text_bytes() + file.len() * GUTTER_BYTES);
+    for (number, line) in (start..).zip(file.iter()) {
+        if number > start {
+            text.push('\n');
+        }
+        lines::push_gutter(&mut text, number);
+        text.push_str(line.text);
+        if line.bytes_cut > 0 {
+            text.push_str(&format!("… [{} more bytes cut]", line.bytes_cut));
+        }
     }
+    text
 }
 
 fn note(empty: bool, next_line: Option<u64>, lines_total: u64) -> Option<String> {

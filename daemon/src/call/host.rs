@@ -43,13 +43,17 @@ impl CallHost {
         Self { scope, effects }
     }
 
-    /// Opens a file, asks the policy about its real name, and reads it; all on the blocking pool.
+    /// Opens a file, asks the policy about its real name, and reads it. What is in memory is read
+    /// at once; whatever may have to wait for a disk does so on the blocking pool.
     async fn reading<T: Send + 'static>(
         &self,
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error> + Clone + Send + 'static,
     ) -> Result<T, ToolError> {
         let reader = self.reader();
+        if let Some(value) = reader.read_cached(path, &read) {
+            return Ok(value);
+        }
         loop {
             let (reader, path, read) = (reader.clone(), path.clone(), read.clone());
             match self.scope.blocking(move || reader.read(&path, read)).await? {
@@ -77,6 +81,22 @@ impl CallHost {
 // === impl Reader ===
 
 impl Reader {
+    /// None where it cannot be read at once, or not without asking, or not at all: then
+    /// [`Reader::read`] says why.
+    fn read_cached<T>(
+        &self,
+        path: &RelPath,
+        read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
+    ) -> Option<T> {
+        let opened = self.scope.call.workspace.files.open_cached(path)?;
+        let names = Names { real: opened.real(), asked: path };
+        let decision = self.effects.decide_read(&self.policy, names);
+        if decision.verdict != Verdict::Allow {
+            return None;
+        }
+        read(&opened).ok()
+    }
+
     fn read<T>(
         &self,
         path: &RelPath,

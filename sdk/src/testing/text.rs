@@ -2,7 +2,7 @@
 
 use crate::edit::Splice;
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{Content, Line, LineEnding, LineWindow, Text, TextForm};
+use crate::file::{Content, Line, LineEnding, LineWindow, Lines, Text, TextForm};
 use crate::hash::ContentHash;
 
 /// Computes the name of a content.
@@ -88,8 +88,8 @@ fn form(text: &str, bom: bool) -> TextForm {
 }
 
 /// Returns the lines of a window.
-pub(super) fn window(text: &str, window: LineWindow) -> Vec<Line> {
-    let mut lines = Vec::new();
+pub(super) fn window(text: &str, window: LineWindow) -> Lines {
+    let mut lines = Lines::default();
     let mut bytes = 0;
     let skipped = usize::try_from(window.start).unwrap_or(usize::MAX).saturating_sub(1);
     for line in text.split_inclusive('\n').skip(skipped).take(window.lines_max) {
@@ -99,7 +99,7 @@ pub(super) fn window(text: &str, window: LineWindow) -> Vec<Line> {
         if bytes > window.bytes_max && !lines.is_empty() {
             break;
         }
-        lines.push(Line { text: kept.to_owned(), bytes_cut: (line.len() - kept.len()) as u64 });
+        lines.push(Line { text: kept, bytes_cut: (line.len() - kept.len()) as u64 });
     }
     lines
 }

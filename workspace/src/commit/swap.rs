@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::{Spot, stage, unlink};
 use crate::changes::Action;
 use crate::error::{Error, kind_name};
-use crate::handle::{self, Identity};
+use crate::handle::{self, Identity, Patience};
 use crate::history::{History, IntentFile, store};
 use crate::root::Workspace;
 
@@ -263,7 +263,7 @@ fn is_unfinished(
     };
     let failed = |errno| Error::io(&spot.path, "read the temporary file of", errno);
     let fd = handle::open_at(&spot.parent, &file.temp, handle::READ).map_err(failed)?;
-    let bytes = handle::read_to(&fd, new.len() as u64).map_err(failed)?;
+    let bytes = handle::read_to(&fd, new.len() as u64, Patience::Wait).map_err(failed)?;
     Ok(new.starts_with(&bytes))
 }
 
@@ -277,7 +277,7 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     let failed = |errno| Error::io(&spot.path, "keep", errno);
     let bytes_max = workspace.limits().change_bytes_max;
     let fd = handle::open_at(&spot.parent, name, handle::READ).map_err(failed)?;
-    let bytes = handle::read_to(&fd, bytes_max).map_err(failed)?;
+    let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
     crate::read::check_size(&spot.path, bytes.len() as u64, bytes_max)?;
     let hash = handle::hash(&bytes);
     store::keep(&mut history.connection(), &spot.path, &hash, &bytes)

@@ -120,7 +120,7 @@ fn open(workspace: &Workspace, path: &str, flags: OFlags, more: ResolveFlags) ->
     rustix::fs::openat2(&workspace.directory, path, flags, Mode::empty(), resolve)
 }
 
-fn beneath(workspace: &Workspace) -> ResolveFlags {
+pub(crate) fn beneath(workspace: &Workspace) -> ResolveFlags {
     let flags = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     if workspace.options.same_filesystem_only { flags | ResolveFlags::NO_XDEV } else { flags }
 }
@@ -143,7 +143,7 @@ fn explain(workspace: &Workspace, path: &RelPath, errno: Errno) -> Error {
 }
 
 /// The path of a held file relative to the root; none where it is no longer beneath it.
-fn real_path(
+pub(crate) fn real_path(
     workspace: &Workspace,
     fd: &OwnedFd,
     path: &RelPath,

@@ -157,12 +157,16 @@ const WINDOW: LineWindow =
     LineWindow { start: 1, lines_max: 10, bytes_max: 1 << 10, line_bytes_max: 1 << 10 };
 const EVERYTHING: ListOptions = ListOptions { recursive: true, entries_max: 1_000 };
 
-const OPERATIONS: [Operation; 10] = [
+const OPERATIONS: [Operation; 11] = [
     ("path", |f, p| f.workspace.path(p).err()),
     ("resolve", |f, p| f.workspace.resolve(&rel(p)).err()),
     ("protection", |f, p| f.workspace.protection_resolved(&rel(p)).err()),
     ("read", |f, p| f.workspace.read(&rel(p)).err()),
     ("read_lines", |f, p| f.workspace.read_lines(&rel(p), WINDOW).err()),
+    ("open_cached", |f, p| match f.workspace.open_cached(&rel(p)) {
+        None => f.workspace.open_for_reading(&rel(p)).err(),
+        Some(_) => None,
+    }),
     ("list", |f, p| f.workspace.list(&rel(p), EVERYTHING, &|_| true, &|| false).err()),
     ("open_dir", |f, p| f.workspace.open_dir(&rel(p)).err()),
     ("create", |f, p| planned(f, create(p, "new\n"))),
@@ -413,7 +417,7 @@ fn a_race_between_a_directory_and_a_link_never_leads_out() {
         let second = open(&root, resolver);
         // Once there are writes, the swapper exchanges to and fro in the midst of each.
         let (done, writes) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let (mut inside, mut written, mut swaps) = (0, 0, 0_u64);
+        let (mut inside, mut at_once, mut written, mut swaps) = (0, 0, 0, 0_u64);
         std::thread::scope(|scope| {
             let swapper = scope.spawn(|| {
                 let (d, l) = (root.join("d"), root.join("l"));
@@ -444,6 +448,12 @@ fn a_race_between_a_directory_and_a_link_never_leads_out() {
                     assert_eq!(text.text, "inside\n");
                     inside += 1;
                 }
+                if let Some(opened) = second.open_cached(&rel("d/file"))
+                    && let Ok(found) = opened.read_lines(WINDOW)
+                {
+                    assert_eq!(found.lines.iter().next().unwrap().text, "inside");
+                    at_once += 1;
+                }
                 if let Ok(found) = second.list(&rel("d"), EVERYTHING, &|_| true, &|| false) {
                     assert!(found.entries.iter().all(|entry| entry.path != rel("d/secret")));
                 }
@@ -461,7 +471,7 @@ fn a_race_between_a_directory_and_a_link_never_leads_out() {
             swaps = swapper.join().unwrap();
         });
         println!(
-            "{resolver:?}: {inside} of {READS} reads and {written} of {WRITES} writes went \
+            "{resolver:?}: {inside} of {READS} reads, {at_once} at once, and {written} of {WRITES} writes went \
                   through, {swaps} exchanges"
         );
         assert!(inside > 0 && written > 0 && swaps > 100);
