@@ -9,6 +9,7 @@ mod error;
 mod host;
 mod plugin;
 mod record;
+mod running;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use std::time::{Duration, Instant};
 use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
 use self::host::CallHost;
+pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
 use crate::catalog::{Catalog, Entry, Runner};
@@ -126,13 +127,6 @@ pub enum Event {
 #[derive(Debug, Clone, Default)]
 pub struct Events(Option<mpsc::Sender<Event>>);
 
-/// A call on its way. Dropping it cancels the call.
-#[derive(Debug)]
-pub struct Running {
-    task: JoinHandle<Result<CallOutcome, CallError>>,
-    cancel: CancellationToken,
-}
-
 /// What every part of a call may look at.
 #[derive(Debug)]
 pub(crate) struct Scope {
@@ -146,7 +140,7 @@ pub(crate) struct Scope {
     permit: std::sync::Mutex<Option<Permit>>,
 }
 
-/// Starts a call.
+/// Makes a call that goes on when it is polled.
 pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
     let cancel = daemon.stopping.child_token();
     let scope = Arc::new(Scope {
@@ -158,8 +152,7 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         cancel: cancel.clone(),
         permit: std::sync::Mutex::default(),
     });
-    let task = daemon.tasks.spawn(execute(scope));
-    Running { task, cancel }
+    Running::new(Box::pin(daemon.tasks.track_future(execute(scope))), cancel)
 }
 
 /// Runs a call and records it, whatever becomes of it.
@@ -307,28 +300,6 @@ impl Events {
         if let Some(sender) = &self.0 {
             let _ = sender.try_send(event);
         }
-    }
-}
-
-// === impl Running ===
-
-impl Running {
-    /// Waits for the end.
-    ///
-    /// # Errors
-    ///
-    /// Where the call could not run.
-    pub async fn finish(mut self) -> Result<CallOutcome, CallError> {
-        (&mut self.task).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a call's task broke");
-            Err(CallError::Internal("the call broke; this is a defect of moss".to_owned()))
-        })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.cancel.cancel();
     }
 }
 

@@ -73,7 +73,6 @@ impl HistoryService for History {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::undo(&self.0, &request, &extensions, &metadata)?;
         let outcome = call::start(&self.0, call, Events::default())
-            .finish()
             .await
             .map_err(|refusal| error::call(&refusal))?;
         let result = Some(to_proto::outcome(outcome));

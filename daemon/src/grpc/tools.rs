@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
-use crate::call::{self, CallError, Events, Running};
+use crate::call::{self, Background, CallError, Events};
 use crate::state::Daemon;
 
 /// Messages of a streamed call that wait for the transport.
@@ -67,7 +67,6 @@ impl ToolService for Tools {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let outcome = call::start(&self.0, call, Events::default())
-            .finish()
             .await
             .map_err(|error| error::call(&error))?;
         let result = Some(to_proto::outcome(outcome));
@@ -83,7 +82,7 @@ impl ToolService for Tools {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config.calls.events_max);
-        let running = call::start(&self.0, call, events);
+        let running = call::start(&self.0, call, events).in_background();
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -93,7 +92,7 @@ impl ToolService for Tools {
 /// Passes a call's events and its end on. Ends, and so cancels the call, when the reader is gone or
 /// stalls.
 async fn forward(
-    running: Running,
+    mut running: Background,
     mut events: mpsc::Receiver<call::Event>,
     sender: mpsc::Sender<Result<v1::StreamCallToolResponse, Status>>,
     draining: CancellationToken,
