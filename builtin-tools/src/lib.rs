@@ -28,6 +28,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::list_directory::ListDirectory>(),
         erased::<tools::create_file::CreateFile>(),
         erased::<tools::delete_file::DeleteFile>(),
+        erased::<tools::diff_history::DiffHistory>(),
     ]
 }
 

@@ -7,6 +7,7 @@
 mod effect;
 mod error;
 mod host;
+mod past;
 mod plugin;
 mod record;
 mod running;

@@ -10,6 +10,7 @@ use crate::edit::ChangeSet;
 use crate::error::ToolError;
 use crate::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
 use crate::hash::ContentHash;
+use crate::history::{Past, PastQuery};
 use crate::path::RelPath;
 
 /// A boxed future that borrows from its maker.
@@ -61,6 +62,9 @@ pub trait Host: Files {
     ///
     /// `Denied`, `Unconfirmed`, `Conflict` and what writing can meet. A tool passes them on.
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>>;
+
+    /// Looks at past changes of the workspace, as far as the caller may read their files.
+    fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
 
     /// Tells whoever watches the call how far it is.
     fn progress(&self, progress: Progress);

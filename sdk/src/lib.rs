@@ -29,6 +29,8 @@ pub mod spec;
 pub mod context;
 #[cfg(feature = "host")]
 pub mod file;
+#[cfg(feature = "host")]
+pub mod history;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "host")]

@@ -20,6 +20,7 @@ use crate::file::{
     Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text,
 };
 use crate::hash::ContentHash;
+use crate::history::{Past, PastChange, PastQuery};
 use crate::path::RelPath;
 use crate::tool::AnyTool;
 
@@ -40,6 +41,8 @@ struct State {
     ignored: BTreeSet<RelPath>,
     read: HashMap<RelPath, ContentHash>,
     proposals: Vec<ChangeSet>,
+    /// The oldest first.
+    past: Vec<PastChange>,
     history: u64,
     dry_run: bool,
     cancelled: bool,
@@ -122,6 +125,12 @@ impl MemoryHost {
         self.state().proposals.clone()
     }
 
+    /// Adds a change to what the past shows, as the newest. Proposals do not get there by
+    /// themselves.
+    pub fn add_past(&self, change: PastChange) {
+        self.state().past.push(change);
+    }
+
     /// Returns the host's side of a call.
     pub fn context(&self) -> Context {
         Context::new(Arc::new(self.clone()))
@@ -201,6 +210,18 @@ impl Host for MemoryHost {
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
         let applied = self.state().propose(changes);
         Box::pin(async { applied })
+    }
+
+    fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {
+        let concerned = |change: &PastChange| match &query.path {
+            Some(path) => change.files.iter().any(|file| file.path == *path),
+            None => true,
+        };
+        let mut changes: Vec<_> = self.state().past.iter().rev().cloned().collect();
+        changes.retain(concerned);
+        let has_more = changes.len() > query.changes_max;
+        changes.truncate(query.changes_max);
+        Box::pin(async move { Ok(Past { changes, has_more }) })
     }
 
     fn progress(&self, _: Progress) {}

@@ -81,7 +81,7 @@ fn tools_are_rendered_for_each_kind_of_client() {
     let site = Site::new();
     let plain = parsed(&site.run(&["tools", "--json"]));
     let plain = plain.as_array().unwrap();
-    assert_eq!(plain.len(), 8);
+    assert_eq!(plain.len(), 9);
     let keys: Vec<_> = plain[0].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
@@ -259,7 +259,7 @@ fn status_and_doctor_tell_what_is() {
         (&status["workspaces"][0]["tools"], &status["confirmations_pending"]),
         (&json!(8), &json!(0))
     );
-    assert!(site.run(&["status"]).stdout.contains("8 tools"));
+    assert!(site.run(&["status"]).stdout.contains("9 tools"));
     let doctor = parsed(&site.run(&["doctor", "--json"]));
     let states: Vec<_> =
         doctor["checks"].as_array().unwrap().iter().map(|check| &check["state"]).collect();

@@ -201,3 +201,33 @@ async fn history_is_kept_outside_of_the_workspace_and_over_restarts() {
     assert!(!site.has("a.txt"));
     assert_eq!(client.numbers().await, [2, 1]);
 }
+
+#[tokio::test]
+async fn a_tool_shows_the_past_as_far_as_the_caller_may_read() {
+    let site = Site::allowing();
+    site.write("a.txt", "old\n");
+    site.write("private/b.txt", "canary\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let edit = |path: &str, old: &str| json!({"path": path, "oldText": old, "newText": "new"});
+    client.done("replace_text", edit("a.txt", "old")).await;
+    client.done("replace_text", edit("private/b.txt", "canary")).await;
+    let past = output(&client.ran("diff_history", json!({"path": "a.txt"})).await);
+    let file = &past["changes"][0]["files"][0];
+    assert_eq!((&past["changes"][0]["history"], &file["action"]), (&json!(1), &json!("modify")));
+    assert!(file["diff"].as_str().unwrap().contains("-old\n+new\n"), "{file}");
+    daemon.stop();
+
+    site.workspace_policy(
+        "version = 1\n[[rule]]\ndecision = \"deny\"\neffects = [\"read\"]\npaths = [\"private/**\"]\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let past = output(&client.ran("diff_history", json!({})).await);
+    assert_eq!(past["changes"].as_array().unwrap().len(), 2);
+    assert_eq!(past["changes"][0]["files"][0]["diff_missing"], "denied");
+    assert!(past["changes"][1]["files"][0]["diff"].is_string());
+    assert!(!past.to_string().contains("canary"), "{past}");
+    let shown = entry(&client, 2).await;
+    assert!(!format!("{shown:?}").contains("canary"), "{shown:?}");
+}

@@ -153,7 +153,7 @@ async fn broken(site: &Site) -> (Daemon, Vec<v1::Plugin>) {
     let client = daemon.caller().await;
     let plugins = settled(&client).await;
     client.done("read_file", json!({"path": "a.txt"})).await;
-    assert_eq!(tool_names(&client).await.len(), 8);
+    assert_eq!(tool_names(&client).await.len(), 9);
     (daemon, plugins)
 }
 

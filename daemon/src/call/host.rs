@@ -5,6 +5,7 @@ use std::sync::Arc;
 use moss_sdk::context::{Applied, BoxFuture, Files, Host, Progress};
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
+use moss_sdk::history::{Past, PastQuery};
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::OpenedFile;
 
@@ -173,6 +174,12 @@ impl Files for CallHost {
 impl Host for CallHost {
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
         Box::pin(self.effects.propose(changes))
+    }
+
+    fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {
+        let (workspace, role) = (Arc::clone(&self.scope.call.workspace), self.scope.call.role);
+        let look = move || super::past::look(&workspace, role, &query);
+        Box::pin(async move { self.scope.blocking(look).await? })
     }
 
     fn progress(&self, progress: Progress) {

@@ -1,0 +1,71 @@
+//! What a tool can see of past changes.
+
+use std::time::SystemTime;
+
+use crate::hash::ContentHash;
+use crate::path::RelPath;
+
+/// Which past changes to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastQuery {
+    /// Only changes of this file, by any of its names; none for all changes.
+    pub path: Option<RelPath>,
+    /// Most changes to return, the newest first.
+    pub changes_max: usize,
+    /// Most bytes of diff over all of them.
+    pub diff_bytes_max: usize,
+}
+
+/// Past changes, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Past {
+    /// The changes.
+    pub changes: Vec<PastChange>,
+    /// Whether there are older ones.
+    pub has_more: bool,
+}
+
+/// What one call changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastChange {
+    /// Its stable number in the workspace's history; they rise, with gaps.
+    pub number: u64,
+    /// When it was made, by the wall clock.
+    pub at: SystemTime,
+    /// The tool that made it.
+    pub tool: String,
+    /// Who called.
+    pub caller: String,
+    /// The number of the change that it took back, if it is an undo.
+    pub undo_of: Option<u64>,
+    /// What happened to each file.
+    pub files: Vec<PastFile>,
+}
+
+/// What a change did to one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastFile {
+    /// The file.
+    pub path: RelPath,
+    /// The content before; none where there was no file.
+    pub before: Option<ContentHash>,
+    /// The content after; none where there is no file.
+    pub after: Option<ContentHash>,
+    /// Lines that are new or changed.
+    pub lines_added: u64,
+    /// Lines that are gone or changed.
+    pub lines_removed: u64,
+    /// The unified diff.
+    pub diff: PastDiff,
+}
+
+/// A diff of the past, or why there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PastDiff {
+    /// The diff; where the bound cut it, it says so at its end.
+    Shown(String),
+    /// The contents are no longer kept.
+    Forgotten,
+    /// The policy does not let the caller read the file.
+    Denied,
+}
