@@ -125,7 +125,8 @@ impl Journal {
         Ok(Self { sender, signals, thread, writer: Mutex::new(Some(writer)), dir: dir.to_owned() })
     }
 
-    /// Records something, in the order of the calls. Waits for a place while the queue is full.
+    /// Records something, after everything that was recorded before this was called. Waits for a
+    /// place while the queue is full.
     ///
     /// A record that has its place is written even if the caller stops waiting, or hears of an
     /// error of the disk that passes.

@@ -21,6 +21,7 @@ const TOOLS: &[&str] = &[
     "list_directory",
     "create_file",
     "delete_file",
+    "diff_history",
 ];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
@@ -41,7 +42,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         assert!(parameters["properties"]["path"].is_object(), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
-        let reads = ["read_file", "list_directory"].contains(&tool.name.as_str());
+        let reads = ["read_file", "list_directory", "diff_history"].contains(&tool.name.as_str());
         let effect = if reads { v1::Effect::Read } else { v1::Effect::Write };
         assert_eq!(tool.effect(), effect, "{}", tool.name);
         assert_eq!(tool.plugin, "");

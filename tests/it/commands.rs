@@ -257,7 +257,7 @@ fn status_and_doctor_tell_what_is() {
     assert_eq!(status["workspaces"][0]["root"], site.workspace().display().to_string());
     assert_eq!(
         (&status["workspaces"][0]["tools"], &status["confirmations_pending"]),
-        (&json!(8), &json!(0))
+        (&json!(9), &json!(0))
     );
     assert!(site.run(&["status"]).stdout.contains("9 tools"));
     let doctor = parsed(&site.run(&["doctor", "--json"]));

@@ -219,7 +219,10 @@ fn a_full_queue_makes_callers_wait_lets_their_thread_go_on_and_loses_nothing() {
         }
     });
     journal.flush().unwrap();
-    assert!(on_disk(&dir) == numbers(COUNT), "records are lost or out of order");
+    // Callers at the same time have no order among each other.
+    let mut kept = on_disk(&dir);
+    kept.sort_by_key(|call_id| call_id.parse::<usize>().unwrap());
+    assert!(kept == numbers(COUNT), "records are lost or doubled");
 }
 
 #[test]
