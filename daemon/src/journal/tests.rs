@@ -13,7 +13,7 @@ use super::*;
 use crate::policy::{Action, Policy, Sources, Subject, decide};
 
 /// Longest wait for a condition.
-const WAIT_MAX: Duration = Duration::from_secs(20);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 fn record(call_id: impl ToString) -> Record {
     let event =
