@@ -354,7 +354,7 @@ async fn a_deadline_ends_a_stream_with_its_status() {
     let caller = daemon.caller().await;
     let call = waiting("create_file", json!({"path": "a.txt", "content": "new\n"}));
     let mut request = Request::new(v1::StreamCallToolRequest { call: Some(call) });
-    request.set_timeout(Duration::from_secs(1));
+    request.set_timeout(Duration::from_secs(5));
     let mut events = caller.tools().stream_call_tool(request).await.unwrap().into_inner();
     let end = within("the deadline", async {
         loop {
