@@ -24,6 +24,9 @@ const TOOLS: &[&str] = &[
     "diff_history",
 ];
 
+/// Those that only read.
+const READERS: &[&str] = &["read_file", "list_directory", "diff_history"];
+
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
 }
@@ -42,7 +45,7 @@ async fn tools_are_listed_in_their_order_with_schemas() {
         assert!(parameters["properties"]["path"].is_object(), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
-        let reads = ["read_file", "list_directory", "diff_history"].contains(&tool.name.as_str());
+        let reads = READERS.contains(&tool.name.as_str());
         let effect = if reads { v1::Effect::Read } else { v1::Effect::Write };
         assert_eq!(tool.effect(), effect, "{}", tool.name);
         assert_eq!(tool.plugin, "");
@@ -156,6 +159,7 @@ fn steps() -> Vec<Step> {
             Some("1\ndrei\n"),
         ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
+        ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
     ]
 }
@@ -183,7 +187,11 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["entries"][0]["path"], "a/b.txt");
                 output["entries"][0]["modified"].take();
             }
-            let writes = !["read_file", "list_directory"].contains(&tool);
+            if tool == "diff_history" {
+                assert_eq!(output["changes"][0]["tool"], "replace_text");
+                output["changes"][0]["time"].take();
+            }
+            let writes = !READERS.contains(&tool);
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");
