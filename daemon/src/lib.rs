@@ -38,6 +38,8 @@ pub use self::start::{Setup, StartError, Started, start};
 
 /// How long cancelled calls may take to notice.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
+/// How long connections may take to pass the last answers on.
+const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready, then drains: no new connections, open questions are
 /// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled.
@@ -65,8 +67,12 @@ pub async fn serve(
     };
     stop.cancel();
     drain(&daemon).await;
-    // What is still open now are connections without calls: their streams end with the process.
-    servers.abort_all();
+    // Connections close when their last answer is out. What is still open after that has no call:
+    // its streams end with the process.
+    let closed = async { while servers.join_next().await.is_some() {} };
+    if tokio::time::timeout(ANSWER_GRACE, closed).await.is_err() {
+        servers.abort_all();
+    }
     match ended {
         Some(Ok(result)) => result,
         Some(Err(error)) => {

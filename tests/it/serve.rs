@@ -7,7 +7,7 @@ use moss_proto::v1;
 use serde_json::json;
 
 use crate::harness::guests::zoo;
-use crate::harness::{Client, Daemon, Site, call, failure, reason, until};
+use crate::harness::{Client, Daemon, Site, call, failure, reason, until, within};
 
 async fn lists(client: &Client) {
     client.done("list_directory", json!({"path": "."})).await;
@@ -162,4 +162,23 @@ async fn a_workspace_that_is_moved_away_is_not_written_elsewhere() {
     }
     assert!(!site.has("b.txt") && !site.outside("moved/b.txt").exists());
     assert_eq!(std::fs::read_to_string(site.outside("moved/a.txt")).unwrap(), "x\n");
+}
+
+#[tokio::test]
+async fn a_supervisor_is_told_when_the_daemon_serves_and_when_it_stops() {
+    let site = Site::new();
+    let path = site.outside("notify.sock");
+    let socket = tokio::net::UnixDatagram::bind(&path).unwrap();
+    let mut command = site.serve_command();
+    command.env("NOTIFY_SOCKET", &path);
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    let heard = async || {
+        let mut message = [0; 64];
+        let length = within("a message", socket.recv(&mut message)).await.unwrap();
+        String::from_utf8(message[..length].to_vec()).unwrap()
+    };
+    assert_eq!(heard().await.trim_end(), "READY=1");
+    daemon.terminate();
+    assert_eq!(heard().await.trim_end(), "STOPPING=1");
+    assert!(daemon.wait().success());
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::start::Setup;
+use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Session;
@@ -61,10 +62,22 @@ pub(super) async fn run(args: ServeArgs, session: &Session) -> Result<Outcome, C
     let listening: Vec<String> =
         addresses.iter().map(|path| format!("unix:{}", path.display())).collect();
     session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
+    tell_supervisor(NotifyState::Ready);
+    let shutdown = async {
+        shutdown.await;
+        tell_supervisor(NotifyState::Stopping);
+    };
     moss_daemon::serve(started, sockets, shutdown)
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
+}
+
+/// Tells systemd, where it started the daemon with `Type=notify`.
+fn tell_supervisor(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!(%error, "cannot tell the supervisor (NOTIFY_SOCKET)");
+    }
 }
 
 /// Is ready when somebody wants the daemon to end.
