@@ -15,6 +15,7 @@ mod effect;
 mod error;
 mod history;
 mod logging;
+mod man;
 mod outcome;
 mod plugin;
 mod policy;
@@ -105,6 +106,7 @@ enum Command {
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// What every command works with.
@@ -166,6 +168,7 @@ impl Command {
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),
+            Self::Man(args) => man::run(&args),
         }
     }
 }

@@ -289,6 +289,21 @@ fn policies_are_checked_before_they_are_in_force() {
 }
 
 #[test]
+fn every_command_has_a_manual_page() {
+    let site = Site::new();
+    for (command, expected) in
+        [(&[][..], "moss\\-call"), (&["call"], "dry\\-run"), (&["history", "undo"], "history undo")]
+    {
+        let ended = site.run(&[&["man"], command].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stdout.contains(".TH") && ended.stdout.contains(expected), "{ended:?}");
+    }
+    let unknown = site.run(&["man", "history", "redo"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("undo"), "{unknown:?}");
+}
+
+#[test]
 fn completions_are_printed_for_every_shell() {
     let site = Site::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
