@@ -14,6 +14,7 @@ pub mod change;
 pub mod client;
 pub mod config;
 pub mod confirm;
+pub mod deceptive;
 pub mod dirs;
 pub mod explain;
 pub mod grpc;

@@ -19,7 +19,6 @@ pub mod layers;
 mod rules;
 
 pub use self::error::PolicyError;
-pub(crate) use self::error::is_deceptive;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
 pub use self::layers::{Policy, Source, Sources};

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use moss_daemon::deceptive::is_deceptive;
+
 /// Makes text of one line harmless: line breaks are escaped too.
 pub(super) fn line(text: &str) -> String {
     escape(text, |_| false)
@@ -39,23 +41,6 @@ fn escape(text: &str, keep: fn(char) -> bool) -> String {
         }
     }
     shown
-}
-
-/// Whether a character moves the cursor, reorders text, or takes no place.
-fn is_deceptive(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

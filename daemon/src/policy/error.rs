@@ -2,6 +2,8 @@
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
+use crate::deceptive::is_deceptive;
+
 /// How much of a text is shown at most, in characters.
 const SHOWN_CHARS_MAX: usize = 300;
 
@@ -59,15 +61,6 @@ pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) 
 /// Quotes a text from a file, bounded and with control characters escaped.
 pub(super) fn shown(text: &str) -> String {
     format!("`{}`", escaped(text))
-}
-
-/// Whether a character moves the cursor or reorders text, so that a reader sees something else.
-pub(crate) fn is_deceptive(c: char) -> bool {
-    let reorders_or_hides = matches!(
-        c,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    );
-    c.is_control() || reorders_or_hides
 }
 
 fn escaped(text: &str) -> String {

@@ -50,10 +50,11 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::error::{Fault, PolicyError, is_deceptive, shown};
+use super::error::{Fault, PolicyError, shown};
 use super::examples::{self, ExampleForm};
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling, name_glob, path_glob};
 use super::{Action, Layer, RuleRef, Verdict};
+use crate::deceptive::is_deceptive;
 
 /// Largest policy file, in bytes.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;
