@@ -21,7 +21,13 @@ const TOOLS: &[&str] = &[
     "list_directory",
     "create_file",
     "delete_file",
+    "grep_search",
+    "file_search",
 ];
+/// The tools that only read.
+const READS: &[&str] = &["read_file", "list_directory", "grep_search", "file_search"];
+/// The tools that take no path.
+const PATHLESS: &[&str] = &["grep_search", "file_search"];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -38,10 +44,11 @@ async fn tools_are_listed_in_their_order_with_schemas() {
     for tool in &listed.tools {
         let parameters: Value = serde_json::from_str(&tool.parameters_json).unwrap();
         assert_eq!(parameters["type"], "object", "{}", tool.name);
-        assert!(parameters["properties"]["path"].is_object(), "{}", tool.name);
+        let has_path = parameters["properties"]["path"].is_object();
+        assert_ne!(has_path, PATHLESS.contains(&tool.name.as_str()), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
-        let reads = ["read_file", "list_directory"].contains(&tool.name.as_str());
+        let reads = READS.contains(&tool.name.as_str());
         let effect = if reads { v1::Effect::Read } else { v1::Effect::Write };
         assert_eq!(tool.effect(), effect, "{}", tool.name);
         assert_eq!(tool.plugin, "");
@@ -155,6 +162,8 @@ fn steps() -> Vec<Step> {
             Some("1\ndrei\n"),
         ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
+        ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
+        ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
     ]
 }
@@ -182,7 +191,7 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["entries"][0]["path"], "a/b.txt");
                 output["entries"][0]["modified"].take();
             }
-            let writes = !["read_file", "list_directory"].contains(&tool);
+            let writes = !READS.contains(&tool);
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");

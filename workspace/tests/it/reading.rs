@@ -143,13 +143,13 @@ fn what_is_in_memory_is_read_without_waiting() {
         assert_eq!(lines, fixture.workspace.read_lines(&path, WINDOW).unwrap());
         assert_eq!(opened.read().unwrap(), fixture.workspace.read(&path).unwrap());
     }
-    fixture.put("large", &vec![b'x'; 1 << 20]);
+    fixture.put("large", vec![b'x'; 1 << 20]);
     for path in ["large", "a", ".", "none", "a/none/x"] {
         assert!(at_once(path).is_none(), "{path}");
     }
     // It grows after it was opened: more than can be read at once is not read in part.
     let opened = at_once("a/small").unwrap();
-    fixture.put("a/small", &vec![b'x'; 1 << 20]);
+    fixture.put("a/small", vec![b'x'; 1 << 20]);
     assert!(opened.read_lines(WINDOW).is_err());
     assert!(opened.read().is_err());
 }

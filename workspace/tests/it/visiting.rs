@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
@@ -140,6 +141,31 @@ fn bounds_and_the_visitor_end_the_walk() {
     let cancelled = Gate { cancelled: &|| true, ..OPEN };
     let ended = fixture.workspace.visit_texts(&rel("."), ALL, cancelled, &mut Texts::default());
     assert!(matches!(ended, Err(Error::Cancelled)));
+}
+
+#[test]
+fn a_walk_ends_where_it_is_cancelled() {
+    struct Cancelling(&'static AtomicUsize);
+    impl TextVisitor for Cancelling {
+        fn wants(&self, _: &RelPath) -> bool {
+            true
+        }
+
+        fn visit(&mut self, _: VisitedText<'_>) -> ControlFlow<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        }
+    }
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    let fixture = Fixture::new();
+    for name in ["a", "b/c", "d"] {
+        fixture.put(name, "text");
+    }
+    let cancelled = || SEEN.load(Ordering::Relaxed) == 2;
+    let gate = Gate { cancelled: &cancelled, ..OPEN };
+    let ended = fixture.workspace.visit_texts(&rel("."), ALL, gate, &mut Cancelling(&SEEN));
+    assert!(matches!(ended, Err(Error::Cancelled)));
+    assert_eq!(SEEN.load(Ordering::Relaxed), 2);
 }
 
 #[test]
