@@ -9,6 +9,7 @@
 mod check;
 mod closest;
 mod edit;
+mod file_types;
 mod lines;
 mod search;
 mod text;
@@ -28,6 +29,8 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::list_directory::ListDirectory>(),
         erased::<tools::create_file::CreateFile>(),
         erased::<tools::delete_file::DeleteFile>(),
+        erased::<tools::grep_search::GrepSearch>(),
+        erased::<tools::file_search::FileSearch>(),
         erased::<tools::diff_history::DiffHistory>(),
     ]
 }

@@ -5,6 +5,8 @@ pub(crate) mod create_file;
 pub(crate) mod delete_file;
 pub(crate) mod delete_lines;
 pub(crate) mod diff_history;
+pub(crate) mod file_search;
+pub(crate) mod grep_search;
 pub(crate) mod insert_line;
 pub(crate) mod list_directory;
 pub(crate) mod read_file;

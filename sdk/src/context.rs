@@ -1,20 +1,26 @@
 //! All that a running tool has. A tool reads files, proposes changes and reports progress through
 //! its [`Context`]; there is no other way to an effect.
 
+use std::any::Any;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::edit::ChangeSet;
 use crate::error::ToolError;
-use crate::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
+use crate::file::{
+    FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
+};
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery};
 use crate::path::RelPath;
 
 /// A boxed future that borrows from its maker.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A visitor that has been round, and what became of its walk.
+pub type Visit = (Box<dyn TextVisitor>, Visited);
 
 /// A handle on what the host does for one call. Cheap to clone.
 #[derive(Clone)]
@@ -46,11 +52,37 @@ pub trait Files: Send + Sync {
         options: ListOptions,
     ) -> BoxFuture<'a, Result<Listing, ToolError>>;
 
+    /// Hands the text of every regular file beneath a directory to a visitor, in path order
+    /// (bytewise by component), on a thread that may wait for disks. Files come as
+    /// [`Files::list`] lists them and are decoded as [`Files::read`] decodes them, but nobody is
+    /// asked: what the policy denies or would ask about is left out and counted, unread.
+    ///
+    /// Returns the visitor, with what it has gathered: [`Context::visit`] does so with its type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::list`]; `Cancelled`.
+    fn visit_texts<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: VisitOptions,
+        visitor: Box<dyn TextVisitor>,
+    ) -> BoxFuture<'a, Result<Visit, ToolError>>;
+
     /// Remembers that the caller of this session has seen this content.
     fn note_read(&self, path: &RelPath, hash: ContentHash);
 
     /// Returns the content that the caller of this session has seen last, if any.
     fn last_read(&self, path: &RelPath) -> Option<ContentHash>;
+}
+
+/// Looks at texts on a walk: see [`Files::visit_texts`].
+pub trait TextVisitor: Any + Send {
+    /// Whether to read a file. What is not wanted is not counted either.
+    fn wants(&self, path: &RelPath) -> bool;
+
+    /// Looks at the text of a file that was wanted; may end the walk.
+    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()>;
 }
 
 /// What the host does for one call.
@@ -108,6 +140,24 @@ impl Context {
     /// Wraps the host's side of one call.
     pub fn new(host: Arc<dyn Host>) -> Self {
         Self(host)
+    }
+
+    /// Walks over texts as [`Files::visit_texts`] does, and returns the visitor as what it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::visit_texts`].
+    pub async fn visit<V: TextVisitor>(
+        &self,
+        path: &RelPath,
+        options: VisitOptions,
+        visitor: V,
+    ) -> Result<(V, Visited), ToolError> {
+        let (visitor, visited) = self.visit_texts(path, options, Box::new(visitor)).await?;
+        let visitor: Box<dyn Any> = visitor;
+        let visitor =
+            visitor.downcast::<V>().expect("a host returns the visitor that it was given");
+        Ok((*visitor, visited))
     }
 }
 

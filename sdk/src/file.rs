@@ -142,6 +142,54 @@ pub struct Skipped {
     pub unreadable: u64,
 }
 
+/// How far a walk over the texts beneath a directory goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VisitOptions {
+    /// Most entries to look at.
+    pub entries_max: usize,
+    /// Most bytes to read over all files; the file that crosses the bound is the last.
+    pub bytes_max: u64,
+}
+
+/// One text file on the way of a walk.
+#[derive(Debug, Clone, Copy)]
+pub struct VisitedText<'a> {
+    /// The file.
+    pub path: &'a RelPath,
+    /// Its decoded text, with the line ends of the file and without a byte-order mark.
+    pub text: &'a str,
+}
+
+/// What became of a walk over the texts beneath a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Visited {
+    /// How many files were handed over.
+    pub files: u64,
+    /// What was left out.
+    pub skipped: SkippedTexts,
+    /// Whether a bound ended the walk early.
+    pub truncated: bool,
+}
+
+/// What a walk over texts left out, by reason.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct SkippedTexts {
+    /// Entries matched by an ignore file; a directory counts once, whatever is in it.
+    pub ignored: u64,
+    /// Entries that the policy denies, secrets among them.
+    pub denied: u64,
+    /// Files that the policy asks about before they are read.
+    pub unapproved: u64,
+    /// Files that are not text.
+    pub binary: u64,
+    /// Files larger than what is read as a whole.
+    pub too_large: u64,
+    /// Entries that cannot be read, decoded or named as UTF-8 text.
+    pub unreadable: u64,
+}
+
 /// One directory entry. Links are reported, never followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

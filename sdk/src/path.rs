@@ -117,7 +117,17 @@ impl RelPath {
     ///
     /// As [`RelPath::parse`].
     pub fn join(&self, name: &str) -> Result<Self, ToolError> {
-        if self.is_root() { Self::parse(name) } else { Self::parse(&format!("{}/{name}", self.0)) }
+        if self.is_root() {
+            return Self::parse(name);
+        }
+        let joined = format!("{}/{name}", self.0);
+        // A walk joins every name that it meets: what is plainly well-formed is not parsed again.
+        let is_plain = !matches!(name, "" | "." | "..")
+            && name.len() <= COMPONENT_BYTES_MAX
+            && joined.len() <= PATH_BYTES_MAX
+            && !name.chars().any(|c| c == '/' || c.is_control())
+            && self.0.matches('/').count() + 2 <= COMPONENTS_MAX;
+        if is_plain { Ok(Self(joined)) } else { Self::parse(&joined) }
     }
 }
 
@@ -169,6 +179,19 @@ mod tests {
         ];
         for (text, code) in cases {
             assert_eq!(RelPath::parse(text).unwrap_err().code, code, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn joining_is_parsing() {
+        let deep = RelPath::parse(&["d"; COMPONENTS_MAX].join("/")).unwrap();
+        let shallow = RelPath::parse("a/b").unwrap();
+        let long = "x".repeat(COMPONENT_BYTES_MAX + 1);
+        for directory in [&RelPath::root(), &shallow, &deep] {
+            for name in ["c", ".c", "é", "", ".", "..", "c/d", "../x", "/c", "c\n", "c\0", &long] {
+                let text = format!("{directory}/{name}");
+                assert_eq!(directory.join(name).ok(), RelPath::parse(&text).ok(), "{text:?}");
+            }
         }
     }
 

@@ -13,11 +13,14 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::context::{Applied, AppliedFile, BoxFuture, Context, Files, Host, Progress};
+use crate::context::{
+    Applied, AppliedFile, BoxFuture, Context, Files, Host, Progress, TextVisitor, Visit,
+};
 use crate::edit::{Change, ChangeKind, ChangeSet};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
     Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text,
+    VisitOptions,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery};
@@ -25,6 +28,7 @@ use crate::path::RelPath;
 use crate::tool::AnyTool;
 
 mod text;
+mod visit;
 
 pub use text::{decode, hash, splice};
 
@@ -39,6 +43,7 @@ pub struct MemoryHost(Arc<Mutex<State>>);
 struct State {
     files: BTreeMap<RelPath, File>,
     ignored: BTreeSet<RelPath>,
+    denied: BTreeSet<RelPath>,
     read: HashMap<RelPath, ContentHash>,
     proposals: Vec<ChangeSet>,
     /// The oldest first.
@@ -94,6 +99,11 @@ impl MemoryHost {
     /// Leaves a file or a directory out of listings, as an ignore file would.
     pub fn ignore(&self, path: &str) {
         self.state().ignored.insert(fixture(path));
+    }
+
+    /// Keeps a file from walks over texts, as a policy would.
+    pub fn deny(&self, path: &str) {
+        self.state().denied.insert(fixture(path));
     }
 
     /// From now on nothing is written.
@@ -195,6 +205,16 @@ impl Files for MemoryHost {
     ) -> BoxFuture<'a, Result<Listing, ToolError>> {
         let listing = self.state().list(path, options);
         Box::pin(async { listing })
+    }
+
+    fn visit_texts<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: VisitOptions,
+        mut visitor: Box<dyn TextVisitor>,
+    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+        let visited = self.state().visit_texts(path, options, visitor.as_mut());
+        Box::pin(async { visited.map(|visited| (visitor, visited)) })
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {

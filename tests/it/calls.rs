@@ -12,7 +12,7 @@ use crate::harness::{
 };
 
 /// The tools in the order of listings.
-const TOOLS: &[&str] = &[
+pub(crate) const TOOLS: &[&str] = &[
     "read_file",
     "replace_lines",
     "insert_line",
@@ -21,11 +21,15 @@ const TOOLS: &[&str] = &[
     "list_directory",
     "create_file",
     "delete_file",
+    "grep_search",
+    "file_search",
     "diff_history",
 ];
-
-/// Those that only read.
-const READERS: &[&str] = &["read_file", "list_directory", "diff_history"];
+/// The tools that only read.
+const READS: &[&str] =
+    &["read_file", "list_directory", "grep_search", "file_search", "diff_history"];
+/// The tools that take no path.
+const PATHLESS: &[&str] = &["grep_search", "file_search"];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -42,10 +46,11 @@ async fn tools_are_listed_in_their_order_with_schemas() {
     for tool in &listed.tools {
         let parameters: Value = serde_json::from_str(&tool.parameters_json).unwrap();
         assert_eq!(parameters["type"], "object", "{}", tool.name);
-        assert!(parameters["properties"]["path"].is_object(), "{}", tool.name);
+        let has_path = parameters["properties"]["path"].is_object();
+        assert_ne!(has_path, PATHLESS.contains(&tool.name.as_str()), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);
-        let reads = READERS.contains(&tool.name.as_str());
+        let reads = READS.contains(&tool.name.as_str());
         let effect = if reads { v1::Effect::Read } else { v1::Effect::Write };
         assert_eq!(tool.effect(), effect, "{}", tool.name);
         assert_eq!(tool.plugin, "");
@@ -159,6 +164,8 @@ fn steps() -> Vec<Step> {
             Some("1\ndrei\n"),
         ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
+        ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
+        ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
     ]
@@ -191,7 +198,7 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 assert_eq!(output["changes"][0]["tool"], "replace_text");
                 output["changes"][0]["time"].take();
             }
-            let writes = !READERS.contains(&tool);
+            let writes = !READS.contains(&tool);
             let committed =
                 result.changes.iter().all(|c| c.status() == v1::ChangeStatus::Committed);
             assert_eq!(result.changes.len(), usize::from(writes), "{tool}");

@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::calls::TOOLS;
 use crate::harness::guests::{install, zoo};
 use crate::harness::{Client, Ended, Site, until};
 
@@ -81,7 +82,7 @@ fn tools_are_rendered_for_each_kind_of_client() {
     let site = Site::new();
     let plain = parsed(&site.run(&["tools", "--json"]));
     let plain = plain.as_array().unwrap();
-    assert_eq!(plain.len(), 9);
+    assert_eq!(plain.len(), TOOLS.len());
     let keys: Vec<_> = plain[0].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         keys,
@@ -257,9 +258,9 @@ fn status_and_doctor_tell_what_is() {
     assert_eq!(status["workspaces"][0]["root"], site.workspace().display().to_string());
     assert_eq!(
         (&status["workspaces"][0]["tools"], &status["confirmations_pending"]),
-        (&json!(9), &json!(0))
+        (&json!(TOOLS.len()), &json!(0))
     );
-    assert!(site.run(&["status"]).stdout.contains("9 tools"));
+    assert!(site.run(&["status"]).stdout.contains(&format!("{} tools", TOOLS.len())));
     let doctor = parsed(&site.run(&["doctor", "--json"]));
     let states: Vec<_> =
         doctor["checks"].as_array().unwrap().iter().map(|check| &check["state"]).collect();

@@ -24,6 +24,8 @@ mod plugins;
 mod policy;
 mod protection;
 mod python;
+mod ripgrep;
+mod search;
 mod serve;
 mod shutdown;
 mod terminal;

@@ -173,6 +173,18 @@ async fn listings_show_links_and_follow_none() {
 }
 
 #[tokio::test]
+async fn searches_follow_no_links_and_open_no_devices() {
+    let site = trapped();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = client.done("grep_search", json!({"pattern": "secret|plain|PATH"})).await;
+    assert_eq!((&found["total_matches"], &found["files_searched"]), (&json!(1), &json!(1)));
+    assert_eq!(found["matches"][0]["path"], "dir/file.txt");
+    let found = client.done("file_search", json!({"pattern": "**"})).await;
+    assert_eq!((&found["total"], &found["files"][0]["path"]), (&json!(1), &json!("dir/file.txt")));
+}
+
+#[tokio::test]
 async fn absolute_paths_and_links_inside_are_taken() {
     let site = Site::allowing();
     site.write("dir/file.txt", "plain\n");

@@ -2,8 +2,8 @@
 //!
 //! * A [`Workspace`] is one opened root. Names are resolved beneath it by held descriptors; links
 //!   that lead out, other mounts, devices and FIFOs are refused.
-//! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`]; without waiting
-//!   for a disk, [`Workspace::open_cached`].
+//! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`],
+//!   [`Workspace::visit_texts`]; without waiting for a disk, [`Workspace::open_cached`].
 //! * Writing: [`Workspace::plan`] turns a change set into exact bytes, diff and digest;
 //!   [`Workspace::commit`] carries a [`Plan`] out, all of it or nothing, and records it in the
 //!   [`History`]; [`History::plan_undo`] plans the way back; [`recover()`] cleans up after a crash.
@@ -30,6 +30,8 @@ mod recover;
 mod resolve;
 mod root;
 mod text;
+mod tree;
+mod visiting;
 
 pub use crate::changes::{Action, Plan, PlannedFile};
 pub use crate::commit::Committed;
@@ -45,3 +47,4 @@ pub use crate::recover::{Recovered, recover};
 pub use crate::resolve::Resolved;
 pub use crate::root::{Limits, Options, Resolver, Workspace};
 pub use crate::text::{NotText, decode, encode};
+pub use crate::visiting::{Gate, MayRead};

@@ -7,6 +7,8 @@
 
 mod splice;
 
+use std::borrow::Cow;
+
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use moss_sdk::file::{LineEnding, Text, TextForm};
 
@@ -27,14 +29,31 @@ pub enum NotText {
 ///
 /// `Binary` for what is not text, `Encoding` for text that would not survive being written back.
 pub fn decode(bytes: &[u8]) -> Result<Text, NotText> {
+    let (text, encoding, bom) = decode_body(bytes)?;
+    Ok(with_form(text.into_owned(), encoding, bom))
+}
+
+/// Decodes a whole file as [`decode`] does, without a copy where it is UTF-8 already.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub(crate) fn decode_borrowed(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
+    decode_body(bytes).map(|(text, ..)| text)
+}
+
+/// The text, how it is encoded, and whether a mark says so.
+fn decode_body(bytes: &[u8]) -> Result<(Cow<'_, str>, &'static Encoding, bool), NotText> {
     let (encoding, bom) = mark(bytes);
     let body = &bytes[bom..];
     let text = match encoding {
-        Some(encoding) if encoding == UTF_8 => std::str::from_utf8(body).map(str::to_owned).ok(),
-        Some(encoding) => decode_exactly(encoding, body),
+        Some(encoding) if encoding == UTF_8 => std::str::from_utf8(body).map(Cow::Borrowed).ok(),
+        Some(encoding) => decode_exactly(encoding, body).map(Cow::Owned),
         None => match std::str::from_utf8(body) {
-            Ok(text) => Some(text.to_owned()),
-            Err(_) => return decode_legacy(body),
+            Ok(text) => Some(text.into()),
+            Err(_) => {
+                return decode_legacy(body).map(|(text, encoding)| (text.into(), encoding, false));
+            }
         },
     };
     let encoding = encoding.unwrap_or(UTF_8);
@@ -43,10 +62,10 @@ pub fn decode(bytes: &[u8]) -> Result<Text, NotText> {
     } else {
         NotText::Encoding
     })?;
-    if text.contains('\0') {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
         return Err(NotText::Binary);
     }
-    Ok(with_form(text, encoding, bom > 0))
+    Ok((text, encoding, bom > 0))
 }
 
 /// Encodes a text in the form of a file.
@@ -110,7 +129,7 @@ fn with_form(text: String, encoding: &'static Encoding, bom: bool) -> Text {
 
 /// Decodes bytes that are neither UTF-8 nor marked: by the encoding that a detector takes them
 /// for, or else as windows-1252; either only where the bytes come back exactly.
-fn decode_legacy(bytes: &[u8]) -> Result<Text, NotText> {
+fn decode_legacy(bytes: &[u8]) -> Result<(String, &'static Encoding), NotText> {
     if looks_binary(bytes) {
         return Err(NotText::Binary);
     }
@@ -119,7 +138,7 @@ fn decode_legacy(bytes: &[u8]) -> Result<Text, NotText> {
     let guess = detector.guess(None, chardetng::Utf8Detection::Deny);
     [guess, encoding_rs::WINDOWS_1252]
         .into_iter()
-        .find_map(|encoding| Some(with_form(decode_exactly(encoding, bytes)?, encoding, false)))
+        .find_map(|encoding| Some((decode_exactly(encoding, bytes)?, encoding)))
         .ok_or(NotText::Encoding)
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use moss_sdk::context::{Applied, BoxFuture, Files, Host, Progress};
+use moss_sdk::context::{Applied, BoxFuture, Files, Host, Progress, TextVisitor, Visit};
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing};
+use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery};
 use moss_sdk::{ContentHash, RelPath, ToolError};
-use moss_workspace::OpenedFile;
+use moss_workspace::{Gate, MayRead, OpenedFile};
 
 use super::effect::{Effects, Names};
 use super::{Event, Scope};
@@ -117,6 +117,15 @@ impl Reader {
     fn lists(&self, path: &RelPath) -> bool {
         self.effects.may_list(&self.policy, path)
     }
+
+    /// Decides about a read on a walk, where nobody is asked.
+    fn reads(&self, real: &RelPath, asked: &RelPath) -> MayRead {
+        match self.effects.decide_read(&self.policy, Names { real, asked }).verdict {
+            Verdict::Allow => MayRead::Yes,
+            Verdict::Ask => MayRead::Unapproved,
+            Verdict::Deny => MayRead::No,
+        }
+    }
 }
 
 impl From<moss_workspace::Error> for NotRead {
@@ -156,6 +165,29 @@ impl Files for CallHost {
                 reader.scope.call.workspace.files.list(&path, options, &keep, &cancelled)
             };
             Ok(self.scope.blocking(list).await??)
+        })
+    }
+
+    fn visit_texts<'a>(
+        &'a self,
+        path: &'a RelPath,
+        options: VisitOptions,
+        mut visitor: Box<dyn TextVisitor>,
+    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+        let reader = self.reader();
+        let path = path.clone();
+        Box::pin(async move {
+            let visit = move || {
+                let gate = Gate {
+                    lists: &|path| reader.lists(path),
+                    reads: &|real, asked| reader.reads(real, asked),
+                    cancelled: &|| reader.scope.cancel.is_cancelled(),
+                };
+                let files = &reader.scope.call.workspace.files;
+                let visited = files.visit_texts(&path, options, gate, visitor.as_mut());
+                visited.map(|visited| (visitor, visited))
+            };
+            Ok(self.scope.blocking(visit).await??)
         })
     }
 

@@ -61,7 +61,7 @@ pub(super) fn find(
 }
 
 /// Opens a name in a held directory, without links and on the same mount.
-pub(super) fn open_at(
+pub(crate) fn open_at(
     workspace: &Workspace,
     directory: &OwnedFd,
     name: &str,

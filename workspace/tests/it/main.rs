@@ -14,3 +14,4 @@ mod races;
 mod reading;
 mod round_trip;
 mod undo;
+mod visiting;

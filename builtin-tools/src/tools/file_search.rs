@@ -1,0 +1,169 @@
+//! `file_search`: files by name, by wildcards or by what a person remembers of the name.
+
+mod query;
+mod rank;
+
+use moss_sdk::context::Context;
+use moss_sdk::file::{Entry, EntryKind, ListOptions, Skipped};
+use moss_sdk::{Effect, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::query::{Query, Scope};
+use self::rank::Rank;
+use crate::file_types::FileTypes;
+
+/// Most files of one result.
+const FILES_MAX: usize = 100;
+/// Most entries that one call looks at.
+const VISITED_MAX: usize = 200_000;
+
+/// Finds files of the workspace by name or path.
+///
+/// A pattern with wildcards is matched as such: `*` and `?` within a name, `**` over directories,
+/// `[a-z]`, `{a,b}`; without a slash against the name (`*.test.ts`), with one against the end of
+/// the path (`src/**/*.rs`; a leading slash means the workspace root). Any other pattern is looked
+/// for in names and paths, best first: the exact name, its start, the start of a word in it,
+/// anywhere in it, then letters in this order with others between them (`usrsvc` finds
+/// `user_service.rs`). Letter case makes no difference. What ignore files such as `.gitignore`
+/// name is left out. One call returns up to 100 files; `total` says how many there are. To search
+/// in files, use grep_search; to see what is in a directory, use list_directory.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct FileSearch {
+    /// The name, a part of it or of the path, or a pattern with wildcards.
+    pattern: String,
+    /// Finds only files of this type: a type name (`rust`, `py`) or an extension (`.rs`, `tsx`),
+    /// several separated by commas. Default: every file.
+    file_type: Option<String>,
+    /// Whether other characters may stand between those of a pattern without wildcards, and, where
+    /// nothing is found, similar names are returned. Default: true.
+    #[serde(default = "yes")]
+    fuzzy: bool,
+    /// Whether to look at the directories of the path too, not only at the file name. Default:
+    /// true.
+    #[serde(default = "yes")]
+    search_path: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Files that were found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileSearchOutput {
+    /// The files: by path for a pattern with wildcards, else the best first.
+    files: Vec<FoundFile>,
+    /// How many files were found, those included that are not returned.
+    total: usize,
+    /// How many files were looked at.
+    files_searched: usize,
+    /// Whether files are missing because of a bound; `note` says which.
+    truncated: bool,
+    /// How many entries were left out, by reason.
+    skipped: Skipped,
+    /// What is missing, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// One file.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FoundFile {
+    /// Its path, relative to the workspace root.
+    path: String,
+    /// Its size in bytes.
+    size_bytes: u64,
+}
+
+/// What a search gathered.
+struct Found {
+    files: Vec<Entry>,
+    total: usize,
+    /// Whether they only look like what was searched for.
+    are_similar: bool,
+}
+
+impl Tool for FileSearch {
+    const NAME: &'static str = "file_search";
+    const TITLE: &'static str = "Find files";
+    const EFFECT: Effect = Effect::Read;
+    type Output = FileSearchOutput;
+
+    async fn run(self, cx: Context) -> Result<FileSearchOutput, ToolError> {
+        let scope = if self.search_path { Scope::Path } else { Scope::Name };
+        let query = Query::parse(&self.pattern, self.fuzzy, scope)?;
+        let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
+        let options = ListOptions { recursive: true, entries_max: VISITED_MAX };
+        let listing = cx.list(&RelPath::root(), options).await?;
+        let mut files = listing.entries;
+        files.retain(|entry| {
+            let is_wanted = || types.as_ref().is_none_or(|types| types.admits(&entry.path));
+            entry.kind == EntryKind::File && is_wanted()
+        });
+        let files_searched = files.len();
+        let found = find(&query, files);
+        Ok(FileSearchOutput {
+            total: found.total,
+            files_searched,
+            truncated: listing.truncated || found.total > found.files.len(),
+            skipped: listing.skipped,
+            note: note(&found, listing.truncated, files_searched == 0 && types.is_some()),
+            files: found.files.into_iter().map(FoundFile::from).collect(),
+        })
+    }
+}
+
+/// Picks the files that a query finds, or else those that look alike; equal ones by path.
+fn find(query: &Query, files: Vec<Entry>) -> Found {
+    let mut ranked: Vec<(Rank, usize)> = Vec::new();
+    for (at, file) in files.iter().enumerate() {
+        ranked.extend(query.rank(&file.path).map(|rank| (rank, at)));
+    }
+    let are_similar = ranked.is_empty();
+    if are_similar {
+        for (at, file) in files.iter().enumerate() {
+            ranked.extend(query.likeness(&file.path).map(|rank| (rank, at)));
+        }
+    }
+    // Files come in path order: their place breaks ties.
+    ranked.sort_unstable();
+    let total = ranked.len();
+    ranked.truncate(FILES_MAX);
+    let mut files: Vec<Option<Entry>> = files.into_iter().map(Some).collect();
+    let best = ranked.into_iter().filter_map(|(_, at)| files[at].take()).collect();
+    Found { files: best, total, are_similar }
+}
+
+fn note(found: &Found, walk_ended: bool, no_such_type: bool) -> Option<String> {
+    let mut notes = Vec::new();
+    if found.are_similar && found.total > 0 {
+        notes.push("nothing has this name: these names are similar".to_owned());
+    }
+    if no_such_type {
+        notes.push("no file of the wanted types was found".to_owned());
+    }
+    if found.total > found.files.len() {
+        let (shown, total) = (found.files.len(), found.total);
+        notes.push(format!(
+            "{shown} of {total} files: make the pattern longer or give a `fileType`"
+        ));
+    }
+    if walk_ended {
+        notes.push(format!("only the first {VISITED_MAX} entries were looked at"));
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+// === impl FoundFile ===
+
+impl From<Entry> for FoundFile {
+    fn from(entry: Entry) -> Self {
+        let size_bytes = entry.size_bytes.unwrap_or_default();
+        Self { path: entry.path.to_string(), size_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;

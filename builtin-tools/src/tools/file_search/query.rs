@@ -1,0 +1,151 @@
+//! What is searched for: wildcards, or a part of a name.
+
+use globset::{GlobBuilder, GlobMatcher};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+use super::rank::{self, Class, PathText, Rank};
+
+/// Longest pattern.
+const PATTERN_BYTES_MAX: usize = 1_000;
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// At the names of files.
+    Name,
+    /// At their paths.
+    Path,
+}
+
+/// A pattern that can be looked for.
+#[derive(Debug)]
+pub(super) struct Query {
+    kind: Kind,
+    /// The pattern as it was given, without slashes around it.
+    pattern: String,
+    /// The same as names are compared.
+    wanted: Vec<char>,
+    scope: Scope,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Wildcards {
+        matcher: GlobMatcher,
+        /// Whether they speak of the whole path.
+        over_path: bool,
+    },
+    Part {
+        /// The letters between which others may stand; none where nothing may.
+        letters: Option<Vec<char>>,
+    },
+}
+
+// === impl Query ===
+
+impl Query {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what is empty, too long, no pattern of wildcards, or a path where
+    /// only names are looked at.
+    pub(super) fn parse(pattern: &str, fuzzy: bool, scope: Scope) -> Result<Self, ToolError> {
+        let invalid = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
+        let given = pattern.trim();
+        let is_anchored = given.starts_with('/') || given.starts_with("./");
+        let pattern = given.strip_prefix('.').filter(|rest| rest.starts_with('/'));
+        let pattern = pattern.unwrap_or(given).trim_matches('/');
+        if pattern.is_empty() {
+            return Err(invalid("`pattern` is empty".to_owned())
+                .hint("give a part of a file name, or wildcards such as `*.rs`"));
+        }
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(invalid(format!("`pattern` is longer than {PATTERN_BYTES_MAX} bytes"))
+                .hint("a part of the name is enough"));
+        }
+        if scope == Scope::Name && pattern.contains('/') {
+            return Err(invalid("`pattern` has a slash, but only names are searched".to_owned())
+                .hint("set `searchPath` to true, or leave the directories out"));
+        }
+        let wanted = rank::folded(pattern);
+        let kind = if pattern.contains(['*', '?', '[', '{']) {
+            Kind::wildcards(pattern, is_anchored)?
+        } else {
+            Kind::Part { letters: fuzzy.then(|| rank::letters(&wanted)) }
+        };
+        Ok(Self { kind, pattern: pattern.to_owned(), wanted, scope })
+    }
+
+    /// Says how well a file fits; none where it does not.
+    pub(super) fn rank(&self, path: &RelPath) -> Option<Rank> {
+        let name = path.file_name()?;
+        match &self.kind {
+            Kind::Wildcards { matcher, over_path } => {
+                let text = if *over_path { path.as_str() } else { name };
+                // Names may hold brackets and braces: then the pattern is what it is.
+                let fits = matcher.is_match(text) || PathText::new(path).holds(&self.wanted);
+                fits.then(Rank::equal)
+            }
+            Kind::Part { letters } => {
+                let text = PathText::new(path);
+                let (class, cost) = self.class(&text, letters.as_deref())?;
+                let has_case = path.as_str().contains(&self.pattern);
+                Some(Rank::new(class, cost, has_case, path))
+            }
+        }
+    }
+
+    /// Says how much the name of a file looks like the one that is searched for; none where it does
+    /// not, and where only what fits is wanted.
+    pub(super) fn likeness(&self, path: &RelPath) -> Option<Rank> {
+        let Kind::Part { letters: Some(_) } = self.kind else { return None };
+        let distance = PathText::new(path).distance(&self.wanted)?;
+        Some(Rank::new(Class::Similar, distance, true, path))
+    }
+
+    fn class(&self, text: &PathText, letters: Option<&[char]>) -> Option<(Class, usize)> {
+        let wanted = self.wanted.as_slice();
+        let fits = if wanted.contains(&'/') {
+            text.class_of_path(wanted)
+        } else {
+            let in_directories = || text.class_in_directories(wanted);
+            let of_name = text.class_of_name(wanted);
+            of_name.or_else(|| (self.scope == Scope::Path).then(in_directories).flatten())
+        };
+        if let Some(class) = fits {
+            return Some((class, 0));
+        }
+        let letters = letters?;
+        let in_name = text.scatter_in_name(letters).map(|cost| (Class::NameLetters, cost));
+        in_name.or_else(|| {
+            let in_path = || text.scatter_in_path(letters).map(|cost| (Class::PathLetters, cost));
+            (self.scope == Scope::Path).then(in_path).flatten()
+        })
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    fn wildcards(pattern: &str, is_anchored: bool) -> Result<Self, ToolError> {
+        let over_path = is_anchored || pattern.contains('/');
+        let text = if over_path && !is_anchored && !pattern.starts_with("**/") {
+            format!("**/{pattern}")
+        } else {
+            pattern.to_owned()
+        };
+        let glob = GlobBuilder::new(&text)
+            .literal_separator(true)
+            .case_insensitive(true)
+            .backslash_escape(true)
+            .build();
+        let glob = glob.map_err(|error| {
+            let what = error.kind();
+            let message = format!("`pattern` is not a pattern of wildcards: {what}");
+            ToolError::new(ErrorCode::InvalidArguments, message)
+                .hint("put a backslash before a bracket or brace that stands for itself")
+        })?;
+        Ok(Self::Wildcards { matcher: glob.compile_matcher(), over_path })
+    }
+}

@@ -1,0 +1,234 @@
+//! How well the name of a file fits what somebody remembers of it. Pure.
+
+use moss_sdk::RelPath;
+
+/// Scattered letters fit where what stands between them costs at most so much for each of them.
+const LETTER_COST_MAX: usize = 4;
+/// What a letter costs that neither starts a word nor follows the letter before it.
+const LOOSE_LETTER_COST: usize = 3;
+/// Shortest name that is compared for likeness, and the longest, in characters.
+const LIKE_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
+/// One wrong character is forgiven for so many right ones.
+const CHARS_PER_ERROR: usize = 4;
+
+/// How a file fits; the better, the smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    class: Class,
+    cost: usize,
+    has_other_case: bool,
+    path_bytes: usize,
+}
+
+/// In which way a file fits, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// It is the name, or the last names of the path.
+    Name,
+    /// It is the name without its extension.
+    Stem,
+    /// The name starts so.
+    NameStart,
+    /// A word of the name starts so.
+    NameWord,
+    /// It occurs in the name.
+    NamePart,
+    /// It is a directory of the path.
+    Directory,
+    /// A word of the path starts so.
+    PathWord,
+    /// It occurs in the path.
+    PathPart,
+    /// Its letters occur in the name in this order.
+    NameLetters,
+    /// Its letters occur in the path in this order.
+    PathLetters,
+    /// The name looks like it.
+    Similar,
+}
+
+/// A path as names are compared.
+pub(super) struct PathText {
+    /// In lower case, one for each character of the path.
+    chars: Vec<char>,
+    /// Whether a word starts there.
+    starts: Vec<bool>,
+    /// Where the file name starts.
+    name: usize,
+}
+
+/// Brings a text into the form in which names are compared.
+pub(super) fn folded(text: &str) -> Vec<char> {
+    text.chars().map(fold).collect()
+}
+
+/// Leaves out what separates words.
+pub(super) fn letters(folded: &[char]) -> Vec<char> {
+    folded.iter().copied().filter(|c| !c.is_whitespace() && !['_', '-'].contains(c)).collect()
+}
+
+/// Lower case, where that is one character.
+fn fold(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
+}
+
+/// Where a text occurs in another.
+fn places(text: &[char], wanted: &[char]) -> impl Iterator<Item = usize> {
+    text.windows(wanted.len().max(1))
+        .enumerate()
+        .filter(move |(_, w)| *w == wanted)
+        .map(|(at, _)| at)
+}
+
+/// Whether a word starts at a character, given its neighbours.
+fn starts_word(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let Some(before) = before else { return true };
+    let is_hump =
+        c.is_uppercase() && (!before.is_uppercase() || after.is_some_and(char::is_lowercase));
+    !before.is_alphanumeric() || is_hump || c.is_numeric() != before.is_numeric()
+}
+
+// === impl Rank ===
+
+impl Rank {
+    /// The rank of files among which there is no better one.
+    pub(super) fn equal() -> Self {
+        Self { class: Class::Name, cost: 0, has_other_case: false, path_bytes: 0 }
+    }
+
+    pub(super) fn new(class: Class, cost: usize, has_case: bool, path: &RelPath) -> Self {
+        let path_bytes = path.as_str().len();
+        Self { class, cost, has_other_case: !has_case, path_bytes }
+    }
+}
+
+// === impl PathText ===
+
+impl PathText {
+    pub(super) fn new(path: &RelPath) -> Self {
+        let given: Vec<char> = path.as_str().chars().collect();
+        let start = |at: usize| {
+            let before = at.checked_sub(1).map(|at| given[at]);
+            starts_word(before, given[at], given.get(at + 1).copied())
+        };
+        Self {
+            starts: (0..given.len()).map(start).collect(),
+            name: given.iter().rposition(|c| *c == '/').map_or(0, |at| at + 1),
+            chars: given.into_iter().map(fold).collect(),
+        }
+    }
+
+    /// Whether a text occurs in the path.
+    pub(super) fn holds(&self, wanted: &[char]) -> bool {
+        places(&self.chars, wanted).next().is_some()
+    }
+
+    /// How a text without slashes fits the name.
+    pub(super) fn class_of_name(&self, wanted: &[char]) -> Option<Class> {
+        let name = &self.chars[self.name..];
+        if name == wanted {
+            return Some(Class::Name);
+        }
+        if self.stem(self.name) == wanted {
+            return Some(Class::Stem);
+        }
+        if name.starts_with(wanted) {
+            return Some(Class::NameStart);
+        }
+        let class =
+            |at| if self.starts[self.name + at] { Class::NameWord } else { Class::NamePart };
+        places(name, wanted).map(class).min()
+    }
+
+    /// How a text without slashes fits the directories.
+    pub(super) fn class_in_directories(&self, wanted: &[char]) -> Option<Class> {
+        let directories = &self.chars[..self.name];
+        if directories.split(|c| *c == '/').any(|directory| directory == wanted) {
+            return Some(Class::Directory);
+        }
+        let class = |at| if self.starts[at] { Class::PathWord } else { Class::PathPart };
+        places(directories, wanted).map(class).min()
+    }
+
+    /// How a text with slashes fits the path.
+    pub(super) fn class_of_path(&self, wanted: &[char]) -> Option<Class> {
+        let ends_so = |path: &[char]| {
+            path.strip_suffix(wanted).is_some_and(|rest| rest.last().is_none_or(|c| *c == '/'))
+        };
+        if ends_so(&self.chars) {
+            return Some(Class::Name);
+        }
+        if ends_so(self.stem(0)) {
+            return Some(Class::Stem);
+        }
+        let class = |at| if self.starts[at] { Class::PathWord } else { Class::PathPart };
+        places(&self.chars, wanted).map(class).min()
+    }
+
+    pub(super) fn scatter_in_name(&self, letters: &[char]) -> Option<usize> {
+        self.scatter(self.name, letters)
+    }
+
+    pub(super) fn scatter_in_path(&self, letters: &[char]) -> Option<usize> {
+        self.scatter(0, letters)
+    }
+
+    /// How many characters the name is away from a text, where that is few.
+    pub(super) fn distance(&self, wanted: &[char]) -> Option<usize> {
+        let wanted = wanted.rsplit(|c| *c == '/').next()?;
+        let name = &self.chars[self.name..];
+        if !LIKE_CHARS.contains(&wanted.len()) || !LIKE_CHARS.contains(&name.len()) {
+            return None;
+        }
+        let errors_max = (wanted.len() / CHARS_PER_ERROR).max(1);
+        let wanted: String = wanted.iter().collect();
+        let distance =
+            |name: &[char]| strsim::osa_distance(&wanted, &name.iter().collect::<String>());
+        let distance = distance(name).min(distance(self.stem(self.name)));
+        (distance <= errors_max).then_some(distance)
+    }
+
+    /// The path from somewhere on, without the extension of the name.
+    fn stem(&self, from: usize) -> &[char] {
+        let dot = self.chars[self.name..].iter().rposition(|c| *c == '.').filter(|at| *at > 0);
+        &self.chars[from..dot.map_or(self.chars.len(), |at| self.name + at)]
+    }
+
+    /// What it costs to find letters in this order from somewhere on: what stands between them, and
+    /// letters that are neither at the start of a word nor beside the one before.
+    fn scatter(&self, from: usize, letters: &[char]) -> Option<usize> {
+        let mut wanted = letters.iter();
+        let mut next = *wanted.next()?;
+        // The shortest stretch that ends where the letters are first complete.
+        let mut last = None;
+        for (at, c) in self.chars.iter().enumerate().skip(from) {
+            if *c != next {
+                continue;
+            }
+            match wanted.next() {
+                Some(letter) => next = *letter,
+                None => {
+                    last = Some(at);
+                    break;
+                }
+            }
+        }
+        let last = last?;
+        let mut at = last + 1;
+        let mut loose = 0;
+        let mut after: Option<usize> = None;
+        for letter in letters.iter().rev() {
+            at = self.chars[..at].iter().rposition(|c| c == letter)?;
+            // Whether the letter after this one follows it directly.
+            if let Some(after) = after {
+                loose += usize::from(!self.starts[after] && after != at + 1);
+            }
+            after = Some(at);
+        }
+        loose += usize::from(!self.starts[at]);
+        let between = last + 1 - at - letters.len();
+        let cost = between + LOOSE_LETTER_COST * loose;
+        (cost <= LETTER_COST_MAX * letters.len()).then_some(cost)
+    }
+}

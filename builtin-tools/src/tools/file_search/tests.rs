@@ -1,0 +1,191 @@
+//! Tests of `file_search`.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use super::FILES_MAX;
+use crate::check::{call, refused};
+
+const FILES: [&str; 16] = [
+    "README.md",
+    "app/[id]/page.tsx",
+    "app/page.tsx",
+    "docs/main-loop.md",
+    "main/other.txt",
+    "src/HTTPServer.java",
+    "src/domain.rs",
+    "src/main.rs",
+    "src/main.test.ts",
+    "src/parser/lexer.rs",
+    "src/parser/mod.rs",
+    "src/remain.rs",
+    "src/user_service.rs",
+    "tests/it/main.rs",
+    "tests/user_service_test.rs",
+    "tools/my_main.py",
+];
+
+fn host() -> MemoryHost {
+    let host = MemoryHost::new(FILES.iter().map(|path| (*path, "1234")));
+    host.write("target/main.rs", "");
+    host.ignore("target");
+    host
+}
+
+fn paths(arguments: Value) -> Vec<String> {
+    let output = call(&host(), "file_search", arguments).unwrap();
+    let files = output["files"].as_array().unwrap();
+    assert_eq!(output["total"], files.len());
+    files.iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_result_says_what_was_found_and_what_was_left_out() {
+    assert_eq!(
+        call(&host(), "file_search", json!({ "pattern": "lexer" })).unwrap(),
+        json!({
+            "files": [{ "path": "src/parser/lexer.rs", "size_bytes": 4 }],
+            "total": 1,
+            "files_searched": 16,
+            "truncated": false,
+            "skipped": { "ignored": 1, "denied": 0, "unreadable": 0 }
+        })
+    );
+}
+
+#[test]
+fn wildcards_find_what_they_say_in_path_order() {
+    let cases: [(&str, &[&str]); 13] = [
+        ("*.md", &["README.md", "docs/main-loop.md"]),
+        ("*.MD", &["README.md", "docs/main-loop.md"]),
+        ("main.*", &["src/main.rs", "src/main.test.ts", "tests/it/main.rs"]),
+        ("ma?n.rs", &["src/main.rs", "tests/it/main.rs"]),
+        (
+            "[lm]*.rs",
+            &["src/main.rs", "src/parser/lexer.rs", "src/parser/mod.rs", "tests/it/main.rs"],
+        ),
+        ("*.{py,java}", &["src/HTTPServer.java", "tools/my_main.py"]),
+        ("parser/*", &["src/parser/lexer.rs", "src/parser/mod.rs"]),
+        (
+            "src/**/*.rs",
+            &[
+                "src/domain.rs",
+                "src/main.rs",
+                "src/parser/lexer.rs",
+                "src/parser/mod.rs",
+                "src/remain.rs",
+                "src/user_service.rs",
+            ],
+        ),
+        ("/*.md", &["README.md"]),
+        ("./parser/*", &[]),
+        ("**/it/*", &["tests/it/main.rs"]),
+        ("[id]/page.tsx", &["app/[id]/page.tsx"]),
+        ("*.none", &[]),
+    ];
+    for (pattern, expected) in cases {
+        assert_eq!(paths(json!({ "pattern": pattern })), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn parts_of_names_are_ranked() {
+    let cases: [(Value, &[&str]); 13] = [
+        (
+            json!({ "pattern": "main", "fuzzy": false }),
+            &[
+                "src/main.rs",
+                "tests/it/main.rs",
+                "src/main.test.ts",
+                "docs/main-loop.md",
+                "tools/my_main.py",
+                "src/domain.rs",
+                "src/remain.rs",
+                "main/other.txt",
+            ],
+        ),
+        (
+            json!({ "pattern": "main", "fuzzy": false, "searchPath": false, "fileType": "rust" }),
+            &["src/main.rs", "tests/it/main.rs", "src/domain.rs", "src/remain.rs"],
+        ),
+        (
+            json!({ "pattern": "main.rs", "fuzzy": false }),
+            &["src/main.rs", "tests/it/main.rs", "src/domain.rs", "src/remain.rs"],
+        ),
+        (json!({ "pattern": "it/main.rs" }), &["tests/it/main.rs"]),
+        (json!({ "pattern": "/src/main" , "fuzzy": false }), &["src/main.rs", "src/main.test.ts"]),
+        (json!({ "pattern": "./README.md" }), &["README.md"]),
+        (json!({ "pattern": "readme" }), &["README.md"]),
+        (
+            json!({ "pattern": "parser", "fuzzy": false }),
+            &["src/parser/mod.rs", "src/parser/lexer.rs"],
+        ),
+        (json!({ "pattern": "parser", "searchPath": false }), &[]),
+        (
+            json!({ "pattern": "UserService" }),
+            &["src/user_service.rs", "tests/user_service_test.rs"],
+        ),
+        (json!({ "pattern": "user service" , "fuzzy": false }), &[]),
+        (json!({ "pattern": "usrsvc" }), &["src/user_service.rs", "tests/user_service_test.rs"]),
+        (json!({ "pattern": "http_server" }), &["src/HTTPServer.java"]),
+    ];
+    for (arguments, expected) in cases {
+        assert_eq!(paths(arguments.clone()), expected, "{arguments}");
+    }
+}
+
+#[test]
+fn scattered_letters_must_not_be_too_scattered() {
+    let host = MemoryHost::new([("alpha/bravo/charlie/delta_echo.rs", ""), ("abc.rs", "")]);
+    let output = call(&host, "file_search", json!({ "pattern": "abce" })).unwrap();
+    assert_eq!(output["note"], "nothing has this name: these names are similar");
+    assert_eq!(output["files"], json!([{ "path": "abc.rs", "size_bytes": 0 }]));
+}
+
+#[test]
+fn similar_names_are_offered_where_nothing_fits() {
+    let output = call(&host(), "file_search", json!({ "pattern": "user_sevrice.rs" })).unwrap();
+    assert_eq!(output["files"][0]["path"], "src/user_service.rs");
+    assert!(output["note"].as_str().unwrap().contains("similar"));
+    for arguments in [
+        json!({ "pattern": "user_sevrice.rs", "fuzzy": false }),
+        json!({ "pattern": "completely_different" }),
+    ] {
+        assert_eq!(paths(arguments.clone()), [""; 0], "{arguments}");
+    }
+}
+
+#[test]
+fn more_files_than_the_bound_are_counted_and_said() {
+    let names: Vec<String> = (0..FILES_MAX + 5).map(|n| format!("d/name{n:03}.rs")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    for pattern in ["name", "*.rs"] {
+        let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
+        let files = output["files"].as_array().unwrap();
+        assert_eq!(files.len(), FILES_MAX);
+        assert_eq!(files[0]["path"], names[0].as_str(), "equal files come by path");
+        assert_eq!((&output["total"], &output["truncated"]), (&json!(105), &json!(true)));
+        assert!(output["note"].as_str().unwrap().starts_with("100 of 105 files"));
+    }
+}
+
+#[test]
+fn impossible_patterns_are_refused() {
+    let long = "x".repeat(2_000);
+    let cases = [
+        (json!({ "pattern": "" }), "empty"),
+        (json!({ "pattern": " / " }), "empty"),
+        (json!({ "pattern": "./" }), "empty"),
+        (json!({ "pattern": long }), "longer than 1000 bytes"),
+        (json!({ "pattern": "a/b", "searchPath": false }), "`searchPath`"),
+        (json!({ "pattern": "[a" }), "unclosed character class"),
+        (json!({ "pattern": "{a" }), "unclosed alternate"),
+        (json!({ "pattern": "a", "fileType": "pyton" }), "`python`"),
+    ];
+    for (arguments, what) in cases {
+        let error = refused(&host(), "file_search", arguments.clone());
+        assert_eq!(error.code, ErrorCode::InvalidArguments, "{arguments}: {error}");
+        assert!(error.to_string().contains(what), "{arguments}: {error}");
+    }
+}

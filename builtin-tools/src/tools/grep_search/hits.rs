@@ -1,0 +1,248 @@
+//! What a search gathers on its way: matches up to a bound, and counts of all.
+
+use std::io;
+use std::ops::{ControlFlow, Range};
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
+use moss_sdk::RelPath;
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::VisitedText;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::pattern::Pattern;
+use crate::file_types::FileTypes;
+
+/// Lines shown before and after a match.
+const CONTEXT_LINES: usize = 2;
+/// Most bytes shown of one line.
+const LINE_BYTES_MAX: usize = 500;
+/// So much of a long line is shown before its match.
+const LEAD_BYTES: usize = 100;
+/// Most bytes shown of a match over several lines.
+const SPAN_BYTES_MAX: usize = 4_000;
+/// Most bytes shown over all matches.
+const TEXT_BYTES_MAX: usize = 200_000;
+/// Matches are counted up to here.
+pub(super) const COUNTED_MAX: u64 = 100_000;
+
+/// A line that matches, or several where the match holds line ends.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Hit {
+    /// The file, relative to the workspace root.
+    path: String,
+    /// The line of the match, or its first one, counted from 1.
+    line: u64,
+    /// Where in the line the first match starts, in characters, counted from 1.
+    column: u64,
+    /// The line without its line end; of a long one, the part around the match.
+    text: String,
+    /// Whether something is missing in `text`, which `…` marks.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
+    /// The lines before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<String>,
+    /// The lines after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<String>,
+}
+
+/// The visitor of a search.
+#[derive(Debug)]
+pub(super) struct Hits {
+    pattern: Pattern,
+    types: Option<FileTypes>,
+    limit: usize,
+    showing: Searcher,
+    counting: Searcher,
+    pub(super) matches: Vec<Hit>,
+    text_bytes: usize,
+    pub(super) total: u64,
+    pub(super) files: u64,
+}
+
+/// Takes the matches of one file while there is room.
+struct Show<'a> {
+    path: &'a RelPath,
+    matcher: &'a RegexMatcher,
+    spans_lines: bool,
+    limit: usize,
+    matches: &'a mut Vec<Hit>,
+    text_bytes: &'a mut usize,
+    total: &'a mut u64,
+    /// Lines of context whose match has not come yet.
+    before: Vec<String>,
+    /// Whether lines of context belong to the last match that was taken.
+    is_after: bool,
+}
+
+/// Counts the matches of one file.
+struct Count<'a>(&'a mut u64);
+
+/// Cuts a text to a bound, around a place in it; says whether it did.
+fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
+    if text.len() <= bytes_max {
+        return (text.to_owned(), false);
+    }
+    let start = place.saturating_sub(LEAD_BYTES).min(text.len() - bytes_max);
+    let start = text.floor_char_boundary(start);
+    let end = text.floor_char_boundary(start + bytes_max);
+    let [before, after] = [start > 0, end < text.len()].map(|is_cut| if is_cut { "…" } else { "" });
+    (format!("{before}{}{after}", &text[start..end]), true)
+}
+
+fn without_line_end(text: &str) -> &str {
+    text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text))
+}
+
+/// The texts that are searched are UTF-8, and so are their lines.
+fn line(bytes: &[u8]) -> &str {
+    without_line_end(std::str::from_utf8(bytes).unwrap_or_default())
+}
+
+// === impl Hits ===
+
+impl Hits {
+    pub(super) fn new(pattern: Pattern, types: Option<FileTypes>, limit: usize) -> Self {
+        Self {
+            showing: pattern.searcher(CONTEXT_LINES),
+            counting: pattern.searcher(0),
+            pattern,
+            types,
+            limit,
+            matches: Vec::new(),
+            text_bytes: 0,
+            total: 0,
+            files: 0,
+        }
+    }
+
+    /// Whether there may be more matches than were counted.
+    pub(super) fn is_counted_out(&self) -> bool {
+        self.total >= COUNTED_MAX
+    }
+}
+
+impl TextVisitor for Hits {
+    fn wants(&self, path: &RelPath) -> bool {
+        self.types.as_ref().is_none_or(|types| types.admits(path))
+    }
+
+    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
+        let Self { pattern, limit, showing, counting, matches, text_bytes, total, .. } = self;
+        let Pattern { matcher, spans_lines } = &*pattern;
+        let (limit, spans_lines) = (*limit, *spans_lines);
+        let before = *total;
+        let text = file.text.as_bytes();
+        let searched = if has_room(limit, matches, *text_bytes) {
+            let path = file.path;
+            let (before, is_after) = (Vec::new(), false);
+            let show = Show {
+                path,
+                matcher,
+                spans_lines,
+                limit,
+                matches,
+                text_bytes,
+                total,
+                before,
+                is_after,
+            };
+            showing.search_slice(matcher, text, show)
+        } else {
+            counting.search_slice(matcher, text, Count(total))
+        };
+        searched.expect("a text in memory can be searched");
+        self.files += u64::from(self.total > before);
+        if self.is_counted_out() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn has_room(limit: usize, matches: &[Hit], text_bytes: usize) -> bool {
+    matches.len() < limit && text_bytes < TEXT_BYTES_MAX
+}
+
+// === impl Show ===
+
+impl Show<'_> {
+    fn hit(&mut self, found: &SinkMatch<'_>) -> Hit {
+        let range = found.bytes_range_in_buffer();
+        let bytes = &found.buffer()[range.clone()];
+        let text = line(bytes);
+        let start = self.start(found.buffer(), range).min(text.len());
+        let start = text.floor_char_boundary(start);
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let bytes_max = if self.spans_lines { SPAN_BYTES_MAX } else { LINE_BYTES_MAX };
+        let (shown, is_cut) = cut(text, start, bytes_max);
+        Hit {
+            path: self.path.to_string(),
+            line: found.line_number().unwrap_or_default(),
+            column: text[line_start..start].chars().count() as u64 + 1,
+            text: shown,
+            cut: is_cut,
+            before: std::mem::take(&mut self.before),
+            after: Vec::new(),
+        }
+    }
+
+    /// Where the first match starts, from the start of the lines that hold it.
+    fn start(&self, buffer: &[u8], lines: Range<usize>) -> usize {
+        // Within a line, what stands around the line does not count.
+        let found = if self.spans_lines {
+            let found = self.matcher.find_at(&buffer[..lines.end], lines.start);
+            found.map(|found| found.map(|found| found.start() - lines.start))
+        } else {
+            self.matcher.find(&buffer[lines]).map(|found| found.map(|found| found.start()))
+        };
+        found.ok().flatten().unwrap_or_default()
+    }
+}
+
+impl Sink for Show<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        *self.total += 1;
+        self.is_after = has_room(self.limit, self.matches, *self.text_bytes);
+        if self.is_after {
+            let hit = self.hit(found);
+            *self.text_bytes += hit.path.len() + hit.text.len();
+            self.matches.push(hit);
+        }
+        self.before.clear();
+        Ok(*self.total < COUNTED_MAX)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if !has_room(self.limit, self.matches, *self.text_bytes) && !self.is_after {
+            return Ok(true);
+        }
+        let (text, _) = cut(line(context.bytes()), 0, LINE_BYTES_MAX);
+        *self.text_bytes += text.len();
+        match (context.kind(), self.matches.last_mut()) {
+            (SinkContextKind::Before, _) => self.before.push(text),
+            (SinkContextKind::After, Some(hit)) if self.is_after => hit.after.push(text),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        self.before.clear();
+        Ok(true)
+    }
+}
+
+// === impl Count ===
+
+impl Sink for Count<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        *self.0 += 1;
+        Ok(*self.0 < COUNTED_MAX)
+    }
+}

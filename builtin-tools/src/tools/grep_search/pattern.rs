@@ -1,0 +1,115 @@
+//! What is searched for: a regular expression that compiles, or an error that says where it does
+//! not and how to mend it.
+
+use grep_matcher::LineTerminator;
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use moss_sdk::{ErrorCode, ToolError};
+use regex_syntax::ast;
+
+/// Longest pattern.
+const PATTERN_BYTES_MAX: usize = 4_096;
+/// Most memory of a compiled pattern, and of its tables while it runs.
+const COMPILED_BYTES_MAX: usize = 10 << 20;
+/// Most characters of the pattern that a message repeats.
+const SHOWN_CHARS_MAX: usize = 40;
+
+/// A compiled pattern.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) matcher: RegexMatcher,
+    /// Whether a match may hold line ends.
+    pub(super) spans_lines: bool,
+}
+
+// === impl Pattern ===
+
+impl Pattern {
+    /// Compiles a pattern. One that says `\n` is matched over lines, any other within them.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArguments` for what is empty, too long or too large, or no regular expression.
+    pub(super) fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, ToolError> {
+        if pattern.is_empty() {
+            return Err(invalid("`pattern` is empty".to_owned())
+                .hint("say what to search for; to find files by name, use file_search"));
+        }
+        if pattern.len() > PATTERN_BYTES_MAX {
+            return Err(invalid(format!("`pattern` is longer than {PATTERN_BYTES_MAX} bytes"))
+                .hint("search for a shorter part of it"));
+        }
+        let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(pattern);
+        parsed.map_err(|error| refusal(pattern, &error))?;
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .case_insensitive(!case_sensitive)
+            .multi_line(true)
+            .crlf(true)
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(COMPILED_BYTES_MAX);
+        let within_lines = builder.build(pattern);
+        let built = match within_lines {
+            Ok(matcher) => Ok(Self { matcher, spans_lines: false }),
+            Err(error) if matches!(error.kind(), ErrorKind::NotAllowed(_)) => {
+                let matcher = builder.line_terminator(None).build(pattern);
+                matcher.map(|matcher| Self { matcher, spans_lines: true })
+            }
+            Err(error) => Err(error),
+        };
+        built.map_err(|error| {
+            invalid(format!("`pattern` cannot be compiled: {error}"))
+                .hint("make it smaller: large counts such as `{1000}` cost most")
+        })
+    }
+
+    /// Makes what searches texts for it.
+    pub(super) fn searcher(&self, context_lines: usize) -> Searcher {
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::none())
+            .bom_sniffing(false)
+            .line_terminator(LineTerminator::crlf())
+            .line_number(context_lines > 0)
+            .multi_line(self.spans_lines)
+            .before_context(context_lines)
+            .after_context(context_lines)
+            .build()
+    }
+}
+
+fn invalid(message: String) -> ToolError {
+    ToolError::new(ErrorCode::InvalidArguments, message)
+}
+
+/// Says where a pattern breaks, and how to search for its text as it stands.
+fn refusal(pattern: &str, error: &regex_syntax::Error) -> ToolError {
+    let (what, span) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), *error.span()),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), *error.span()),
+        other => {
+            let what = format!("`pattern` is not a regular expression: {other}");
+            return invalid(what);
+        }
+    };
+    let at = span.start.offset.min(pattern.len());
+    let number = pattern[..at].chars().count() + 1;
+    let rest: String = pattern[at..].chars().take(SHOWN_CHARS_MAX).collect();
+    let place = if rest.is_empty() { "the end".to_owned() } else { format!("`{rest}`") };
+    let message =
+        format!("`pattern` is not a regular expression: {what}, at character {number}: {place}");
+    invalid(message).hint(hint(pattern, error))
+}
+
+fn hint(pattern: &str, error: &regex_syntax::Error) -> String {
+    use ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
+    if let regex_syntax::Error::Parse(error) = error
+        && matches!(error.kind(), UnsupportedBackreference | UnsupportedLookAround)
+    {
+        return "search for the part that needs neither, and pick from the matches".to_owned();
+    }
+    let escaped = regex_syntax::escape(pattern);
+    if escaped.chars().count() > 2 * SHOWN_CHARS_MAX {
+        return "put a backslash before special characters that stand for themselves".to_owned();
+    }
+    format!("to search for the text as it stands, escape it: `{escaped}`")
+}

@@ -1,0 +1,184 @@
+//! Tests of `grep_search`.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use super::hits::COUNTED_MAX;
+use crate::check::{call, refused};
+
+fn search(host: &MemoryHost, arguments: Value) -> Value {
+    call(host, "grep_search", arguments).unwrap()
+}
+
+/// The matches of one file as line, column and text.
+fn found(text: &str, arguments: Value) -> Vec<(u64, u64, String)> {
+    let output = search(&MemoryHost::new([("a", text)]), arguments);
+    let matches = output["matches"].as_array().unwrap();
+    assert_eq!(output["total_matches"], matches.len());
+    let place = |hit: &Value| {
+        let text = hit["text"].as_str().unwrap().to_owned();
+        (hit["line"].as_u64().unwrap(), hit["column"].as_u64().unwrap(), text)
+    };
+    matches.iter().map(place).collect()
+}
+
+#[test]
+fn matches_say_where_they_are_and_what_is_around_them() {
+    let host = MemoryHost::new([
+        ("src/b.rs", "1\n2\n3 Needle\n4\n5 needle\n6\n7\n8\n"),
+        ("src/a/c.rs", "the needle and the needle"),
+        ("notes.txt", "nothing\n"),
+        ("out/d.rs", "needle\n"),
+    ]);
+    host.write("blob", b"needle\0");
+    host.write("closed", "needle\n");
+    host.ignore("out");
+    host.deny("closed");
+    assert_eq!(
+        search(&host, json!({ "pattern": "needle" })),
+        json!({
+            "matches": [
+                { "path": "src/a/c.rs", "line": 1, "column": 5, "text": "the needle and the needle" },
+                {
+                    "path": "src/b.rs", "line": 3, "column": 3, "text": "3 Needle",
+                    "before": ["1", "2"], "after": ["4"]
+                },
+                {
+                    "path": "src/b.rs", "line": 5, "column": 3, "text": "5 needle",
+                    "after": ["6", "7"]
+                }
+            ],
+            "total_matches": 3,
+            "files_matched": 2,
+            "files_searched": 3,
+            "truncated": false,
+            "skipped": {
+                "ignored": 1, "denied": 1, "unapproved": 0, "binary": 1, "too_large": 0,
+                "unreadable": 0
+            }
+        })
+    );
+    assert_eq!(host.proposals(), []);
+}
+
+#[test]
+fn patterns_match_what_they_say() {
+    let cases: [(&str, Value, &[(u64, u64, &str)]); 18] = [
+        ("Ab\nab\n", json!({ "pattern": "AB" }), &[(1, 1, "Ab"), (2, 1, "ab")]),
+        ("Ab\nab\n", json!({ "pattern": "ab", "caseSensitive": true }), &[(2, 1, "ab")]),
+        ("É\n", json!({ "pattern": "é" }), &[(1, 1, "É")]),
+        ("äöü x", json!({ "pattern": "x" }), &[(1, 5, "äöü x")]),
+        ("中文 搜索\n", json!({ "pattern": "搜索" }), &[(1, 4, "中文 搜索")]),
+        ("a.b\naxb\n", json!({ "pattern": r"a\.b" }), &[(1, 1, "a.b")]),
+        ("foo\r\nbar\r\n", json!({ "pattern": "o$" }), &[(1, 3, "foo")]),
+        ("foo\nbar", json!({ "pattern": "^bar$" }), &[(2, 1, "bar")]),
+        ("foo\nbar", json!({ "pattern": r"foo\s" }), &[]),
+        ("foo\nbar\nx", json!({ "pattern": r"o\nb" }), &[(1, 3, "foo\nbar")]),
+        ("foo\r\nbar\r\n", json!({ "pattern": r"foo\r?\nbar" }), &[(1, 1, "foo\r\nbar")]),
+        ("x\n\ny\n", json!({ "pattern": "^$" }), &[(2, 1, "")]),
+        ("x\ny", json!({ "pattern": "z*" }), &[(1, 1, "x"), (2, 1, "y")]),
+        ("fn a() {}\n", json!({ "pattern": r"fn \w+\(" }), &[(1, 1, "fn a() {}")]),
+        ("a b\n", json!({ "pattern": r"\bb\b" }), &[(1, 3, "a b")]),
+        ("aa\n", json!({ "pattern": "(?-i)A" }), &[]),
+        ("tab\there\n", json!({ "pattern": "\t" }), &[(1, 4, "tab\there")]),
+        ("", json!({ "pattern": "x" }), &[]),
+    ];
+    for (text, arguments, expected) in cases {
+        let expected: Vec<_> = expected.iter().map(|(l, c, t)| (*l, *c, (*t).to_owned())).collect();
+        assert_eq!(found(text, arguments.clone()), expected, "{arguments} in {text:?}");
+    }
+}
+
+#[test]
+fn only_files_of_the_wanted_types_are_searched() {
+    let host = MemoryHost::new([("a.rs", "x"), ("b.py", "x"), ("c.tsx", "x"), ("Dockerfile", "x")]);
+    let cases: [(&str, &[&str]); 5] = [
+        ("rust", &["a.rs"]),
+        (".rs,py", &["a.rs", "b.py"]),
+        ("typescript", &["c.tsx"]),
+        ("docker", &["Dockerfile"]),
+        ("java", &[]),
+    ];
+    for (types, expected) in cases {
+        let output = search(&host, json!({ "pattern": "x", "fileType": types }));
+        let matches = output["matches"].as_array().unwrap();
+        let paths: Vec<_> = matches.iter().map(|hit| hit["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, expected, "{types}");
+        assert_eq!(output["files_searched"], expected.len(), "{types}");
+        assert_eq!(output.get("note").is_some(), expected.is_empty(), "{types}");
+    }
+}
+
+#[test]
+fn matches_past_the_limit_are_counted() {
+    let host = MemoryHost::new([("a", "x\nx\nx\n"), ("b", "x\n1\n2\nx\n3\n"), ("c", "x\n")]);
+    let output = search(&host, json!({ "pattern": "x", "limit": 4 }));
+    let matches = output["matches"].as_array().unwrap();
+    assert_eq!(matches.len(), 4);
+    assert_eq!(matches[3]["after"], json!(["1", "2"]), "the last match keeps its context");
+    assert_eq!((&output["total_matches"], &output["files_matched"]), (&json!(6), &json!(3)));
+    assert_eq!(output["truncated"], true);
+    assert!(output["note"].as_str().unwrap().starts_with("4 of 6 matches"));
+
+    let many = "x\n".repeat(usize::try_from(COUNTED_MAX).unwrap() + 10);
+    let host = MemoryHost::new([("a", many.as_str()), ("b", "x\n")]);
+    let output = search(&host, json!({ "pattern": "x" }));
+    assert_eq!(output["matches"].as_array().unwrap().len(), 50);
+    assert_eq!(output["total_matches"], COUNTED_MAX);
+    assert_eq!(output["files_searched"], 1, "the search ends where counting ends");
+    assert!(output["note"].as_str().unwrap().contains("more than 100000"));
+}
+
+#[test]
+fn long_lines_are_cut_around_the_match_and_the_result_is_bounded() {
+    let long = format!("{}needle{}", "é".repeat(5_000), "y".repeat(10_000));
+    let host = MemoryHost::new([("a", long.as_str())]);
+    let output = search(&host, json!({ "pattern": "needle" }));
+    let hit = &output["matches"][0];
+    let text = hit["text"].as_str().unwrap();
+    assert!(text.starts_with('…') && text.ends_with('…') && text.contains("éneedley"));
+    assert!(text.len() <= 510, "{}", text.len());
+    assert_eq!((&hit["cut"], &hit["column"]), (&json!(true), &json!(5_001)));
+
+    let wide = format!("{}\n", "needle ".repeat(100)).repeat(1_000);
+    let host = MemoryHost::new([("a", wide.as_str())]);
+    let output = search(&host, json!({ "pattern": "needle", "limit": 1_000 }));
+    let shown = output["matches"].as_array().unwrap().len();
+    assert!((300..500).contains(&shown), "{shown}");
+    assert_eq!((&output["total_matches"], &output["truncated"]), (&json!(1_000), &json!(true)));
+}
+
+#[test]
+fn broken_patterns_say_where_and_how_to_mend_them() {
+    let host = MemoryHost::new([("a", "x")]);
+    let long = "x".repeat(5_000);
+    let cases = [
+        ("foo(bar", "unclosed group, at character 4: `(bar`", r"escape it: `foo\(bar`"),
+        ("é*[", "unclosed character class, at character 3: `[`", r"`é\*\[`"),
+        ("*", "at character 1: `*`", r"`\*`"),
+        (r"a\", "at character 2", r"`a\\`"),
+        (r"\p{Foo}", "Unicode property not found, at character 1", "escape it"),
+        ("(?=x)", "look-around", "pick from the matches"),
+        (r"(a)\1", "backreferences are not supported, at character 4", "pick from the matches"),
+        ("", "empty", "file_search"),
+        (&long, "longer than 4096 bytes", "shorter"),
+        (r"(\w{500}){500}", "size limit", "smaller"),
+    ];
+    for (pattern, what, hint) in cases {
+        let error = refused(&host, "grep_search", json!({ "pattern": pattern }));
+        assert_eq!(error.code, ErrorCode::InvalidArguments, "{pattern}: {error}");
+        assert!(error.message.contains(what), "{pattern}: {error}");
+        assert!(error.hint.as_ref().unwrap().contains(hint), "{pattern}: {error}");
+    }
+    let error = refused(&host, "grep_search", json!({ "pattern": "x", "fileType": "rsut" }));
+    assert!(error.to_string().contains("`rust`"), "{error}");
+}
+
+#[test]
+fn a_cancelled_search_ends() {
+    let host = MemoryHost::new([("a", "x")]);
+    host.cancel();
+    let error = refused(&host, "grep_search", json!({ "pattern": "x" }));
+    assert_eq!(error.code, ErrorCode::Cancelled);
+}

@@ -1,0 +1,320 @@
+//! The same searches by moss and by ripgrep, on the sources of this repository and some odd files.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Site};
+
+/// What is searched for: words, classes, anchors, alternatives, repetitions, Unicode.
+const PATTERNS: &[&str] = &[
+    "fn",
+    "struct",
+    "impl",
+    "async fn",
+    "unwrap",
+    "workspace",
+    "Workspace",
+    "TODO",
+    "the",
+    "zzzqqq",
+    "RelPath",
+    "self",
+    "tokio::test",
+    "policy",
+    "grep_search",
+    r"Err\(",
+    "0",
+    "é",
+    "中文",
+    "工作区",
+    "straße",
+    "ſ",
+    "K",
+    "a",
+    "needle",
+    "::new",
+    "moss-sdk",
+    "version = \"1\"",
+    "€",
+    "\t",
+    r"fn \w+",
+    r"fn \w+\(",
+    r"^use ",
+    r"^\s*pub fn",
+    r"\bmut\b",
+    r"\bfn\b.*\bself\b",
+    r";$",
+    r"^$",
+    r"^\s*$",
+    r"\{$",
+    r"^}",
+    r"^}$",
+    r"[A-Z]{3,}",
+    r"[A-Z][a-z]+[A-Z]",
+    r"\d+",
+    r"\b\d{3}\b",
+    r"0x[0-9a-f]+",
+    r"[^\x00-\x7f]",
+    r"\p{Han}",
+    r"\p{Greek}",
+    r"\p{Lu}\p{Lu}",
+    r"\w+@\w+",
+    r"https?://[^\s)]+",
+    r"(read|write)_file",
+    r"foo|bar|baz",
+    r"(?i)ERROR",
+    r"(?-i)Error",
+    r"Error.*(Denied|NotFound)",
+    r"let (mut )?\w+ =",
+    r"\(\)",
+    r"\[\w+\]",
+    r"\{\}",
+    r"->",
+    r"=> \{",
+    r"&&|\|\|",
+    r"//[/!]",
+    r"^//!",
+    r"///.*\.$",
+    r"#\[test\]",
+    r"#\[tokio::test\]",
+    r"\.await\?",
+    r"\.unwrap\(\)",
+    r"Option<[^>]+>",
+    r"Vec<\w+>",
+    r"Result<.*, .*>",
+    r"'[a-z]\b",
+    r"\w{20,}",
+    r".{99,}",
+    r"^.{0,3}$",
+    r"(\w)(\w)(\w)\d",
+    r"a.c",
+    r"a.*?c",
+    r"(ab)+",
+    r"x{2,3}",
+    r"[[:upper:]]{4}",
+    r"[\w--\d]+_max",
+    r"[a-z&&[^aeiou]]{6}",
+    r"\Ause",
+    r"\bmod\b;?$",
+    r"^mod ",
+    r"test(s|ing)?\b",
+    r"\s{8}\S",
+    r"\S+\s\S+\s\S+",
+    r"^\S",
+    r"\r",
+    r"\.$",
+    r",$",
+    r"\x41",
+    r"\u{e9}",
+    r"(?x) fn \s+ main",
+    r"colou?r",
+    r"needle.*end$",
+    r"end$",
+    r"z*",
+    r"$",
+    r"^",
+    r".",
+    r"one\ntwo",
+    r"\{\n\s*let",
+    r"fn main\(\) \{\n",
+    r";\n\n",
+    r"use std::.*;\nuse",
+    r"\)\n\}",
+    r"needle\r?\n",
+];
+/// Names with wildcards. A slash at the start means the root in both.
+const GLOBS: &[&str] = &[
+    "*.rs",
+    "*.toml",
+    "*.MD",
+    "mai?.rs",
+    "?ib.rs",
+    "*_*.rs",
+    "[a-d]*.rs",
+    "*.{toml,md}",
+    "t*s.rs",
+    "/tests/**/*.rs",
+    "/*/src/*.rs",
+    "/docs/*",
+    "/**/it/*.rs",
+    "*[!s].rs",
+    ".gitignore",
+];
+/// What makes ripgrep heed and leave out the same files as moss.
+const SETTINGS: &[&str] = &[
+    "--no-config",
+    "--hidden",
+    "--no-ignore-global",
+    "--no-ignore-parent",
+    "--no-ignore-exclude",
+    "--no-require-git",
+    "--glob=!.git",
+    "--crlf",
+];
+
+/// Most matches that are compared by their place; all are counted.
+const LIMIT: usize = 1_000;
+
+/// A match: the names of the path, the line, and the column, where it is told.
+type Place = (Vec<String>, u64, Option<u64>);
+
+fn names(path: &str) -> Vec<String> {
+    path.trim_start_matches("./").split('/').map(str::to_owned).collect()
+}
+
+fn has_ripgrep() -> bool {
+    let found = Command::new("rg").arg("--version").output();
+    let works = found.is_ok_and(|output| output.status.success());
+    if !works {
+        // Written past the test runner, which shows nothing of a test that passes.
+        let note = "\nNOT TESTED: the same results as ripgrep: there is no `rg` here\n";
+        std::io::stderr().write_all(note.as_bytes()).unwrap();
+    }
+    works
+}
+
+/// Copies the sources of this repository into the workspace, and adds what they lack.
+fn sources() -> Site {
+    let site = Site::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    copy(root, &site.workspace());
+    let utf_16: Vec<u8> = std::iter::once(0xfeff)
+        .chain("one\r\ntwo needle\r\nend\r\n".encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    site.write("odd/utf16.txt", utf_16);
+    site.write("odd/crlf.txt", "one\r\ntwo\r\nneedle to the end\r\nstraße STRASSE\r\nΑθήνα\r\n");
+    site.write("odd/open.txt", "one\ntwo\nno line feed at the end");
+    site.write("odd/binary", b"\0needle\nneedle\n");
+    site.write("odd/long.txt", format!("{}needle{}\n", "é".repeat(3_000), "x".repeat(3_000)));
+    site.write("odd/empty.txt", "");
+    site.write("odd/bom.txt", "\u{feff}needle first\n");
+    site.write("odd/.gitignore", "*.log\n!keep.log\n/deep/\n");
+    site.write("odd/more/.ignore", "!seen.log\n");
+    for path in ["a.log", "keep.log", "deep/x.txt", "more/deep/x.txt", "more/seen.log"] {
+        site.write(&format!("odd/{path}"), "needle\n");
+    }
+    site
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let is_built = name.starts_with("target") || [".git", ".venv"].contains(&name.as_str());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() && !is_built {
+            std::fs::create_dir(to.join(&name)).unwrap();
+            copy(&entry.path(), &to.join(&name));
+        } else if kind.is_file() && !is_built {
+            std::fs::copy(entry.path(), to.join(&name)).unwrap();
+        }
+    }
+}
+
+fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
+    let mut command = Command::new("rg");
+    command.args(SETTINGS).args(arguments).current_dir(site.workspace());
+    let output = command.output().unwrap();
+    // 1: nothing was found.
+    let is_well = matches!(output.status.code(), Some(0 | 1));
+    assert!(is_well, "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What ripgrep finds, in path order: how many lines in how many files, and where the first are.
+fn by_ripgrep(site: &Site, pattern: &str, case_sensitive: bool) -> (usize, usize, Vec<Place>) {
+    let case = if case_sensitive { "--case-sensitive" } else { "--ignore-case" };
+    let mut arguments = vec!["--json", "--sort=path", case];
+    if pattern.contains(r"\n") || pattern == r"\r" {
+        arguments.push("--multiline");
+    }
+    arguments.extend(["-e", pattern, "./"]);
+    let printed = run_ripgrep(site, &arguments);
+    let of_type = |kind: &str| {
+        let start = format!(r#"{{"type":"{kind}","#);
+        printed.lines().filter(move |line| line.starts_with(&start))
+    };
+    let places = of_type("match").take(LIMIT).map(place).collect();
+    (of_type("match").count(), of_type("begin").count(), places)
+}
+
+/// Reads where a match of ripgrep is.
+fn place(event: &str) -> Place {
+    let event: Value = serde_json::from_str(event).unwrap();
+    let data = &event["data"];
+    let text = data["lines"]["text"].as_str().unwrap_or_else(|| panic!("{data}"));
+    let column = data["submatches"][0]["start"].as_u64().map(|start| {
+        let before = &text[..usize::try_from(start).unwrap()];
+        before.rsplit('\n').next().unwrap().chars().count() as u64 + 1
+    });
+    let path = names(data["path"]["text"].as_str().unwrap());
+    (path, data["line_number"].as_u64().unwrap(), column)
+}
+
+/// Returns how many lines both find.
+async fn compare(client: &Client, site: &Site, pattern: &str, case_sensitive: bool) -> usize {
+    let arguments = json!({"pattern": pattern, "caseSensitive": case_sensitive, "limit": LIMIT});
+    let found = client.done("grep_search", arguments).await;
+    let (total, files, places) = by_ripgrep(site, pattern, case_sensitive);
+    assert_eq!(found["total_matches"], total, "{pattern}");
+    assert_eq!(found["files_matched"], files, "{pattern}");
+    let matches = found["matches"].as_array().unwrap();
+    assert_eq!(matches.len() < total, found["truncated"] == true, "{pattern}");
+    // Long lines can fill a result before its limit.
+    assert!(matches.len() >= total.min(100), "{pattern}");
+    for (hit, (path, line, column)) in matches.iter().zip(&places) {
+        assert_eq!(names(hit["path"].as_str().unwrap()), *path, "{pattern}");
+        assert_eq!(hit["line"], *line, "{pattern} in {path:?}");
+        assert!(column.is_none_or(|column| hit["column"] == column), "{pattern}: {hit} {column:?}");
+    }
+    total
+}
+
+#[tokio::test]
+async fn lines_are_those_that_ripgrep_finds() {
+    if !has_ripgrep() {
+        return;
+    }
+    let site = sources();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let mut matched = 0;
+    for (number, pattern) in PATTERNS.iter().enumerate() {
+        matched += usize::from(compare(&client, &site, pattern, number % 2 == 0).await > 0);
+    }
+    assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
+}
+
+#[tokio::test]
+async fn types_and_names_are_those_that_ripgrep_finds() {
+    if !has_ripgrep() {
+        return;
+    }
+    let site = sources();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (kind, setting) in [("rust", "--type=rust"), (".py", "--glob=*.py"), ("md", "--type=md")] {
+        let counted = run_ripgrep(&site, &[setting, "--count", "-i", "-e", "e", "./"]);
+        let lines = counted.lines().map(|line| line.rsplit(':').next().unwrap());
+        let total: u64 = lines.map(|count| count.parse::<u64>().unwrap()).sum();
+        let arguments = json!({"pattern": "e", "fileType": kind});
+        let found = client.done("grep_search", arguments).await;
+        assert_eq!(found["total_matches"], total, "{kind}");
+        assert_eq!(found["files_matched"], counted.lines().count(), "{kind}");
+    }
+    for glob in GLOBS {
+        let printed = run_ripgrep(&site, &["--files", &format!("--iglob={glob}"), "./"]);
+        let mut expected: Vec<_> = printed.lines().map(names).collect();
+        expected.sort();
+        let found = client.done("file_search", json!({"pattern": glob})).await;
+        assert_eq!(found["total"], expected.len(), "{glob}");
+        let files = found["files"].as_array().unwrap().iter();
+        let found: Vec<_> = files.map(|file| names(file["path"].as_str().unwrap())).collect();
+        assert_eq!(found, expected[..found.len()], "{glob}");
+        assert!(!found.is_empty(), "{glob} proves nothing");
+    }
+}

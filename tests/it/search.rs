@@ -1,0 +1,188 @@
+//! Searching in files and for files: what is found, and what no search shows.
+
+use std::os::unix::fs::symlink;
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Site, call, failure, reason};
+
+/// The matches of a search as path and line.
+fn places(output: &Value) -> Vec<(String, u64)> {
+    let matches = output["matches"].as_array().unwrap();
+    let place =
+        |hit: &Value| (hit["path"].as_str().unwrap().to_owned(), hit["line"].as_u64().unwrap());
+    matches.iter().map(place).collect()
+}
+
+fn paths(output: &Value) -> Vec<&str> {
+    let files = output["files"].as_array().unwrap();
+    files.iter().map(|file| file["path"].as_str().unwrap()).collect()
+}
+
+async fn grep(client: &Client, arguments: Value) -> Value {
+    client.done("grep_search", arguments).await
+}
+
+#[tokio::test]
+async fn a_search_finds_lines_in_every_encoding_with_their_context() {
+    let site = Site::new();
+    let utf_16: Vec<u8> = std::iter::once(0xfeff)
+        .chain("wide needle\r\n".encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    site.write("b.txt", "one\ntwo\nthe Needle\nfour\n");
+    site.write("a/legacy.txt", b"un caf\xe9, needle, d\xe9j\xe0 vu\n");
+    site.write("a/wide.txt", utf_16);
+    site.write("a/bom.txt", b"\xef\xbb\xbfneedle\n");
+    site.write("a/binary", b"needle\0");
+    site.write("out/ignored.txt", "needle\n");
+    site.write(".gitignore", "out/\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = grep(&client, json!({"pattern": "needle"})).await;
+    let at = |path: &str, line| (path.to_owned(), line);
+    let expected = [at("a/bom.txt", 1), at("a/legacy.txt", 1), at("a/wide.txt", 1), at("b.txt", 3)];
+    assert_eq!(places(&found), expected);
+    let matches = &found["matches"];
+    assert_eq!(matches[0]["column"], 1);
+    assert_eq!(matches[1]["text"], "un café, needle, déjà vu");
+    assert_eq!(matches[1]["column"], 10);
+    assert_eq!(matches[2]["text"], "wide needle");
+    assert_eq!(matches[3]["before"], json!(["one", "two"]));
+    assert_eq!(matches[3]["after"], json!(["four"]));
+    assert_eq!((&found["skipped"]["binary"], &found["skipped"]["ignored"]), (&json!(1), &json!(1)));
+    assert_eq!(found["files_searched"], 5);
+    let exact = grep(&client, json!({"pattern": "Needle", "caseSensitive": true})).await;
+    assert_eq!(places(&exact), [at("b.txt", 3)]);
+
+    drop(daemon);
+    let ended = site.run(&["call", "grep_search", "pattern=n.{4}e", "limit=1", "--json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let printed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(printed["output"]["total_matches"], 4, "{printed}");
+    assert_eq!(printed["output"]["truncated"], true);
+}
+
+#[tokio::test]
+async fn a_search_shows_nothing_that_a_read_would_not() {
+    let site = Site::new();
+    for path in [
+        "open.txt",
+        "private/a.txt",
+        "shared/b.txt",
+        ".env",
+        "keys/server.pem",
+        "sub/.git/config",
+        ".ssh/config",
+    ] {
+        site.write(path, format!("needle in {path}\n"));
+    }
+    std::fs::write(site.outside("outside.txt"), "needle outside\n").unwrap();
+    symlink("../outside.txt", site.workspace().join("link_out")).unwrap();
+    symlink("private/a.txt", site.workspace().join("alias")).unwrap();
+    symlink("private", site.workspace().join("door")).unwrap();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"shared/**\"]\ndecision = \"ask\"\n",
+    );
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let waits = v1::Call {
+        confirm: v1::ConfirmMode::Wait.into(),
+        ..call("grep_search", json!({"pattern": "needle|outside"}))
+    };
+    // A search asks nobody, even where somebody would answer.
+    let mut watcher = approver.watch().await;
+    let result = caller.call(waits).await.unwrap();
+    let found = crate::harness::output(&result);
+    assert_eq!(places(&found), [("open.txt".to_owned(), 1)]);
+    for text in ["private", "shared", ".env", "server.pem", "config", "outside"] {
+        assert!(!found["matches"].to_string().contains(text), "{found}");
+    }
+    let skipped = &found["skipped"];
+    assert_eq!((&skipped["denied"], &skipped["unapproved"]), (&json!(4), &json!(1)), "{found}");
+    assert!(found["note"].as_str().unwrap().contains("read_file"), "{found}");
+    assert!(approver.pending().await.is_empty());
+
+    // What a person allows is read as ever: the search asked for nothing and left nothing behind.
+    let read = tokio::spawn({
+        let caller = caller.clone();
+        let read = crate::harness::waiting("read_file", json!({"path": "shared/b.txt"}));
+        async move { caller.call(read).await }
+    });
+    let question = watcher.question().await;
+    assert!(question.arguments_json.contains("shared/b.txt"), "{question:?}");
+    approver.approve(&question).await.unwrap();
+    read.await.unwrap().unwrap();
+
+    let listed = caller.done("file_search", json!({"pattern": "*.txt"})).await;
+    assert_eq!(paths(&listed), ["open.txt", "shared/b.txt"]);
+    assert_eq!(caller.done("file_search", json!({"pattern": "private/a"})).await["total"], 0);
+}
+
+#[tokio::test]
+async fn files_past_the_configured_size_are_counted_as_too_large() {
+    let site = Site::new();
+    site.config("[files]\nedit_bytes_max = 100\n");
+    site.write("small.txt", "needle\n");
+    site.write("large.txt", "needle\n".repeat(100));
+    let daemon = site.serve();
+    let found = grep(&daemon.caller().await, json!({"pattern": "needle"})).await;
+    assert_eq!(places(&found), [("small.txt".to_owned(), 1)]);
+    assert_eq!(found["skipped"]["too_large"], 1);
+}
+
+#[tokio::test]
+async fn thousands_of_files_are_searched_in_path_order() {
+    let site = Site::new();
+    for number in 0..3_000 {
+        let path = format!("d{}/e{}/f{number}.rs", number % 7, number % 11);
+        site.write(&path, format!("fn f{number}() {{}}\n"));
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let first = grep(&client, json!({"pattern": "^fn f", "limit": 1000})).await;
+    assert_eq!((&first["total_matches"], &first["files_searched"]), (&json!(3_000), &json!(3_000)));
+    let found = places(&first);
+    assert_eq!(found.len(), 1_000);
+    let by_component =
+        |(path, _): &(String, u64)| path.split('/').map(str::to_owned).collect::<Vec<String>>();
+    assert!(found.is_sorted_by_key(by_component));
+    assert_eq!(grep(&client, json!({"pattern": "^fn f", "limit": 1000})).await, first);
+    let named = client.done("file_search", json!({"pattern": "f2999"})).await;
+    assert_eq!(paths(&named)[0], "d3/e7/f2999.rs");
+    let all = client.done("file_search", json!({"pattern": "*.rs"})).await;
+    assert_eq!((&all["total"], paths(&all).len()), (&json!(3_000), 100));
+}
+
+#[tokio::test]
+async fn searches_that_make_no_sense_say_how_to_mend_them() {
+    let site = Site::new();
+    site.write("a.txt", "x\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (tool, arguments, hint) in [
+        ("grep_search", json!({"pattern": "f("}), r"escape it: `f\(`"),
+        ("grep_search", json!({"pattern": ""}), "file_search"),
+        ("grep_search", json!({"pattern": "x", "fileType": "rsut"}), "`rust`"),
+        ("file_search", json!({"pattern": "[x"}), "backslash"),
+        ("file_search", json!({"pattern": "a/b", "searchPath": false}), "searchPath"),
+        ("file_search", json!({"pattern": "x", "fileType": "pyton"}), "`python`"),
+    ] {
+        let result = client.ran(tool, arguments.clone()).await;
+        let error = failure(&result);
+        assert_eq!(error.code, "invalid_arguments", "{arguments}: {error:?}");
+        assert!(error.hint.contains(hint), "{arguments}: {error:?}");
+    }
+    for arguments in [
+        json!({"pattern": "x", "limit": 0}),
+        json!({"pattern": "x", "limit": 1001}),
+        json!({"pattern": "x", "limit": 1.5}),
+        json!({"pattern": "x", "path": "src"}),
+        json!({}),
+    ] {
+        let status = client.call(call("grep_search", arguments.clone())).await.unwrap_err();
+        assert_eq!(reason(&status), "ARGUMENTS_INVALID", "{arguments}");
+    }
+}

@@ -1,0 +1,277 @@
+//! Walking beneath a directory: held descriptors all the way, links reported and never followed,
+//! ignore files heeded, names in bytewise order.
+//!
+//! The walk keeps its own stack, so deep trees cost no call stack; its depth is bounded by the
+//! number of components a path may have. What an entry is worth is for its caller to say.
+
+use std::os::fd::OwnedFd;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use moss_sdk::RelPath;
+use moss_sdk::file::EntryKind;
+use rustix::fs::{Dir, OFlags};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::handle::{self, Patience, Stat};
+use crate::resolve::{Mount, Place};
+use crate::root::Workspace;
+
+/// Ignore files, the strongest last.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+/// The directory that no walk shows.
+const HIDDEN: &str = ".git";
+
+/// How far a walk goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent<'a> {
+    /// Whether to enter directories.
+    pub(crate) recursive: bool,
+    /// Most entries to visit.
+    pub(crate) entries_max: usize,
+    /// Whether whoever waits for the walk has gone.
+    pub(crate) cancelled: &'a dyn Fn() -> bool,
+}
+
+/// An entry that a walk came to.
+pub(crate) struct Found<'a> {
+    /// The directory that holds it.
+    pub(crate) directory: &'a OwnedFd,
+    /// Its name there.
+    pub(crate) name: &'a str,
+    /// Its path as the caller named it.
+    pub(crate) shown: &'a RelPath,
+    /// Its path after all links.
+    pub(crate) real: &'a RelPath,
+    pub(crate) stat: &'a Stat,
+}
+
+/// What to do after an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Go on; a directory is entered.
+    On,
+    /// Go on; a directory is passed by.
+    Past,
+    /// End the walk.
+    End,
+}
+
+/// What a walk itself left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeftOut {
+    /// Matched by an ignore file.
+    pub(crate) ignored: u64,
+    /// Not readable, or not nameable as UTF-8 text.
+    pub(crate) unreadable: u64,
+    /// Whether a bound on entries ended the walk early or left out names.
+    pub(crate) truncated: bool,
+}
+
+struct Walk<'a> {
+    workspace: &'a Workspace,
+    extent: Extent<'a>,
+    left_out: LeftOut,
+    visited: usize,
+    /// The ignore rules of the directories above and of those that are open, the root first.
+    rules: Vec<Gitignore>,
+    open: Vec<Level>,
+}
+
+/// A directory that is being walked.
+struct Level {
+    directory: OwnedFd,
+    /// Its path as the caller named it, and after all links.
+    shown: RelPath,
+    real: RelPath,
+    /// What is still to be visited, the last name first.
+    names: Vec<String>,
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Comes to every entry beneath a directory in path order, except for `.git`, what ignore files
+    /// name, and moss's own directories, which are not counted either. An ignored directory is
+    /// walked when it is asked for by name.
+    pub(crate) fn walk(
+        &self,
+        directory: &RelPath,
+        extent: Extent<'_>,
+        mut visit: impl FnMut(Found<'_>) -> Step,
+    ) -> Result<LeftOut, Error> {
+        let (place, fd) = self.open_directory(directory)?;
+        if self.is_own(&place.path) {
+            let reason = "it belongs to moss itself";
+            return Err(Error::Protected { path: directory.clone(), reason });
+        }
+        let mut walk = Walk {
+            workspace: self,
+            extent,
+            left_out: LeftOut::default(),
+            visited: 0,
+            rules: self.rules_above(&place)?,
+            open: Vec::new(),
+        };
+        walk.enter(fd, directory.clone(), place.path)
+            .map_err(|errno| Error::io(directory, "list", errno))?;
+        walk.run(&mut visit)?;
+        Ok(walk.left_out)
+    }
+
+    /// The ignore rules of all directories above a place. One that is gone by now has none.
+    fn rules_above(&self, place: &Place) -> Result<Vec<Gitignore>, Error> {
+        let mut above: Vec<RelPath> =
+            std::iter::successors(place.path.parent(), RelPath::parent).collect();
+        above.reverse();
+        let rules = |path: RelPath| match self.open_directory(&path) {
+            Ok((_, directory)) => Ok(self.rules_of(&directory, &path)),
+            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(Gitignore::empty()),
+            Err(error) => Err(error),
+        };
+        above.into_iter().map(rules).collect()
+    }
+
+    /// The ignore rules that a directory holds itself. Ignore files that cannot be read, are too
+    /// large or hold broken lines leave out what they would have said.
+    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> Gitignore {
+        let mut builder = GitignoreBuilder::new(if path.is_root() { "" } else { path.as_str() });
+        for name in IGNORE_FILES {
+            let Some(text) = self.read_ignore_file(directory, name) else { continue };
+            for line in text.lines() {
+                let _ = builder.add_line(None, line);
+            }
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+
+    fn read_ignore_file(&self, directory: &OwnedFd, name: &str) -> Option<String> {
+        let stat = handle::find_at(directory, name).ok()??;
+        let bytes_max = self.limits().ignore_bytes_max;
+        if stat.kind != EntryKind::File || stat.size_bytes > bytes_max {
+            return None;
+        }
+        let fd = handle::open_at(directory, name, handle::READ).ok()?;
+        if handle::stat(&fd).ok()?.identity != stat.identity {
+            return None;
+        }
+        let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).ok()?;
+        Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
+    }
+}
+
+// === impl Walk ===
+
+impl Walk<'_> {
+    fn run(&mut self, visit: &mut dyn FnMut(Found<'_>) -> Step) -> Result<(), Error> {
+        while let Some(level) = self.open.last_mut() {
+            let Some(name) = level.names.pop() else {
+                self.open.pop();
+                self.rules.pop();
+                continue;
+            };
+            if (self.extent.cancelled)() {
+                return Err(Error::Cancelled);
+            }
+            if self.visited == self.extent.entries_max {
+                self.left_out.truncated = true;
+                return Ok(());
+            }
+            self.visited += 1;
+            if self.visit(&name, visit) == Step::End {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, name: &str, visit: &mut dyn FnMut(Found<'_>) -> Step) -> Step {
+        let level = self.open.last().expect("the caller holds a level");
+        let Ok(real) = level.real.join(name) else { return self.unreadable() };
+        let shown =
+            if level.shown == level.real { Ok(real.clone()) } else { level.shown.join(name) };
+        let Ok(shown) = shown else { return self.unreadable() };
+        let stat = match handle::find_at(&level.directory, name) {
+            Ok(Some(stat)) => stat,
+            // Gone since the names were read.
+            Ok(None) => return Step::Past,
+            Err(_) => return self.unreadable(),
+        };
+        let is_directory = stat.kind == EntryKind::Directory;
+        if name == HIDDEN || self.is_ignored(&real, is_directory) {
+            self.left_out.ignored += 1;
+            return Step::Past;
+        }
+        let directory = &level.directory;
+        let step = visit(Found { directory, name, shown: &shown, real: &real, stat: &stat });
+        let enters = step == Step::On && is_directory && self.extent.recursive;
+        if enters && self.descend(name, &stat, shown, real).is_err() {
+            return self.unreadable();
+        }
+        step
+    }
+
+    fn unreadable(&mut self) -> Step {
+        self.left_out.unreadable += 1;
+        Step::Past
+    }
+
+    /// Whether the nearest rule that speaks of a path says to leave it out.
+    fn is_ignored(&self, real: &RelPath, is_directory: bool) -> bool {
+        for rules in self.rules.iter().rev() {
+            match rules.matched(real.as_str(), is_directory) {
+                Match::None => {}
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn descend(
+        &mut self,
+        name: &str,
+        stat: &Stat,
+        shown: RelPath,
+        real: RelPath,
+    ) -> Result<(), Errno> {
+        let level = self.open.last().expect("the caller holds a level");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let fd = handle::open_at(&level.directory, name, flags)?;
+        let is_same = handle::stat(&fd)?.identity == stat.identity;
+        if !is_same || !self.workspace.reaches(Mount::of(&fd)?) {
+            return Err(Errno::XDEV);
+        }
+        self.enter(fd, shown, real)
+    }
+
+    fn enter(&mut self, fd: OwnedFd, shown: RelPath, real: RelPath) -> Result<(), Errno> {
+        let mut names = Vec::new();
+        let own = &self.workspace.own;
+        let own: Vec<&str> = own
+            .iter()
+            .filter(|own| own.parent().as_ref() == Some(&real))
+            .filter_map(RelPath::file_name)
+            .collect();
+        for entry in Dir::read_from(&fd)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == c"." || name == c".." || name.to_str().is_ok_and(|n| own.contains(&n)) {
+                continue;
+            }
+            if names.len() == self.workspace.limits().directory_names_max {
+                self.left_out.truncated = true;
+                break;
+            }
+            match name.to_str() {
+                Ok(name) => names.push(name.to_owned()),
+                Err(_) => self.left_out.unreadable += 1,
+            }
+        }
+        names.sort_unstable_by(|a, b| b.cmp(a));
+        self.rules.push(self.workspace.rules_of(&fd, &real));
+        self.open.push(Level { directory: fd, shown, real, names });
+        Ok(())
+    }
+}

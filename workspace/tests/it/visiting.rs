@@ -1,0 +1,195 @@
+//! Visiting texts: what is handed over, in which order, and what is left out and counted.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use moss_sdk::RelPath;
+use moss_sdk::context::TextVisitor;
+use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
+use moss_workspace::{Error, Gate, Limits, MayRead, Options, Workspace};
+
+use crate::fixture::{Fixture, RESOLVERS, rel};
+
+const ALL: VisitOptions = VisitOptions { entries_max: 10_000, bytes_max: u64::MAX };
+const OPEN: Gate<'_> = Gate { lists: &|_| true, reads: &|_, _| MayRead::Yes, cancelled: &|| false };
+
+/// Keeps what it is given.
+#[derive(Default)]
+struct Texts {
+    texts: Vec<(String, String)>,
+    files_max: Option<usize>,
+    unwanted: Option<&'static str>,
+}
+
+impl TextVisitor for Texts {
+    fn wants(&self, path: &RelPath) -> bool {
+        self.unwanted.is_none_or(|ending| !path.as_str().ends_with(ending))
+    }
+
+    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
+        self.texts.push((file.path.to_string(), file.text.to_owned()));
+        if self.files_max == Some(self.texts.len()) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Texts {
+    fn paths(&self) -> Vec<&str> {
+        self.texts.iter().map(|(path, _)| path.as_str()).collect()
+    }
+}
+
+fn visit(workspace: &Workspace, path: &str, gate: Gate<'_>) -> (Texts, Visited) {
+    let mut texts = Texts::default();
+    let visited = workspace.visit_texts(&rel(path), ALL, gate, &mut texts).unwrap();
+    (texts, visited)
+}
+
+#[test]
+fn texts_come_decoded_and_in_path_order_and_the_rest_is_counted() {
+    for resolver in RESOLVERS {
+        let fixture = Fixture::with(resolver);
+        let utf_16: Vec<u8> = std::iter::once(0xfeff)
+            .chain("é\r\n".encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        for (path, bytes) in [
+            ("b/x", b"inner\n".to_vec()),
+            ("b.txt", b"\xef\xbb\xbfmarked".to_vec()),
+            ("a/wide", utf_16),
+            ("a/legacy", b"caf\xe9 au lait\n".to_vec()),
+            ("a/binary", b"a\0b".to_vec()),
+            ("a/late", [&b"x".repeat(100_000)[..], b"\0"].concat()),
+            ("empty", Vec::new()),
+            ("large", b"y".repeat(200_000)),
+            ("out/never", b"never".to_vec()),
+            (".gitignore", b"out/\n".to_vec()),
+        ] {
+            let file = fixture.root().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
+        }
+        symlink("b.txt", fixture.root().join("link")).unwrap();
+        let (texts, visited) = visit(&fixture.workspace, ".", OPEN);
+        let expected = [".gitignore", "a/legacy", "a/wide", "b/x", "b.txt", "empty", "large"];
+        assert_eq!(texts.paths(), expected);
+        let text = |path: &str| &texts.texts.iter().find(|(name, _)| name == path).unwrap().1;
+        assert_eq!(text("a/legacy"), "café au lait\n");
+        assert_eq!(text("a/wide"), "é\r\n");
+        assert_eq!(text("b.txt"), "marked");
+        assert_eq!(text("empty"), "");
+        assert_eq!(*text("large"), "y".repeat(200_000));
+        let skipped = SkippedTexts { ignored: 1, binary: 2, ..SkippedTexts::default() };
+        assert_eq!(visited, Visited { files: 7, skipped, truncated: false });
+    }
+}
+
+#[test]
+fn what_the_gate_does_not_open_is_counted_and_not_read() {
+    for resolver in RESOLVERS {
+        let fixture = Fixture::with(resolver);
+        for path in ["open/a", "open/asked", "open/secret", "sealed/b"] {
+            fixture.put(path, path);
+        }
+        symlink("open", fixture.root().join("door")).unwrap();
+        let reads = |real: &RelPath, shown: &RelPath| {
+            assert!(shown == real || shown.as_str().starts_with("door/"), "{shown}");
+            match real.file_name() {
+                Some("asked") => MayRead::Unapproved,
+                Some("secret") => MayRead::No,
+                _ => MayRead::Yes,
+            }
+        };
+        let lists = |path: &RelPath| path.as_str() != "sealed";
+        let gate = Gate { lists: &lists, reads: &reads, ..OPEN };
+        let (texts, visited) = visit(&fixture.workspace, ".", gate);
+        assert_eq!(texts.paths(), ["open/a"]);
+        let skipped = SkippedTexts { denied: 2, unapproved: 1, ..SkippedTexts::default() };
+        assert_eq!(visited.skipped, skipped);
+        let (through, visited) = visit(&fixture.workspace, "door", gate);
+        assert_eq!(through.paths(), ["door/a"]);
+        assert_eq!((visited.skipped.denied, visited.skipped.unapproved), (1, 1));
+    }
+}
+
+#[test]
+fn bounds_and_the_visitor_end_the_walk() {
+    let fixture = Fixture::new();
+    for name in ["a", "b", "c", "d"] {
+        fixture.put(name, "1234567890");
+    }
+    let run = |options: VisitOptions, texts: &mut Texts| {
+        fixture.workspace.visit_texts(&rel("."), options, OPEN, texts).unwrap()
+    };
+    let mut texts = Texts::default();
+    let visited = run(VisitOptions { bytes_max: 15, ..ALL }, &mut texts);
+    assert_eq!((texts.paths(), visited.truncated), (vec!["a", "b"], true));
+    let mut texts = Texts::default();
+    let visited = run(VisitOptions { entries_max: 3, ..ALL }, &mut texts);
+    assert_eq!((texts.paths(), visited.truncated), (vec!["a", "b", "c"], true));
+    let mut texts = Texts { files_max: Some(1), ..Texts::default() };
+    let visited = run(ALL, &mut texts);
+    assert_eq!((texts.paths(), visited.truncated), (vec!["a"], false));
+    let mut texts = Texts { unwanted: Some("b"), ..Texts::default() };
+    let visited = run(ALL, &mut texts);
+    assert_eq!((texts.paths(), visited.files), (vec!["a", "c", "d"], 3));
+    assert_eq!(visited.skipped, SkippedTexts::default());
+    let cancelled = Gate { cancelled: &|| true, ..OPEN };
+    let ended = fixture.workspace.visit_texts(&rel("."), ALL, cancelled, &mut Texts::default());
+    assert!(matches!(ended, Err(Error::Cancelled)));
+}
+
+#[test]
+fn a_walk_ends_where_it_is_cancelled() {
+    struct Cancelling(&'static AtomicUsize);
+    impl TextVisitor for Cancelling {
+        fn wants(&self, _: &RelPath) -> bool {
+            true
+        }
+
+        fn visit(&mut self, _: VisitedText<'_>) -> ControlFlow<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        }
+    }
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    let fixture = Fixture::new();
+    for name in ["a", "b/c", "d"] {
+        fixture.put(name, "text");
+    }
+    let cancelled = || SEEN.load(Ordering::Relaxed) == 2;
+    let gate = Gate { cancelled: &cancelled, ..OPEN };
+    let ended = fixture.workspace.visit_texts(&rel("."), ALL, gate, &mut Cancelling(&SEEN));
+    assert!(matches!(ended, Err(Error::Cancelled)));
+    assert_eq!(SEEN.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn files_past_the_bound_on_edits_are_too_large() {
+    let fixture = Fixture::new();
+    fixture.put("fits", "1234");
+    fixture.put("large", "12345");
+    let limits = Limits { edit_bytes_max: 4, ..Limits::default() };
+    let workspace =
+        Workspace::open(&fixture.root(), Options { limits, ..Options::default() }).unwrap();
+    let (texts, visited) = visit(&workspace, ".", OPEN);
+    assert_eq!((texts.paths(), visited.skipped.too_large), (vec!["fits"], 1));
+}
+
+#[test]
+fn unreadable_files_are_counted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = Fixture::new();
+    fixture.put("shut", "1234");
+    let shut = fixture.root().join("shut");
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
+    let (texts, visited) = visit(&fixture.workspace, ".", OPEN);
+    // The super-user reads it all the same.
+    let readable = fs::read(&shut).is_ok();
+    assert_eq!(texts.paths().len(), usize::from(readable));
+    assert_eq!(visited.skipped.unreadable, u64::from(!readable));
+}
