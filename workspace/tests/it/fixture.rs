@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::{ContentHash, RelPath};
@@ -90,16 +90,15 @@ impl Drop for SetOnDrop<'_> {
 
 /// Waits until something is there that other threads, which may be kept from running, bring about.
 pub(crate) fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    const LOOKS_MAX: usize = 60_000;
-    (0..LOOKS_MAX)
-        .find_map(|_| {
-            let found = look();
-            if found.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            found
-        })
-        .unwrap_or_else(|| panic!("never: {what}"))
+    const WAIT_MAX: Duration = Duration::from_secs(60);
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < WAIT_MAX, "never: {what}");
+        std::thread::yield_now();
+    }
 }
 
 // === impl Fixture ===
