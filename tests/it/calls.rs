@@ -12,7 +12,7 @@ use crate::harness::{
 };
 
 /// The tools in the order of listings.
-const TOOLS: &[&str] = &[
+pub(crate) const TOOLS: &[&str] = &[
     "read_file",
     "replace_lines",
     "insert_line",

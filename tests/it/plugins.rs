@@ -5,6 +5,7 @@ use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::calls::TOOLS;
 use crate::harness::guests::{install, spread, zoo, zoo_named};
 use crate::harness::{
     Client, Daemon, Site, call, failure, output, plugin, reason, until, waiting, within,
@@ -153,7 +154,7 @@ async fn broken(site: &Site) -> (Daemon, Vec<v1::Plugin>) {
     let client = daemon.caller().await;
     let plugins = settled(&client).await;
     client.done("read_file", json!({"path": "a.txt"})).await;
-    assert_eq!(tool_names(&client).await.len(), 8);
+    assert_eq!(tool_names(&client).await.len(), TOOLS.len());
     (daemon, plugins)
 }
 
