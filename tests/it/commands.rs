@@ -89,14 +89,16 @@ fn tools_are_rendered_for_each_kind_of_client() {
         ["name", "title", "description", "effect", "toolset", "plugin", "parameters", "output"]
     );
     for (format, name, schema) in [
-        ("openai", "/function/name", "/function/parameters/properties/path"),
-        ("anthropic", "/name", "/input_schema/properties/path"),
-        ("mcp", "/name", "/inputSchema/properties/path"),
+        ("openai", "/function/name", "/function/parameters/properties"),
+        ("anthropic", "/name", "/input_schema/properties"),
+        ("mcp", "/name", "/inputSchema/properties"),
     ] {
         let tools = parsed(&site.run(&["tools", "--format", format]));
         for (tool, plain) in tools.as_array().unwrap().iter().zip(plain) {
             assert_eq!(tool.pointer(name), Some(&plain["name"]), "{format}");
-            assert!(tool.pointer(schema).is_some_and(Value::is_object), "{format}: {tool}");
+            let properties = plain.pointer("/parameters/properties");
+            assert!(properties.is_some_and(Value::is_object), "{plain}");
+            assert_eq!(tool.pointer(schema), properties, "{format}: {tool}");
         }
     }
 }

@@ -123,8 +123,7 @@ fn note(hits: &Hits, visited: &Visited, has_types: bool) -> Option<String> {
     if visited.skipped.unapproved > 0 {
         let files = visited.skipped.unapproved;
         notes.push(format!(
-            "{files} files were not searched because each needs a confirmation: read_file asks for \
-             it"
+            "not searched because a confirmation is needed first: {files}; read_file asks for it"
         ));
     }
     (!notes.is_empty()).then(|| notes.join("; "))

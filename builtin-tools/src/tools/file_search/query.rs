@@ -84,7 +84,7 @@ impl Query {
             Kind::Wildcards { matcher, over_path } => {
                 let text = if *over_path { path.as_str() } else { name };
                 // Names may hold brackets and braces: then the pattern is what it is.
-                let fits = matcher.is_match(text) || PathText::new(path).holds(&self.wanted);
+                let fits = matcher.is_match(text) || self.stands_in(path);
                 fits.then(Rank::equal)
             }
             Kind::Part { letters } => {
@@ -94,6 +94,12 @@ impl Query {
                 Some(Rank::new(class, cost, has_case, path))
             }
         }
+    }
+
+    /// Whether a pattern with brackets or braces occurs as it stands.
+    fn stands_in(&self, path: &RelPath) -> bool {
+        self.pattern.contains(['[', '{'])
+            && PathText::new(path).holds(&self.wanted, self.scope == Scope::Name)
     }
 
     /// Says how much the name of a file looks like the one that is searched for; none where it does

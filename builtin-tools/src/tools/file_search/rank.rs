@@ -119,9 +119,10 @@ impl PathText {
         }
     }
 
-    /// Whether a text occurs in the path.
-    pub(super) fn holds(&self, wanted: &[char]) -> bool {
-        places(&self.chars, wanted).next().is_some()
+    /// Whether a text occurs in the path, or only in the name.
+    pub(super) fn holds(&self, wanted: &[char], only_name: bool) -> bool {
+        let from = if only_name { self.name } else { 0 };
+        places(&self.chars[from..], wanted).next().is_some()
     }
 
     /// How a text without slashes fits the name.

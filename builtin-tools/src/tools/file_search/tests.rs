@@ -87,6 +87,9 @@ fn wildcards_find_what_they_say_in_path_order() {
     for (pattern, expected) in cases {
         assert_eq!(paths(json!({ "pattern": pattern })), expected, "{pattern}");
     }
+    let name_only = json!({ "pattern": "[id]", "searchPath": false });
+    assert_eq!(paths(name_only), [""; 0]);
+    assert_eq!(paths(json!({ "pattern": "[id]" })), ["app/[id]/page.tsx"]);
 }
 
 #[test]
