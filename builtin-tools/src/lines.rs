@@ -194,7 +194,7 @@ impl<'a> Lines<'a> {
         let mut excerpt = Excerpt { text: String::new(), complete: first <= self.count() };
         let from = first.saturating_sub(EXCERPT_CONTEXT_LINES).max(1);
         let to = last.saturating_add(EXCERPT_CONTEXT_LINES).min(self.count());
-        let to_shown = to.min(from + EXCERPT_LINES_MAX - 1);
+        let to_shown = to.min(from.saturating_add(EXCERPT_LINES_MAX - 1));
         for number in from..=to_shown {
             let line = self.line(number);
             let shown = &line[..line.floor_char_boundary(EXCERPT_LINE_BYTES_MAX)];

@@ -2,6 +2,9 @@
 
 use std::time::SystemTime;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::hash::ContentHash;
 use crate::path::RelPath;
 
@@ -47,9 +50,11 @@ pub struct PastChange {
 pub struct PastFile {
     /// The file.
     pub path: RelPath,
-    /// The content before; none where there was no file.
+    /// What happened.
+    pub action: PastAction,
+    /// The content before; none where there was no file, or the caller may not read it.
     pub before: Option<ContentHash>,
-    /// The content after; none where there is no file.
+    /// The content after; none where there is no file, or the caller may not read it.
     pub after: Option<ContentHash>,
     /// Lines that are new or changed.
     pub lines_added: u64,
@@ -57,6 +62,18 @@ pub struct PastFile {
     pub lines_removed: u64,
     /// The unified diff.
     pub diff: PastDiff,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PastAction {
+    /// It is new.
+    Create,
+    /// Its content changed.
+    Modify,
+    /// It is gone.
+    Delete,
 }
 
 /// A diff of the past, or why there is none.
@@ -68,4 +85,6 @@ pub enum PastDiff {
     Forgotten,
     /// The policy does not let the caller read the file.
     Denied,
+    /// The diffs before it are as long as the bound allows.
+    TooLong,
 }

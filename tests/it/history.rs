@@ -226,8 +226,25 @@ async fn a_tool_shows_the_past_as_far_as_the_caller_may_read() {
     let past = output(&client.ran("diff_history", json!({})).await);
     assert_eq!(past["changes"].as_array().unwrap().len(), 2);
     assert_eq!(past["changes"][0]["files"][0]["diff_missing"], "denied");
+    assert!(past["changes"][0]["files"][0].get("hash_after").is_none(), "{past}");
     assert!(past["changes"][1]["files"][0]["diff"].is_string());
     assert!(!past.to_string().contains("canary"), "{past}");
     let shown = entry(&client, 2).await;
     assert!(!format!("{shown:?}").contains("canary"), "{shown:?}");
+    assert_eq!(shown.changes[0].hash_after, "");
+}
+
+#[tokio::test]
+async fn diffs_that_do_not_fit_are_not_made() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for path in ["older.txt", "newer.txt"] {
+        let content = "line\n".repeat(20_000);
+        client.done("create_file", json!({"path": path, "content": content})).await;
+    }
+    let past = output(&client.ran("diff_history", json!({})).await);
+    let [newer, older] = [0, 1].map(|n| &past["changes"][n]["files"][0]);
+    assert!(newer["diff"].as_str().unwrap().contains("the diff goes on"), "{newer}");
+    assert_eq!((older.get("diff"), &older["diff_missing"]), (None, &json!("too_long")));
 }

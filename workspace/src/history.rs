@@ -24,6 +24,7 @@ use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Connection;
 
 use crate::changes::Action;
+use crate::diff;
 use crate::error::Error;
 use crate::own::{Lock, OwnDir};
 
@@ -108,8 +109,6 @@ pub struct HistoryFile {
     pub removed: usize,
     /// Whether the contents are no longer held.
     pub forgotten: bool,
-    /// The unified diff; only where one entry was asked for, and the contents are held.
-    pub diff: Option<String>,
 }
 
 /// Bytes of another program that a commit found in its way and could not leave in place.
@@ -185,7 +184,7 @@ impl History {
         Ok(Self { connection: Mutex::new(connection), directory, limits })
     }
 
-    /// Lists entries, the newest first, without diffs.
+    /// Lists entries, the newest first.
     ///
     /// # Errors
     ///
@@ -194,18 +193,26 @@ impl History {
         query::list(&self.connection(), filter)
     }
 
-    /// Returns one entry with its diffs.
+    /// Returns one entry.
     ///
     /// # Errors
     ///
     /// `NoEntry`, `History`, `Busy`.
     pub fn get(&self, number: u64) -> Result<HistoryEntry, Error> {
-        let connection = self.connection();
-        let mut entry = query::get(&connection, number)?;
-        for file in &mut entry.files {
-            file.diff = query::diff(&connection, file)?;
-        }
-        Ok(entry)
+        query::get(&self.connection(), number)
+    }
+
+    /// Computes the unified diff of a file of an entry; none where its contents are no longer
+    /// held. Others can use the history meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn diff(&self, file: &HistoryFile) -> Result<Option<String>, Error> {
+        let sides = query::sides(&self.connection(), file)?;
+        Ok(sides.map(|(before, after)| {
+            diff::between(&file.path, before.as_deref(), after.as_deref()).text
+        }))
     }
 
     /// Returns how much is kept.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use moss_sdk::context::Context;
-use moss_sdk::history::{PastChange, PastDiff, PastFile, PastQuery};
+use moss_sdk::history::{PastAction, PastChange, PastDiff, PastFile, PastQuery};
 use moss_sdk::{ContentHash, Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,15 +69,15 @@ struct ChangedFile {
     /// Its path, relative to the workspace root.
     path: String,
     /// What happened.
-    action: Action,
+    action: PastAction,
     /// Lines that are new or changed.
     lines_added: u64,
     /// Lines that are gone or changed.
     lines_removed: u64,
-    /// The hash of its content before; none where there was no file.
+    /// The hash of its content before; none where there was no file, or it may not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash_before: Option<ContentHash>,
-    /// The hash of its content after; none where there is no file.
+    /// The hash of its content after; none where there is no file, or it may not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash_after: Option<ContentHash>,
     /// The change as a unified diff.
@@ -90,19 +90,13 @@ struct ChangedFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
-    Create,
-    Modify,
-    Delete,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
 enum Missing {
     /// The contents are no longer kept.
     Forgotten,
     /// The policy does not let the caller read this file.
     Denied,
+    /// The diffs before it fill the result: ask for fewer changes, or for one `path`.
+    TooLong,
 }
 
 impl Tool for DiffHistory {
@@ -159,14 +153,11 @@ impl From<PastFile> for ChangedFile {
             PastDiff::Shown(diff) => (Some(diff), None),
             PastDiff::Forgotten => (None, Some(Missing::Forgotten)),
             PastDiff::Denied => (None, Some(Missing::Denied)),
+            PastDiff::TooLong => (None, Some(Missing::TooLong)),
         };
         Self {
             path: file.path.to_string(),
-            action: match (file.before, file.after) {
-                (None, _) => Action::Create,
-                (_, None) => Action::Delete,
-                (Some(_), Some(_)) => Action::Modify,
-            },
+            action: file.action,
             lines_added: file.lines_added,
             lines_removed: file.lines_removed,
             hash_before: file.before,

@@ -209,8 +209,8 @@ impl Host for CallHost {
     }
 
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {
-        let (workspace, role) = (Arc::clone(&self.scope.call.workspace), self.scope.call.role);
-        let look = move || super::past::look(&workspace, role, &query);
+        let scope = Arc::clone(&self.scope);
+        let look = move || super::past::look(&scope, &query);
         Box::pin(async move { self.scope.blocking(look).await? })
     }
 

@@ -1,65 +1,78 @@
 //! Past changes for tools: what the history holds, as far as the policy lets the caller read it.
 
 use moss_sdk::ToolError;
-use moss_sdk::history::{Past, PastChange, PastDiff, PastFile, PastQuery};
-use moss_workspace::{HistoryEntry, HistoryFile, HistoryFilter};
+use moss_sdk::history::{Past, PastAction, PastChange, PastDiff, PastFile, PastQuery};
+use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter};
 
-use super::may_show;
-use crate::caller::Role;
+use super::{Scope, may_show};
 use crate::change;
-use crate::state::WorkspaceState;
 
-/// Looks the newest changes up. Waits for the disk.
-pub(super) fn look(
-    workspace: &WorkspaceState,
-    role: Role,
-    query: &PastQuery,
-) -> Result<Past, ToolError> {
+/// Looks the newest changes up. Waits for the disk; ends where the call is cancelled.
+pub(super) fn look(scope: &Scope, query: &PastQuery) -> Result<Past, ToolError> {
     let filter = HistoryFilter {
         path: query.path.clone(),
         entries_max: query.changes_max.saturating_add(1),
         ..HistoryFilter::default()
     };
-    let mut found = workspace.history.list(&filter)?;
+    let mut found = scope.call.workspace.history.list(&filter)?;
     let has_more = found.len() > query.changes_max;
     found.truncate(query.changes_max);
+    let mut left = query.diff_bytes_max;
     let mut changes = Vec::with_capacity(found.len());
     for entry in found {
-        // Only an entry by itself comes with its diffs.
-        changes.push(past_change(workspace, role, workspace.history.get(entry.number)?));
+        changes.push(past_change(scope, entry, &mut left)?);
     }
-    let files = changes.iter_mut().flat_map(|change| &mut change.files);
-    let diffs = files.filter_map(|file| match &mut file.diff {
-        PastDiff::Shown(diff) => Some(diff),
-        PastDiff::Forgotten | PastDiff::Denied => None,
-    });
-    change::shorten(diffs, query.diff_bytes_max);
     Ok(Past { changes, has_more })
 }
 
-fn past_change(workspace: &WorkspaceState, role: Role, entry: HistoryEntry) -> PastChange {
-    PastChange {
+fn past_change(
+    scope: &Scope,
+    entry: HistoryEntry,
+    left: &mut usize,
+) -> Result<PastChange, ToolError> {
+    let files = entry.files.into_iter().map(|file| past_file(scope, file, left));
+    Ok(PastChange {
         number: entry.number,
         at: entry.at,
         tool: entry.origin.tool,
         caller: entry.origin.caller,
         undo_of: entry.origin.undo_of,
-        files: entry.files.into_iter().map(|file| past_file(workspace, role, file)).collect(),
-    }
+        files: files.collect::<Result<_, _>>()?,
+    })
 }
 
-fn past_file(workspace: &WorkspaceState, role: Role, file: HistoryFile) -> PastFile {
-    let diff = match &file.diff {
-        _ if !may_show(workspace, role, &file) => PastDiff::Denied,
-        Some(diff) => PastDiff::Shown(diff.clone()),
-        None => PastDiff::Forgotten,
+/// A diff is only computed for who may see it, and while there is room for it.
+fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastFile, ToolError> {
+    if scope.cancel.is_cancelled() {
+        return Err(Error::Cancelled.into());
+    }
+    let call = &scope.call;
+    let is_shown = may_show(&call.workspace, call.role, call.tool(), &file);
+    let diff = match *left {
+        _ if !is_shown => PastDiff::Denied,
+        0 => PastDiff::TooLong,
+        bytes_max => match call.workspace.history.diff(&file)? {
+            None => PastDiff::Forgotten,
+            Some(mut diff) => {
+                *left = bytes_max.saturating_sub(diff.len());
+                change::shorten(std::iter::once(&mut diff), bytes_max);
+                PastDiff::Shown(diff)
+            }
+        },
     };
-    PastFile {
+    // Hashes would let the caller try out what a short content is.
+    let is_known = matches!(diff, PastDiff::Shown(_) | PastDiff::TooLong);
+    Ok(PastFile {
         path: file.path,
-        before: file.before,
-        after: file.after,
+        action: match file.action {
+            Action::Create => PastAction::Create,
+            Action::Modify => PastAction::Modify,
+            Action::Delete => PastAction::Delete,
+        },
+        before: file.before.filter(|_| is_known),
+        after: file.after.filter(|_| is_known),
         lines_added: file.added as u64,
         lines_removed: file.removed as u64,
         diff,
-    }
+    })
 }

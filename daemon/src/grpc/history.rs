@@ -4,19 +4,24 @@ use std::sync::Arc;
 
 use moss_proto::v1;
 use moss_proto::v1::history_service_server::HistoryService;
-use moss_sdk::RelPath;
+use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{Error, HistoryEntry, HistoryFile, HistoryFilter};
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
 use crate::call::{self, Events};
+use crate::caller::Role;
 use crate::change;
-use crate::state::Daemon;
+use crate::state::{Daemon, WorkspaceState};
 
+/// What policies know this service as.
+const TOOL: &str = "history";
 /// Entries of a page where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;
 /// What stands in place of a diff that the policy keeps from the caller.
 const NOT_SHOWN: &str = "\\ not shown: the policy does not allow to read this file\n";
+/// What stands in place of a diff for which there is no room.
+const TOO_MUCH: &str = "\\ not shown: the diffs before are too long (calls.diff_bytes_max)\n";
 /// Most entries of a page.
 const PAGE_SIZE_MAX: u32 = 500;
 
@@ -29,7 +34,8 @@ impl HistoryService for History {
         &self,
         request: Request<v1::ListHistoryRequest>,
     ) -> Result<Response<v1::ListHistoryResponse>, Status> {
-        let request = request.into_inner();
+        let (_, extensions, request) = request.into_parts();
+        let role = from_proto::role(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let page_size = match request.page_size {
             0 => PAGE_SIZE_DEFAULT,
@@ -40,11 +46,18 @@ impl HistoryService for History {
             before: before(&request.page_token)?,
             entries_max: page_size as usize,
         };
-        let entries = blocking(move || workspace.history.list(&filter)).await?;
+        let history = Arc::clone(&workspace.history);
+        let entries = blocking(move || history.list(&filter)).await?;
         let full = entries.len() == page_size as usize;
         let last = entries.last().filter(|last| full && last.number > 1);
         let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
-        let entries = entries.iter().map(entry).collect();
+        let listed = |found: &HistoryEntry| {
+            let files = found.files.iter();
+            let changes =
+                files.map(|file| change_of(file, call::may_show(&workspace, role, TOOL, file)));
+            v1::HistoryEntry { changes: changes.collect(), ..entry(found) }
+        };
+        let entries = entries.iter().map(listed).collect();
         Ok(Response::new(v1::ListHistoryResponse { entries, next_page_token }))
     }
 
@@ -55,14 +68,15 @@ impl HistoryService for History {
         let (_, extensions, request) = request.into_parts();
         let role = from_proto::role(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
-        let history = Arc::clone(&workspace.history);
-        let mut found = blocking(move || history.get(request.number)).await?;
-        for file in found.files.iter_mut().filter(|file| !call::may_show(&workspace, role, file)) {
-            file.diff = file.diff.as_ref().map(|_| NOT_SHOWN.to_owned());
-        }
-        let diffs = found.files.iter_mut().filter_map(|file| file.diff.as_mut());
-        change::shorten(diffs, self.0.config.calls.diff_bytes_max);
-        let entry = Some(entry(&found));
+        let bytes_max = self.0.config.calls.diff_bytes_max;
+        let (found, mut changes) = blocking(move || {
+            let found = workspace.history.get(request.number)?;
+            let changes = with_diffs(&workspace, role, &found, bytes_max)?;
+            Ok((found, changes))
+        })
+        .await?;
+        change::shorten(changes.iter_mut().map(|change| &mut change.diff), bytes_max);
+        let entry = Some(v1::HistoryEntry { changes, ..entry(&found) });
         Ok(Response::new(v1::GetHistoryEntryResponse { entry }))
     }
 
@@ -117,20 +131,45 @@ fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
         call_id: entry.origin.call_id.clone(),
         tool: entry.origin.tool.clone(),
         caller: entry.origin.caller.clone(),
-        changes: entry.files.iter().map(file).collect(),
+        changes: Vec::new(),
         undo_of: entry.origin.undo_of.unwrap_or_default(),
     }
 }
 
-fn file(file: &HistoryFile) -> v1::FileChange {
+/// The changes of an entry with their diffs, as far as the caller may read the files and the bound
+/// goes. A diff is only computed to be shown.
+fn with_diffs(
+    workspace: &WorkspaceState,
+    role: Role,
+    entry: &HistoryEntry,
+    bytes_max: usize,
+) -> Result<Vec<v1::FileChange>, Error> {
+    let mut left = bytes_max;
+    let mut changes = Vec::with_capacity(entry.files.len());
+    for file in &entry.files {
+        let is_shown = call::may_show(workspace, role, TOOL, file);
+        let diff = match (is_shown, left) {
+            (false, _) => NOT_SHOWN.to_owned(),
+            (true, 0) => TOO_MUCH.to_owned(),
+            (true, _) => workspace.history.diff(file)?.unwrap_or_default(),
+        };
+        left = left.saturating_sub(diff.len());
+        changes.push(v1::FileChange { diff, ..change_of(file, is_shown) });
+    }
+    Ok(changes)
+}
+
+/// A change without its diff. Hashes would let the caller try out what a short content is.
+fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
+    let hash = |hash: Option<ContentHash>| to_proto::optional_hash(hash.filter(|_| is_shown));
     v1::FileChange {
         path: file.path.to_string(),
         action: to_proto::action(file.action).into(),
         status: v1::ChangeStatus::Committed.into(),
-        diff: file.diff.clone().unwrap_or_default(),
+        diff: String::new(),
         lines_added: file.added as u64,
         lines_removed: file.removed as u64,
-        hash_before: to_proto::optional_hash(file.before),
-        hash_after: to_proto::optional_hash(file.after),
+        hash_before: hash(file.before),
+        hash_after: hash(file.after),
     }
 }

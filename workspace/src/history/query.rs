@@ -7,8 +7,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::rows::{action, from_sql, hash, path, time, to_sql};
 use super::store::blob;
 use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent, Origin};
-use crate::diff;
 use crate::error::Error;
+
+/// Two contents; none stands for no file.
+type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 pub(super) fn list(
     connection: &Connection,
@@ -62,15 +64,14 @@ fn with_files(connection: &Connection, mut entry: HistoryEntry) -> Result<Histor
             added: usize::try_from(row.get::<_, i64>(9)?).unwrap_or(0),
             removed: usize::try_from(row.get::<_, i64>(10)?).unwrap_or(0),
             forgotten: row.get(11)?,
-            diff: None,
         })
     })?;
     entry.files = rows.collect::<Result<_, _>>()?;
     Ok(entry)
 }
 
-/// Computes the diff of a file from the contents that are held; none where they are not.
-pub(super) fn diff(connection: &Connection, file: &HistoryFile) -> Result<Option<String>, Error> {
+/// The contents of a file before and after; none where one of them is no longer held.
+pub(super) fn sides(connection: &Connection, file: &HistoryFile) -> Result<Option<Sides>, Error> {
     if file.forgotten {
         return Ok(None);
     }
@@ -80,7 +81,7 @@ pub(super) fn diff(connection: &Connection, file: &HistoryFile) -> Result<Option
         let Some(bytes) = blob(connection, hash)? else { return Ok(None) };
         *side = Some(bytes);
     }
-    Ok(Some(diff::between(&file.path, sides[0].as_deref(), sides[1].as_deref()).text))
+    Ok(Some(sides.into()))
 }
 
 pub(super) fn stats(connection: &Connection) -> Result<HistoryStats, Error> {

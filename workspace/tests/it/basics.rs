@@ -39,7 +39,7 @@ fn a_change_set_is_committed_recorded_and_taken_back() {
         assert_eq!(entry.files.len(), 4);
         assert_eq!(entry.files[3].action, Action::Delete);
         assert_eq!(
-            entry.files[3].diff.as_deref().unwrap(),
+            fixture.history.diff(&entry.files[3]).unwrap().unwrap(),
             "--- a/old.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
         );
 

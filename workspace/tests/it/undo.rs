@@ -83,9 +83,11 @@ fn a_permanent_deletion_leaves_no_content_anywhere() {
     for number in [edited.number, gone.number] {
         assert!(matches!(fixture.undo(number), Err(Error::Merge { .. } | Error::Forgotten { .. })));
         let entry = fixture.history.get(number).unwrap();
-        assert!(entry.files[0].forgotten && entry.files[0].diff.is_none());
+        assert!(entry.files[0].forgotten);
+        assert_eq!(fixture.history.diff(&entry.files[0]).unwrap(), None);
     }
-    assert!(fixture.history.get(made.number).unwrap().files[1].diff.is_some());
+    let kept = &fixture.history.get(made.number).unwrap().files[1];
+    assert!(fixture.history.diff(kept).unwrap().is_some());
     for text in [secret, older] {
         assert_eq!(fixture.history.content(&hash(text.as_bytes())).unwrap(), None);
         for entry in fs::read_dir(fixture.state()).unwrap() {

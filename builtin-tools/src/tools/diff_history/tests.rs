@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use moss_sdk::history::{PastChange, PastDiff, PastFile};
+use moss_sdk::history::{PastAction, PastChange, PastDiff, PastFile};
 use moss_sdk::testing::{MemoryHost, hash};
 use moss_sdk::{ContentHash, ErrorCode, RelPath};
 use serde_json::json;
@@ -10,8 +10,14 @@ use serde_json::json;
 use crate::check::{call, refused};
 
 fn file(path: &str, before: Option<ContentHash>, after: Option<ContentHash>) -> PastFile {
+    let action = match (before, after) {
+        (None, _) => PastAction::Create,
+        (_, None) => PastAction::Delete,
+        (Some(_), Some(_)) => PastAction::Modify,
+    };
     PastFile {
         path: RelPath::parse(path).unwrap(),
+        action,
         before,
         after,
         lines_added: 1,

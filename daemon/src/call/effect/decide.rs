@@ -26,13 +26,19 @@ pub(crate) fn protection(protection: moss_workspace::Protection) -> policy::Prot
     }
 }
 
-/// Whether a caller may see the content of a file outside of any tool: in the history.
-pub(crate) fn may_show(workspace: &WorkspaceState, role: Role, file: &HistoryFile) -> bool {
+/// Whether a caller may see the content of a file that the history holds, by a tool or by the
+/// service of that name.
+pub(crate) fn may_show(
+    workspace: &WorkspaceState,
+    role: Role,
+    tool: &str,
+    file: &HistoryFile,
+) -> bool {
     let policy = workspace.policy.load();
     [&file.real, &file.path].into_iter().all(|name| {
         let subject = Subject {
             action: Action::Read,
-            tool: "history",
+            tool,
             tool_effect: moss_sdk::Effect::Read,
             plugin: None,
             caller: role.as_str(),
