@@ -36,6 +36,26 @@ pub struct Entry {
     pub output: jsonschema::Validator,
     /// What runs it.
     pub runner: Runner,
+    /// Names all that is shown of the tool, and the component that runs it.
+    fingerprint: blake3::Hash,
+}
+
+/// A plugin with its tools, ready to be called.
+#[derive(Debug)]
+pub struct PluginTools {
+    plugin: Arc<Plugin>,
+    entries: Vec<Arc<Entry>>,
+}
+
+/// The tools in which two catalogs differ, by name, in the order of the listings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CatalogChanges {
+    /// Only the newer one has them.
+    pub added: Vec<String>,
+    /// Only the older one has them.
+    pub removed: Vec<String>,
+    /// Both have them; what is shown of them differs, or the component that runs them.
+    pub changed: Vec<String>,
 }
 
 /// What runs a tool.
@@ -82,51 +102,67 @@ impl Catalog {
     pub fn native(tools: Vec<(ToolSpec, Box<dyn AnyTool>)>) -> Result<Self, CatalogError> {
         let mut catalog = Self::default();
         for (spec, tool) in tools {
-            catalog.add(spec, Runner::Native(tool))?;
+            catalog.add(Arc::new(Entry::new(spec, Runner::Native(tool))?))?;
         }
+        catalog.digest = catalog.compute_digest();
         Ok(catalog)
     }
 
-    /// Makes a copy with the tools of a plugin added: all of them, or none.
+    /// Makes a copy with the tools of plugins added, in their order.
     ///
     /// # Errors
     ///
-    /// Where a tool's name is taken or its schema cannot be compiled.
-    pub fn with_plugin(&self, plugin: &Arc<Plugin>) -> Result<Self, CatalogError> {
+    /// Where a tool's name is taken.
+    pub fn with_plugins<'a>(
+        &self,
+        plugins: impl IntoIterator<Item = &'a PluginTools>,
+    ) -> Result<Self, CatalogError> {
         let mut catalog = Self {
             entries: self.entries.clone(),
             by_name: self.by_name.clone(),
             digest: String::new(),
         };
-        for spec in plugin.specs() {
-            catalog.add(spec.clone(), Runner::Plugin(Arc::clone(plugin)))?;
+        for tools in plugins {
+            tools.entries.iter().try_for_each(|entry| catalog.add(Arc::clone(entry)))?;
         }
+        catalog.digest = catalog.compute_digest();
         Ok(catalog)
     }
 
-    fn add(&mut self, spec: ToolSpec, runner: Runner) -> Result<(), CatalogError> {
-        if let Some(&taken) = self.by_name.get(&spec.name) {
+    fn add(&mut self, entry: Arc<Entry>) -> Result<(), CatalogError> {
+        let name = entry.spec.name.clone();
+        if let Some(&taken) = self.by_name.get(&name) {
             let holder = self.entries[taken].provider();
-            return Err(CatalogError::NameTaken { name: spec.name, holder });
+            return Err(CatalogError::NameTaken { name, holder });
         }
-        let arguments = ArgumentValidator::new(&spec)?;
-        let output = validate::compile(&spec.name, &spec.output)?;
-        self.by_name.insert(spec.name.clone(), self.entries.len());
-        self.entries.push(Arc::new(Entry { spec, arguments, output, runner }));
-        self.digest = self.compute_digest();
+        self.by_name.insert(name, self.entries.len());
+        self.entries.push(entry);
         Ok(())
     }
 
     fn compute_digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for entry in &self.entries {
-            let spec = &entry.spec;
-            for part in [&spec.name, &spec.text.description, &spec.parameters.to_string()] {
-                hasher.update(part.as_bytes());
-                hasher.update(&[0]);
-            }
+            hasher.update(entry.fingerprint.as_bytes());
         }
         hasher.finalize().to_hex()[..16].to_owned()
+    }
+
+    /// Returns in which tools this differs from an older one.
+    pub fn changes_since(&self, older: &Self) -> CatalogChanges {
+        let mut changes = CatalogChanges::default();
+        for entry in &self.entries {
+            let name = &entry.spec.name;
+            match older.by_name.get(name).map(|&index| older.entries[index].fingerprint) {
+                None => changes.added.push(name.clone()),
+                Some(known) if known != entry.fingerprint => changes.changed.push(name.clone()),
+                Some(_) => {}
+            }
+        }
+        let gone =
+            older.entries.iter().filter(|entry| !self.by_name.contains_key(&entry.spec.name));
+        changes.removed.extend(gone.map(|entry| entry.spec.name.clone()));
+        changes
     }
 
     /// Finds a tool.
@@ -158,15 +194,45 @@ impl Catalog {
         &self.entries
     }
 
-    /// Changes whenever a name, a description or a schema changes: 16 hexadecimal digits.
+    /// Changes whenever a tool comes, goes, changes in what is shown of it, or is run by another
+    /// component: 16 hexadecimal digits.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+}
+
+// === impl PluginTools ===
+
+impl PluginTools {
+    /// Compiles the schemas of a plugin's tools.
+    ///
+    /// # Errors
+    ///
+    /// Where one cannot be compiled.
+    pub fn new(plugin: Arc<Plugin>) -> Result<Self, CatalogError> {
+        let entry = |spec: &ToolSpec| {
+            Entry::new(spec.clone(), Runner::Plugin(Arc::clone(&plugin))).map(Arc::new)
+        };
+        let entries = plugin.specs().iter().map(entry).collect::<Result<_, _>>()?;
+        Ok(Self { plugin, entries })
+    }
+
+    /// Returns the plugin.
+    pub fn plugin(&self) -> &Arc<Plugin> {
+        &self.plugin
     }
 }
 
 // === impl Entry ===
 
 impl Entry {
+    fn new(spec: ToolSpec, runner: Runner) -> Result<Self, CatalogError> {
+        let arguments = ArgumentValidator::new(&spec)?;
+        let output = validate::compile(&spec.name, &spec.output)?;
+        let fingerprint = fingerprint(&spec, &runner);
+        Ok(Self { spec, arguments, output, runner, fingerprint })
+    }
+
     /// The name of the plugin that provides the tool, if one does.
     pub fn plugin(&self) -> Option<&str> {
         match &self.runner {
@@ -185,6 +251,26 @@ impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("name", &self.spec.name).finish_non_exhaustive()
     }
+}
+
+/// Hashes all that is shown of a tool, and the digest of the component that runs it.
+fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
+    let provider = match runner {
+        Runner::Native(_) => String::new(),
+        Runner::Plugin(plugin) => format!("{} {}", plugin.name(), plugin.digest()),
+    };
+    let shown = serde_json::json!([
+        spec.name,
+        spec.effect,
+        spec.toolset,
+        spec.text,
+        spec.text_zh,
+        spec.parameters,
+        spec.output,
+        spec.aliases,
+        provider,
+    ]);
+    blake3::hash(shown.to_string().as_bytes())
 }
 
 // === impl UnknownTool ===

@@ -24,6 +24,7 @@ pub mod listener;
 pub mod permits;
 pub mod plugins;
 pub mod policy;
+mod reload;
 pub mod sessions;
 pub mod start;
 pub mod state;
@@ -61,7 +62,7 @@ pub async fn serve(
         let stopped = stop.clone().cancelled_owned();
         servers.spawn(grpc::serve(Arc::clone(&daemon), credentials.clone(), connections, stopped));
     }
-    daemon.tasks.spawn(plugins::load(Arc::clone(&daemon)));
+    daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
     let ended = tokio::select! {
         () = shutdown => None,
         ended = servers.join_next() => ended,

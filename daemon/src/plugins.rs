@@ -1,21 +1,32 @@
-//! The plugins that the user's lists name: read, compiled off the hot path, added to the catalog
-//! of every workspace when they are ready. A plugin that fails says why and leaves the rest alone.
+//! The plugins that the user's lists name: read, compiled off the hot path, put into the catalog of
+//! every workspace when they are ready, and all of that again when a file changes. A plugin that
+//! fails says why and leaves the rest alone; one that served before goes on serving.
 
-use std::io::Read as _;
+mod component;
+mod lists;
+mod slot;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
-use moss_plugin_host::{Allocation, Engine, EngineOptions, Plugin, PluginEntry, PluginList};
+use moss_plugin_host::{Allocation, Engine, EngineOptions, Plugin, PluginList};
 use moss_workspace::own;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio_util::task::AbortOnDropHandle;
 
-use crate::config::Config;
+use self::lists::{Listed, Lists};
+use self::slot::{Examined, Slot};
+use crate::catalog::PluginTools;
 use crate::state::Daemon;
 
 /// Largest plugin list, in bytes.
 const LIST_BYTES_MAX: u64 = 1 << 20;
 /// Upper bound on `limits.memory` of any plugin, in bytes.
 const MEMORY_BYTES_MAX: usize = 1 << 30;
+/// Most components that are read and compiled at once.
+const COMPILING_MAX: usize = 4;
 
 /// A plugin that a list names, and what became of it.
 #[derive(Debug, Clone)]
@@ -28,6 +39,8 @@ pub struct PluginStatus {
     pub source: PathBuf,
     /// Whether it can be used.
     pub state: PluginState,
+    /// Why what the file holds now does not serve, where an older version does.
+    pub notice: Option<String>,
 }
 
 /// Whether a plugin can be used.
@@ -41,44 +54,17 @@ pub enum PluginState {
     Failed(String),
 }
 
-/// An entry of a list with the file that it leads to.
-struct Listed {
-    entry: PluginEntry,
-    source: PathBuf,
-}
-
-/// Loads the plugins of all lists. Compiles side by side, adds in the order of the lists.
-pub async fn load(daemon: Arc<Daemon>) {
-    let lists = daemon.plugin_lists.clone();
-    if lists.is_empty() {
-        return;
-    }
-    let plugins_max = daemon.config.plugins.plugins_max;
-    let Ok((mut statuses, listed)) = spawn_blocking(move || read_lists(&lists, plugins_max)).await
-    else {
-        return;
-    };
-    let first = statuses.len();
-    statuses.extend(listed.iter().map(|(list, listed)| PluginStatus {
-        name: listed.entry.name.clone(),
-        listed_in: list.clone(),
-        source: listed.source.clone(),
-        state: PluginState::Loading,
-    }));
-    publish(&daemon, &statuses);
-    let loading: Vec<_> = compile(&daemon.config, listed).await;
-    for (index, task) in loading.into_iter().enumerate() {
-        let status = &mut statuses[first + index];
-        let loaded = task.await.unwrap_or_else(|error| Err(error.to_string()));
-        status.state = match loaded.and_then(|installed| install(&daemon, installed)) {
-            Ok(installed) => PluginState::Ready(installed),
-            Err(reason) => {
-                tracing::warn!(plugin = status.name, reason, "a plugin cannot be used");
-                PluginState::Failed(reason)
-            }
-        };
-        publish(&daemon, &statuses);
-    }
+/// The plugins of a daemon. There is one of these: nobody else replaces catalogs.
+#[derive(Debug)]
+pub struct Plugins {
+    daemon: Arc<Daemon>,
+    engine: Option<Engine>,
+    lists: Lists,
+    slots: Vec<Slot>,
+    /// Plugins that the lists no longer name, until the catalog without them is complete.
+    leaving: Vec<Arc<PluginTools>>,
+    /// How many entries there are above `plugins.plugins_max`.
+    left_out: usize,
 }
 
 /// Reads one list, which only its owner may write.
@@ -87,109 +73,209 @@ pub async fn load(daemon: Arc<Daemon>) {
 ///
 /// What is wrong with it, with its place.
 pub fn read_list(list: &Path) -> Result<PluginList, String> {
-    let name = list.display().to_string();
-    let bytes = own::read_trusted(list, LIST_BYTES_MAX).map_err(|error| error.to_string())?;
-    let bytes = bytes.ok_or_else(|| format!("{name}: there is no such file"))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8 text"))?;
-    PluginList::parse(&name, &text).map_err(|error| error.to_string())
+    let read = read_list_if_there(list)?;
+    read.ok_or_else(|| format!("{}: there is no such file", list.display()))
 }
 
-/// Reads every list. A broken one becomes a status of its own.
-fn read_lists(lists: &[PathBuf], plugins_max: usize) -> (Vec<PluginStatus>, Vec<(String, Listed)>) {
-    let mut broken = Vec::new();
-    let mut all = Vec::new();
-    for list in lists {
-        let name = list.display().to_string();
-        match read_list(list) {
-            Ok(parsed) => all.extend(parsed.plugins.into_iter().map(|entry| {
-                let source = list.parent().unwrap_or(Path::new(".")).join(&entry.source);
-                (name.clone(), Listed { entry, source })
-            })),
-            Err(reason) => {
-                tracing::warn!(list = name, reason, "a plugin list is broken");
-                broken.push(PluginStatus {
-                    name: list.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                    listed_in: name,
-                    source: list.clone(),
-                    state: PluginState::Failed(reason),
-                });
+fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
+    let name = list.display().to_string();
+    let bytes = own::read_trusted(list, LIST_BYTES_MAX).map_err(|error| error.to_string())?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8 text"))?;
+    PluginList::parse(&name, &text).map(Some).map_err(|error| error.to_string())
+}
+
+// === impl Plugins ===
+
+impl Plugins {
+    /// No plugins yet: see [`Plugins::read_lists`] and [`Plugins::refresh`].
+    pub fn new(daemon: Arc<Daemon>) -> Self {
+        let lists = Lists::of(&daemon.setup);
+        Self { daemon, engine: None, lists, slots: Vec::new(), leaving: Vec::new(), left_out: 0 }
+    }
+
+    /// Loads every plugin, for a daemon that lives too short to reload any.
+    pub async fn load(daemon: Arc<Daemon>) {
+        let mut plugins = Self::new(daemon);
+        plugins.read_lists().await;
+        plugins.refresh().await;
+    }
+
+    /// Where the lists are, or would be.
+    pub fn list_files(&self) -> Vec<PathBuf> {
+        self.lists.paths().cloned().collect()
+    }
+
+    /// Reads the lists. Returns the files of the components that they name.
+    pub async fn read_lists(&mut self) -> Vec<PathBuf> {
+        let mut lists = std::mem::replace(&mut self.lists, Lists::of(&self.daemon.setup));
+        let read = spawn_blocking(move || {
+            lists.read();
+            lists
+        });
+        match read.await {
+            Ok(lists) => self.lists = lists,
+            Err(error) => tracing::error!(%error, "the plugin lists were not read"),
+        }
+        self.lists.entries().map(|listed| listed.source).collect()
+    }
+
+    /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
+    /// the catalogs. The first time tools appear as they are ready, in the order of the lists;
+    /// later all at once.
+    pub async fn refresh(&mut self) {
+        let is_first = self.slots.is_empty();
+        if self.arrange().await {
+            self.swap();
+        }
+        self.publish();
+        let mut has_changed = !self.leaving.is_empty();
+        for (index, examined) in self.examine().await.into_iter().enumerate() {
+            let examined = examined
+                .await
+                .unwrap_or_else(|error| Examined::nothing_known(format!("loading broke: {error}")));
+            let others = self.all_but(index);
+            let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
+            has_changed |= self.slots[index].take(examined, install);
+            if is_first {
+                self.swap();
+                self.publish();
+            }
+        }
+        has_changed |= self.unblock();
+        if has_changed {
+            self.leaving.clear();
+            self.swap();
+        }
+        self.publish();
+    }
+
+    /// Makes the slots those of the entries. Returns whether a version that serves was given
+    /// another grant, limit or setting, which must not wait for anything.
+    async fn arrange(&mut self) -> bool {
+        let mut listed: Vec<Listed> = self.lists.entries().collect();
+        let plugins_max = self.daemon.config.plugins.plugins_max;
+        let left_out = listed.len().saturating_sub(plugins_max);
+        if left_out > 0 && left_out != self.left_out {
+            tracing::warn!(left_out, plugins_max, "too many plugins: the last are left out");
+        }
+        self.left_out = left_out;
+        listed.truncate(plugins_max);
+        let mut old = std::mem::take(&mut self.slots);
+        let arranged = spawn_blocking(move || {
+            let mut has_changed = false;
+            let slots = listed.into_iter().map(|listed| {
+                match old.iter().position(|slot| slot.is_of(&listed)) {
+                    Some(index) => {
+                        let mut slot = old.swap_remove(index);
+                        has_changed |= slot.take_entry(listed);
+                        slot
+                    }
+                    None => Slot::new(listed),
+                }
+            });
+            let slots: Vec<Slot> = slots.collect();
+            let left = old.iter().filter_map(Slot::serving).cloned().collect();
+            (slots, left, has_changed)
+        });
+        match arranged.await {
+            Ok((slots, left, has_changed)) => {
+                (self.slots, self.leaving) = (slots, left);
+                has_changed
+            }
+            Err(error) => {
+                tracing::error!(%error, "the plugins are lost; this is a defect of moss");
+                true
             }
         }
     }
-    if all.len() > plugins_max {
-        tracing::warn!(listed = all.len(), plugins_max, "too many plugins: the last are left out");
-        all.truncate(plugins_max);
+
+    /// Starts looking at every component, a few at a time.
+    async fn examine(&mut self) -> Vec<AbortOnDropHandle<Examined>> {
+        if self.slots.is_empty() {
+            return Vec::new();
+        }
+        let engine = self.engine().await;
+        let bytes_max = self.daemon.config.plugins.component_bytes_max;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
+        let start = |slot: &Slot| {
+            let (examination, engine) = (slot.examination(), engine.clone());
+            let places = Arc::clone(&places);
+            AbortOnDropHandle::new(tokio::spawn(async move {
+                let _place = places.acquire().await.expect("nobody closes it");
+                examination.run(engine, bytes_max).await
+            }))
+        };
+        self.slots.iter().map(start).collect()
     }
-    (broken, all)
-}
 
-type Loading = JoinHandle<Result<Plugin, String>>;
-
-/// Starts compiling, one task a plugin.
-async fn compile(config: &Config, listed: Vec<(String, Listed)>) -> Vec<Loading> {
-    if listed.is_empty() {
-        return Vec::new();
+    /// The engine, which is only set up where there are plugins.
+    async fn engine(&mut self) -> Result<Engine, String> {
+        if let Some(engine) = &self.engine {
+            return Ok(engine.clone());
+        }
+        let options = EngineOptions {
+            calls_max: u32::try_from(self.daemon.config.calls.running_max).unwrap_or(u32::MAX),
+            memory_bytes_max: MEMORY_BYTES_MAX,
+            allocation: Allocation::Auto,
+        };
+        let made = spawn_blocking(move || Engine::new(options).map_err(|error| error.to_string()));
+        let engine = made.await.unwrap_or_else(|error| Err(error.to_string()))?;
+        self.engine = Some(engine.clone());
+        Ok(engine)
     }
-    let options = EngineOptions {
-        calls_max: u32::try_from(config.calls.running_max).unwrap_or(u32::MAX),
-        memory_bytes_max: MEMORY_BYTES_MAX,
-        allocation: Allocation::Auto,
-    };
-    let engine = spawn_blocking(move || Engine::new(options).map_err(|error| error.to_string()));
-    let engine = engine.await.unwrap_or_else(|error| Err(error.to_string()));
-    let bytes_max = config.plugins.component_bytes_max;
-    let start =
-        |(_, listed): (String, Listed)| tokio::spawn(load_one(engine.clone(), listed, bytes_max));
-    listed.into_iter().map(start).collect()
+
+    /// Lets versions serve whose names are free now. Returns whether any does.
+    fn unblock(&mut self) -> bool {
+        let mut has_changed = false;
+        for index in 0..self.slots.len() {
+            if self.slots[index].blocked().is_some() {
+                let others = self.all_but(index);
+                let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
+                has_changed |= self.slots[index].unblock(install);
+            }
+        }
+        has_changed
+    }
+
+    /// What serves in every other slot.
+    fn all_but(&self, index: usize) -> Vec<Arc<PluginTools>> {
+        let others = self.slots.iter().enumerate().filter(|(other, _)| *other != index);
+        others.filter_map(|(_, slot)| slot.serving().cloned()).collect()
+    }
+
+    /// Makes the catalogs of what serves now.
+    fn swap(&self) {
+        let serving = self.slots.iter().filter_map(Slot::serving);
+        let all: Vec<_> = serving.chain(&self.leaving).map(Arc::as_ref).collect();
+        for workspace in self.daemon.workspaces() {
+            match workspace.native.with_plugins(all.iter().copied()) {
+                Ok(catalog) => workspace.replace_catalog(catalog),
+                Err(error) => {
+                    tracing::error!(%error, "the catalog stays as it is; this is a defect of moss");
+                }
+            }
+        }
+    }
+
+    /// Tells people.
+    fn publish(&self) {
+        let slots = self.slots.iter().map(Slot::status);
+        let statuses: Arc<Vec<_>> = Arc::new(self.lists.broken().chain(slots).collect());
+        for workspace in self.daemon.workspaces() {
+            workspace.plugins.store(Arc::clone(&statuses));
+        }
+    }
 }
 
-async fn load_one(
-    engine: Result<Engine, String>,
-    listed: Listed,
-    bytes_max: u64,
-) -> Result<Plugin, String> {
-    let engine = engine.map_err(|reason| format!("no plugin can run here: {reason}"))?;
-    let source = listed.source.clone();
-    let bytes = spawn_blocking(move || read_bounded(&source, bytes_max));
-    let bytes = bytes.await.map_err(|error| error.to_string())??;
-    let plugin = Plugin::load(&engine, &listed.entry, bytes).await;
-    plugin.map_err(|error| format!("{}: {error}", listed.source.display()))
-}
-
-/// Adds a plugin's tools to every catalog, or to none.
-fn install(daemon: &Daemon, installed: Plugin) -> Result<Arc<Plugin>, String> {
-    let installed = Arc::new(installed);
-    let mut catalogs = Vec::new();
+/// Whether a plugin's tools can stand beside those of others in every workspace.
+fn fit(daemon: &Daemon, others: &[Arc<PluginTools>], tools: &PluginTools) -> Result<(), String> {
     for workspace in daemon.workspaces() {
-        let catalog = workspace.catalog.load().with_plugin(&installed);
-        catalogs.push((workspace, catalog.map_err(|error| error.to_string())?));
+        let all = others.iter().map(Arc::as_ref).chain([tools]);
+        workspace.native.with_plugins(all).map_err(|error| error.to_string())?;
     }
-    for (workspace, catalog) in catalogs {
-        workspace.catalog.store(Arc::new(catalog));
-    }
-    Ok(installed)
-}
-
-fn publish(daemon: &Daemon, statuses: &[PluginStatus]) {
-    for workspace in daemon.workspaces() {
-        workspace.plugins.store(Arc::new(statuses.to_vec()));
-    }
-}
-
-/// Reads a whole file that is not larger than a bound.
-fn read_bounded(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut bytes = Vec::new();
-    #[expect(clippy::disallowed_methods, reason = "components lie in no workspace")]
-    let file = std::fs::File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(format!("{}: not a regular file", path.display()));
-    }
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("{}: larger than {bytes_max} bytes", path.display()));
-    }
-    Ok(bytes)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod rules;
 pub use self::error::PolicyError;
 pub use self::explain::explain;
 pub use self::explain::{Explanation, MatchedRule};
-pub use self::layers::{Policy, Source, Sources};
+pub use self::layers::{Policy, Problem, Source, Sources};
 
 /// What somebody wants to do, as far as the policy looks at it.
 #[derive(Debug, Clone, Copy)]

@@ -21,6 +21,8 @@ use crate::state::{Daemon, WorkspaceState};
 
 /// Largest configuration or policy file, in bytes.
 const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
+/// The policy that a workspace brings along.
+const WORKSPACE_POLICY: &str = ".moss/policy.toml";
 
 /// What a daemon is told at start.
 #[derive(Debug, Clone)]
@@ -66,7 +68,7 @@ pub enum StartError {
     Catalog(#[from] CatalogError),
 }
 
-/// Opens everything. Plugins are not loaded yet: see [`crate::plugins::load`].
+/// Opens everything. Plugins are not loaded yet: see [`crate::plugins::Plugins`].
 ///
 /// # Errors
 ///
@@ -80,8 +82,7 @@ pub fn start(setup: &Setup) -> Result<Started, StartError> {
         .iter()
         .map(|directory| open_workspace(setup, &config, directory))
         .collect::<Result<_, _>>()?;
-    let lists = plugin_lists(setup);
-    Ok(Started { daemon: Daemon::new(config, workspaces, lists), credentials })
+    Ok(Started { daemon: Daemon::new(config, workspaces, setup.clone()), credentials })
 }
 
 /// Resolves the limits out of the user's and the admin's file.
@@ -129,8 +130,8 @@ fn open_workspace(
     tracing::info!(workspace = %files.root().display(), ?recovered, "opened");
     let journal = Journal::open(&state)?;
     let policy = load_policy(setup, &files)?;
-    for problem in policy.broken() {
-        tracing::warn!(%problem, "a policy file is broken: only reads are allowed");
+    for problem in policy.problems() {
+        tracing::warn!(problem = problem.one_line(), "a policy file is broken");
     }
     let catalog = Catalog::native(native_tools())?;
     Ok(WorkspaceState::new(files, history, journal, policy, catalog, config))
@@ -157,15 +158,34 @@ fn native_tools() -> Vec<(ToolSpec, Box<dyn AnyTool>)> {
 ///
 /// Where an admin file is broken.
 pub fn load_policy(setup: &Setup, files: &Workspace) -> Result<Policy, StartError> {
-    let standard = setup.dirs.admin.join("policy.toml");
-    let mut admin = vec![own_source(&standard, false)];
+    Policy::load(policy_sources(setup, files)).map_err(StartError::AdminPolicy)
+}
+
+/// Reads the policy files of a workspace.
+pub fn policy_sources(setup: &Setup, files: &Workspace) -> Sources {
+    let mut admin = vec![own_source(&admin_policy(setup), false)];
     admin.extend(setup.admin_policies.iter().map(|file| own_source(file, true)));
-    let sources = Sources {
+    Sources {
         admin,
-        user: Some(own_source(&setup.dirs.config.join("policy.toml"), false)),
+        user: Some(own_source(&user_policy(setup), false)),
         workspace: Some(workspace_source(files)),
-    };
-    Policy::load(&sources).map_err(StartError::AdminPolicy)
+    }
+}
+
+/// Returns where the policy files of a workspace are, or would be.
+pub fn policy_files(setup: &Setup, files: &Workspace) -> Vec<PathBuf> {
+    let mut all = vec![admin_policy(setup), user_policy(setup)];
+    all.extend(setup.admin_policies.iter().cloned());
+    all.push(files.root().join(WORKSPACE_POLICY));
+    all
+}
+
+fn admin_policy(setup: &Setup) -> PathBuf {
+    setup.dirs.admin.join("policy.toml")
+}
+
+fn user_policy(setup: &Setup) -> PathBuf {
+    setup.dirs.config.join("policy.toml")
 }
 
 fn own_source(file: &Path, must_exist: bool) -> Source {
@@ -183,7 +203,7 @@ fn read_own(file: &Path, must_exist: bool) -> Result<Option<String>, String> {
 
 /// The file that a workspace brings along is read like any of its files.
 fn workspace_source(files: &Workspace) -> Source {
-    let path = RelPath::parse(".moss/policy.toml").expect("a plain path");
+    let path = RelPath::parse(WORKSPACE_POLICY).expect("a plain path");
     let text = match files.read(&path) {
         Ok(snapshot) => match snapshot.content {
             Content::Text(text) => Ok(Some(text.text)),
@@ -197,10 +217,15 @@ fn workspace_source(files: &Workspace) -> Source {
 
 /// Returns the plugin lists that there are: the user's own, then those that were named.
 pub fn plugin_lists(setup: &Setup) -> Vec<PathBuf> {
-    let users = setup.dirs.config.join("moss-tools.json");
+    let users = user_plugin_list(setup);
     let mut lists = setup.plugin_lists.clone();
     if users.exists() {
         lists.insert(0, users);
     }
     lists
+}
+
+/// Returns where the user's own plugin list is, or would be.
+pub fn user_plugin_list(setup: &Setup) -> PathBuf {
+    setup.dirs.config.join("moss-tools.json")
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_workspace::{History, Workspace};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,6 +20,7 @@ use crate::permits::Permits;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
+use crate::start::Setup;
 
 /// A running daemon.
 #[derive(Debug)]
@@ -39,8 +41,8 @@ pub struct Daemon {
     pub stopping: CancellationToken,
     /// When it started.
     pub started_at: Timestamp,
-    /// Plugin lists of the user.
-    pub plugin_lists: Vec<PathBuf>,
+    /// What it was told at start; what it names is read again when it changes.
+    pub setup: Setup,
     workspaces: BTreeMap<PathBuf, Arc<WorkspaceState>>,
 }
 
@@ -55,8 +57,12 @@ pub struct WorkspaceState {
     pub journal: Journal,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
-    /// Its tools.
+    /// Its tools. Replaced by [`WorkspaceState::replace_catalog`], so that it is told.
     pub catalog: ArcSwap<Catalog>,
+    /// Tells when there is another catalog.
+    pub catalog_replaced: watch::Sender<()>,
+    /// Its tools without those of plugins.
+    pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
     /// What its callers have read.
@@ -87,11 +93,7 @@ pub enum UnknownWorkspace {
 
 impl Daemon {
     /// Makes a daemon that serves these workspaces.
-    pub fn new(
-        config: Config,
-        workspaces: Vec<WorkspaceState>,
-        plugin_lists: Vec<PathBuf>,
-    ) -> Arc<Self> {
+    pub fn new(config: Config, workspaces: Vec<WorkspaceState>, setup: Setup) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
@@ -101,7 +103,7 @@ impl Daemon {
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             started_at: Timestamp::now(),
-            plugin_lists,
+            setup,
             workspaces: workspaces
                 .into_iter()
                 .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
@@ -151,16 +153,25 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
+        let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
             files: Arc::new(files),
             history: Arc::new(history),
             journal,
             policy: ArcSwap::from_pointee(policy),
-            catalog: ArcSwap::from_pointee(catalog),
+            catalog: ArcSwap::new(Arc::clone(&native)),
+            catalog_replaced: watch::Sender::new(()),
+            native,
             plugins: ArcSwap::default(),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
         }
+    }
+
+    /// Puts another catalog in the place of the one in force. Calls that run keep theirs.
+    pub fn replace_catalog(&self, catalog: Catalog) {
+        self.catalog.store(Arc::new(catalog));
+        self.catalog_replaced.send_replace(());
     }
 
     /// Its root directory as text: its name on the wire and in questions.

@@ -22,6 +22,7 @@ pub mod limits;
 mod list;
 mod outcome;
 mod plugin;
+mod surface;
 mod units;
 
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
@@ -30,6 +31,6 @@ pub use crate::grants::{Capability, Grant, Request, effective};
 pub use crate::imports::context::{Events, LogLevel};
 pub use crate::instance::GrantedDirectory;
 pub use crate::limits::{LimitReached, Limits};
-pub use crate::list::{ListError, PluginEntry, PluginList};
+pub use crate::list::{ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::plugin::{CallRequest, Plugin};

@@ -10,6 +10,7 @@ use std::fmt;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use moss_sdk::RelPath;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::grants::Grant;
 use crate::limits::Limits;
@@ -257,6 +258,11 @@ impl Sha256Digest {
     /// Wraps the 32 bytes.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// Computes the digest of a component.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
     }
 
     /// Reads 64 lowercase hexadecimal digits.

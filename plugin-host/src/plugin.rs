@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use moss_sdk::{Effect, RelPath, ToolSpec};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::Component;
 
@@ -21,6 +20,7 @@ use crate::instance::{self, GrantedDirectory, Run, Setup, State};
 use crate::limits::{COMPONENT_BYTES_MAX, Limits};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
+use crate::surface;
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -31,7 +31,7 @@ pub struct Plugin {
     code: PluginPre<State>,
     name: String,
     digest: Sha256Digest,
-    description: Description,
+    description: Arc<Description>,
     directories: Vec<RelPath>,
     limits: Limits,
     settings: Arc<str>,
@@ -69,10 +69,7 @@ impl Plugin {
         entry: &PluginEntry,
         bytes: Vec<u8>,
     ) -> Result<Self, LoadError> {
-        let memory_bytes_max = engine.options().memory_bytes_max;
-        if entry.limits.memory_bytes_max > memory_bytes_max {
-            return Err(LoadError::MemoryLimit(memory_bytes_max));
-        }
+        check_limits(engine, entry)?;
         let (compiler, pinned) = (engine.clone(), entry.sha256);
         let (digest, code) =
             tokio::task::spawn_blocking(move || compile(&compiler, pinned, &bytes))
@@ -86,10 +83,36 @@ impl Plugin {
             name: entry.name.clone(),
             digest,
             directories: grants::effective(&description.requests, &entry.grant),
-            description,
+            description: Arc::new(description),
             limits: entry.limits,
-            settings: Value::Object(entry.config.clone()).to_string().into(),
+            settings: settings(entry),
         })
+    }
+
+    /// Makes a plugin of the same code with the grant, the limits and the settings of another entry
+    /// of the same name. Its digest is not compared with what the entry pins.
+    ///
+    /// # Errors
+    ///
+    /// Where the limits are above what the engine allows.
+    pub fn with_entry(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
+        check_limits(&self.engine, entry)?;
+        Ok(Self {
+            engine: self.engine.clone(),
+            code: self.code.clone(),
+            name: self.name.clone(),
+            digest: self.digest,
+            directories: grants::effective(&self.description.requests, &entry.grant),
+            description: Arc::clone(&self.description),
+            limits: entry.limits,
+            settings: settings(entry),
+        })
+    }
+
+    /// Returns what models and people would see change if this took the place of `old`: tools,
+    /// their texts, schemas and effects, and requested capabilities. Empty where only code differs.
+    pub fn differences(&self, old: &Self) -> Vec<String> {
+        surface::differences(&old.description, &self.description)
     }
 
     /// Returns its name.
@@ -201,6 +224,19 @@ impl fmt::Debug for CallRequest {
     }
 }
 
+fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
+    let memory_bytes_max = engine.options().memory_bytes_max;
+    if entry.limits.memory_bytes_max > memory_bytes_max {
+        return Err(LoadError::MemoryLimit(memory_bytes_max));
+    }
+    Ok(())
+}
+
+/// The settings as they are handed to the plugin.
+fn settings(entry: &PluginEntry) -> Arc<str> {
+    Value::Object(entry.config.clone()).to_string().into()
+}
+
 /// Checks the bytes and makes code of them.
 fn compile(
     engine: &Engine,
@@ -210,7 +246,7 @@ fn compile(
     if bytes.len() > COMPONENT_BYTES_MAX {
         return Err(LoadError::TooLarge(bytes.len()));
     }
-    let digest = Sha256Digest::from_bytes(Sha256::digest(bytes).into());
+    let digest = Sha256Digest::of(bytes);
     if let Some(pinned) = pinned
         && pinned != digest
     {

@@ -24,6 +24,7 @@ mod plugins;
 mod policy;
 mod protection;
 mod python;
+mod reload;
 mod ripgrep;
 mod search;
 mod serve;

@@ -41,7 +41,7 @@ const DECIDERS: &[(&str, &str)] = &[
 /// Who may name `std::fs` or `tokio::fs` besides `workspace/`.
 const FILE_DOORS: &[(&str, &str)] = &[
     ("daemon/src/cli/policy.rs", "`policy check` reads the file that a person names"),
-    ("daemon/src/plugins.rs", "plugin lists and components lie in no workspace"),
+    ("daemon/src/plugins/component.rs", "components lie in no workspace"),
 ];
 /// Tests that may sleep.
 const SLEEPERS: &[(&str, &str)] = &[];

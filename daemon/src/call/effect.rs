@@ -22,7 +22,7 @@ use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
 use crate::journal::Answer as Recorded;
 use crate::journal::redact::mask;
-use crate::policy::{Action, Decision, Verdict};
+use crate::policy::{Action, Decision, Policy, Verdict};
 
 /// The effects of one call and what became of them.
 #[derive(Debug)]
@@ -109,7 +109,14 @@ impl Effects {
                     changes: Vec::new(),
                     arguments: Some(arguments),
                 };
-                self.ask(ask).await
+                self.ask(ask).await?;
+                let policy = self.scope.call.workspace.policy.load_full();
+                let decision = self.decide(&policy, Action::Call, None);
+                if decision.verdict == Verdict::Deny {
+                    record::decided(&self.scope, Action::Call, None, &decision).await?;
+                    return Err(self.denied(&decision));
+                }
+                Ok(())
             }
         }
     }
@@ -214,8 +221,24 @@ impl Effects {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));
             }
+            self.permit_still(&policy, &plan).await?;
         }
         self.commit(plan, undo_of).await
+    }
+
+    /// Refuses what a policy denies that came while somebody was being asked. An answer to one
+    /// question does not overrule a rule that the asked person may not have known.
+    async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), ToolError> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        if Arc::ptr_eq(asked, &policy) {
+            return Ok(());
+        }
+        let decision = self.decide_plan(&policy, plan).await.map_err(|error| self.stop(error))?;
+        if decision.verdict == Verdict::Deny {
+            self.mark(Status::Unconfirmed);
+            return Err(self.stop(self.denied(&decision)));
+        }
+        Ok(())
     }
 
     /// Holds the files to what the caller said they are.

@@ -51,17 +51,19 @@ impl CallHost {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error> + Clone + Send + 'static,
     ) -> Result<T, ToolError> {
-        let reader = self.reader();
+        let mut reader = self.reader();
         if let Some(value) = reader.read_cached(path, &read) {
             return Ok(value);
         }
         loop {
-            let (reader, path, read) = (reader.clone(), path.clone(), read.clone());
-            match self.scope.blocking(move || reader.read(&path, read)).await? {
+            let (read_now, path, read) = (reader.clone(), path.clone(), read.clone());
+            match self.scope.blocking(move || read_now.read(&path, read)).await? {
                 Ok(value) => return Ok(value),
                 Err(NotRead::Failed(error)) => return Err(error),
                 Err(NotRead::Ask(path, decision)) => {
                     self.effects.ask_read(&path, &decision).await?;
+                    // The rules may be others by now.
+                    reader = self.reader();
                 }
                 Err(NotRead::Denied(path, decision)) => {
                     return Err(self.effects.deny_read(&path, &decision).await);

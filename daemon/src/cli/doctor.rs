@@ -120,7 +120,7 @@ fn workspace(setup: &Setup) -> Vec<Check> {
 fn policy(setup: &Setup, files: &Workspace) -> Check {
     let next = "mend it, then `moss policy check`";
     match start::load_policy(setup, files) {
-        Ok(policy) => match policy.broken().next() {
+        Ok(policy) => match policy.problems().next() {
             None => Check::ok("policy", format!("{} rules", policy.rules().count())),
             Some(problem) => Check::fail("policy", problem.one_line(), next),
         },

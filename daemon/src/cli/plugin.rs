@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::error::CliError;
 use super::outcome::Outcome;
-use super::{Session, table, views};
+use super::ui::yellow;
+use super::{Session, table, text, views};
 
 /// Look at plugins
 #[derive(Debug, clap::Subcommand)]
@@ -30,6 +31,10 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
             table::render(["NAME", "VERSION", "STATE", "READS", "TOOLS"], &rows)
         },
     )?;
+    for plugin in plugins.iter().filter(|plugin| !plugin.notice.is_empty()) {
+        let (name, notice) = (text::line(&plugin.name), text::line(&plugin.notice));
+        session.ui.note(&format!("{} {name}: {notice}", yellow("an older version serves:")));
+    }
     Ok(Outcome::Ok)
 }
 

@@ -88,10 +88,15 @@ async fn show(session: &Session) -> Result<Outcome, CliError> {
             table::render(["LAYER", "DECISION", "PLACE", "NAME", "REASON"], &rows)
         },
     )?;
-    for problem in &listed.problems {
-        session.ui.note(&format!("{} {}", yellow("only reads pass:"), text::line(problem)));
-    }
+    note_problems(&listed.problems, session);
     Ok(Outcome::Ok)
+}
+
+/// Tells what is wrong with files: what was shown is not what they say now.
+fn note_problems(problems: &[String], session: &Session) {
+    for problem in problems {
+        session.ui.note(&format!("{} {}", yellow("broken:"), text::line(problem)));
+    }
 }
 
 fn row(rule: &v1::PolicyRule) -> [String; 5] {
@@ -112,6 +117,7 @@ async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliEr
         })
         .await?;
     session.ui.print_either(|| views::explanation(&explanation), || explained(&explanation))?;
+    note_problems(&explanation.problems, session);
     Ok(Outcome::Ok)
 }
 
@@ -198,7 +204,7 @@ fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
         CheckedLayer::User => sources.user = Some(source),
         CheckedLayer::Workspace => sources.workspace = Some(source),
     }
-    Ok(match Policy::load(&sources) {
+    Ok(match Policy::load(sources) {
         Ok(policy) => Checked::of(&policy),
         Err(problem) => Checked::broken(*problem),
     })
@@ -237,7 +243,10 @@ fn diagnostic(problem: &PolicyError) -> String {
 
 impl Checked {
     fn of(policy: &Policy) -> Self {
-        Self { rules: policy.rules().count(), problems: policy.broken().cloned().collect() }
+        Self {
+            rules: policy.rules().count(),
+            problems: policy.problems().map(|problem| problem.error.clone()).collect(),
+        }
     }
 
     fn broken(problem: PolicyError) -> Self {

@@ -40,7 +40,10 @@ fn described(status: &v1::GetStatusResponse) -> String {
         );
         if !workspace.policy_problem.is_empty() {
             let problem = text::line(&workspace.policy_problem);
-            let _ = writeln!(shown, "  {} only reads pass: {problem}", yellow("warning:"));
+            let _ = writeln!(shown, "  {} {problem}", yellow("warning:"));
+        }
+        for problem in &workspace.plugin_problems {
+            let _ = writeln!(shown, "  {} {}", yellow("plugin:"), text::line(problem));
         }
     }
     shown

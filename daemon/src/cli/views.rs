@@ -82,6 +82,7 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
         "tools": plugin.tools,
         "readable_paths": plugin.readable_paths,
         "error": plugin.error,
+        "notice": plugin.notice,
     })
 }
 
@@ -98,7 +99,11 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
             })
         })
         .collect();
-    json!({ "decision": decision(explanation.decision()), "steps": steps })
+    json!({
+        "decision": decision(explanation.decision()),
+        "steps": steps,
+        "problems": explanation.problems,
+    })
 }
 
 pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
@@ -123,6 +128,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugins_ready": workspace.plugins_ready,
                 "plugins_failed": workspace.plugins_failed,
                 "policy_problem": workspace.policy_problem,
+                "plugin_problems": workspace.plugin_problems,
             })
         })
         .collect();

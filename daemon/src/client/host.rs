@@ -54,7 +54,7 @@ impl Host {
                 .all(|workspace| workspace.catalog.load().entry(name).is_err()),
         };
         if needed {
-            crate::plugins::load(Arc::clone(&self.daemon)).await;
+            crate::plugins::Plugins::load(Arc::clone(&self.daemon)).await;
         }
     }
 

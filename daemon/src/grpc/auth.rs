@@ -19,6 +19,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.ToolService/GetTool", Role::Caller),
     ("/moss.v1.ToolService/CallTool", Role::Caller),
     ("/moss.v1.ToolService/StreamCallTool", Role::Caller),
+    ("/moss.v1.ToolService/WatchTools", Role::Caller),
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),

@@ -32,6 +32,7 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
         source: status.source.display().to_string(),
         ..v1::Plugin::default()
     };
+    plugin.notice = status.notice.clone().unwrap_or_default();
     match &status.state {
         PluginState::Loading => plugin.set_state(v1::PluginState::Loading),
         PluginState::Failed(error) => {

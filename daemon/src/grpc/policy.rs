@@ -9,7 +9,7 @@ use tonic::{Request, Response, Status};
 use super::{error, from_proto};
 use crate::call::CallError;
 use crate::policy::explain::Explanation;
-use crate::policy::{PolicyError, RuleRef, Verdict};
+use crate::policy::{self, RuleRef, Verdict};
 use crate::state::Daemon;
 use crate::{arguments, explain};
 
@@ -26,7 +26,7 @@ impl PolicyService for Policy {
         let policy = workspace.policy.load();
         Ok(Response::new(v1::ListPolicyRulesResponse {
             rules: policy.rules().map(|(verdict, rule_ref)| rule(verdict, rule_ref)).collect(),
-            problems: policy.broken().map(PolicyError::one_line).collect(),
+            problems: problems(&policy),
         }))
     }
 
@@ -37,20 +37,26 @@ impl PolicyService for Policy {
         let (_, extensions, request) = request.into_parts();
         let role = from_proto::role(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
-        let explained = tokio::task::spawn_blocking(move || {
+        let (explained, problems) = tokio::task::spawn_blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
-            explain::call(&workspace, &request.tool, arguments, role)
+            let explained = explain::call(&workspace, &request.tool, arguments, role)?;
+            Ok((explained, problems(&workspace.policy.load())))
         })
         .await
         .map_err(|_| error::internal("explaining broke"))?
-        .map_err(|refusal| error::call(&refusal))?;
+        .map_err(|refusal: CallError| error::call(&refusal))?;
         let strictest = explained.iter().map(|step| step.decision.verdict).max();
         Ok(Response::new(v1::ExplainPolicyResponse {
             decision: strictest.map_or(v1::Decision::Unspecified, decision).into(),
             steps: explained.iter().map(step).collect(),
+            problems,
         }))
     }
+}
+
+fn problems(policy: &policy::Policy) -> Vec<String> {
+    policy.problems().map(|problem| problem.one_line()).collect()
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {

@@ -7,7 +7,7 @@ use moss_proto::v1::status_service_server::StatusService;
 use tonic::{Request, Response};
 
 use super::to_proto;
-use crate::plugins::PluginState;
+use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl StatusService for Status {
 fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
     let plugins = workspace.plugins.load();
     let policy = workspace.policy.load();
-    let problems: Vec<_> = policy.broken().map(|error| error.one_line()).collect();
+    let problems: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
     let count = |wanted: fn(&PluginState) -> bool| {
         u32::try_from(plugins.iter().filter(|plugin| wanted(&plugin.state)).count())
             .unwrap_or(u32::MAX)
@@ -47,5 +47,17 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
         plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
         plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
         policy_problem: problems.join("; "),
+        plugin_problems: plugins.iter().filter_map(problem_of).collect(),
+    }
+}
+
+fn problem_of(plugin: &PluginStatus) -> Option<String> {
+    let name = &plugin.name;
+    match (&plugin.state, &plugin.notice) {
+        (PluginState::Failed(reason), _) => Some(format!("{name}: {reason}")),
+        (PluginState::Ready(_), Some(notice)) => {
+            Some(format!("{name}: an older version serves: {notice}"))
+        }
+        (PluginState::Loading | PluginState::Ready(_), _) => None,
     }
 }

@@ -7,7 +7,7 @@ use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::Action;
 
 use crate::call::{CallOutcome, Event};
-use crate::catalog::{Entry, Language};
+use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
 use crate::change::{FileChange, Status};
 use crate::confirm::{Confirmation, State};
 use crate::validate::Violation;
@@ -33,6 +33,15 @@ pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
             })
             .collect(),
     }
+}
+
+pub(super) fn catalog_changes(
+    catalog: &Catalog,
+    changes: CatalogChanges,
+) -> v1::WatchToolsResponse {
+    let CatalogChanges { added, removed, changed } = changes;
+    let catalog_digest = catalog.digest().to_owned();
+    v1::WatchToolsResponse { catalog_digest, added, removed, changed }
 }
 
 pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {

@@ -3,10 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event as WireEvent;
 use moss_proto::v1::tool_service_server::ToolService;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,7 @@ use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
 use crate::call::{self, Background, CallError, Events};
+use crate::catalog::{Catalog, CatalogChanges};
 use crate::state::Daemon;
 
 /// Messages of a streamed call that wait for the transport.
@@ -24,6 +26,7 @@ pub(super) struct Tools(pub(super) Arc<Daemon>);
 
 type ResponseStream =
     Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
+type WatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl ToolService for Tools {
@@ -87,6 +90,51 @@ impl ToolService for Tools {
         self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
+
+    type WatchToolsStream = WatchStream;
+
+    async fn watch_tools(
+        &self,
+        request: Request<v1::WatchToolsRequest>,
+    ) -> Result<Response<WatchStream>, Status> {
+        let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
+        let draining = self.0.draining.clone();
+        // One message: what a slow reader has not taken is not made yet.
+        let (sender, stream) = mpsc::channel(1);
+        self.0.tasks.spawn(async move {
+            tokio::select! {
+                () = draining.cancelled() => {}
+                () = sender.closed() => {}
+                () = tell_catalogs(&workspace.catalog, &workspace.catalog_replaced, &sender) => {}
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// Tells which catalog is in force and, each time there is room for a message, what differs from
+/// the one that was told last.
+async fn tell_catalogs(
+    catalog: &ArcSwap<Catalog>,
+    replaced: &watch::Sender<()>,
+    sender: &mpsc::Sender<Result<v1::WatchToolsResponse, Status>>,
+) {
+    let mut replaced = replaced.subscribe();
+    let mut told = catalog.load_full();
+    let first = to_proto::catalog_changes(&told, CatalogChanges::default());
+    if sender.send(Ok(first)).await.is_err() {
+        return;
+    }
+    while replaced.changed().await.is_ok() {
+        let Ok(place) = sender.reserve().await else { return };
+        replaced.mark_unchanged();
+        let newest = catalog.load_full();
+        if newest.digest() != told.digest() {
+            let changes = newest.changes_since(&told);
+            place.send(Ok(to_proto::catalog_changes(&newest, changes)));
+        }
+        told = newest;
+    }
 }
 
 /// Passes a call's events and its end on. Ends, and so cancels the call, when the reader is gone or
@@ -114,5 +162,53 @@ async fn forward(
     tokio::select! {
         () = sender.closed() => {}
         () = all => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A catalog of the first native tools.
+    fn catalog(count: usize) -> Catalog {
+        let tools = moss_builtin_tools::specs().into_iter().zip(moss_builtin_tools::all());
+        Catalog::native(tools.take(count).collect()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn slow_reader_gets_what_changed_in_one_message() {
+        let (current, replaced) = (ArcSwap::from_pointee(catalog(3)), watch::Sender::new(()));
+        let replace = |count| {
+            current.store(Arc::new(catalog(count)));
+            replaced.send_replace(());
+        };
+        let names: Vec<_> = moss_builtin_tools::specs().into_iter().map(|spec| spec.name).collect();
+        let (sender, mut reader) = mpsc::channel::<Result<v1::WatchToolsResponse, Status>>(1);
+        let script = async {
+            // The first message waits in the channel while everything changes.
+            while reader.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            for count in [1, 5, 2, 4] {
+                replace(count);
+                tokio::task::yield_now().await;
+            }
+            let first = reader.recv().await.unwrap().unwrap();
+            assert_eq!(first, to_proto::catalog_changes(&catalog(3), CatalogChanges::default()));
+            let second = reader.recv().await.unwrap().unwrap();
+            assert_eq!(second.catalog_digest, catalog(4).digest());
+            assert_eq!((second.added, second.removed), (vec![names[3].clone()], Vec::new()));
+            // What came and went in between is not told.
+            replace(2);
+            replace(4);
+            replace(3);
+            let third = reader.recv().await.unwrap().unwrap();
+            assert_eq!((third.added, third.removed), (Vec::new(), vec![names[3].clone()]));
+            assert!(reader.is_empty());
+        };
+        tokio::select! {
+            () = tell_catalogs(&current, &replaced, &sender) => panic!("it goes on"),
+            () = script => {}
+        }
     }
 }

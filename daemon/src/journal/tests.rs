@@ -307,7 +307,7 @@ fn every_kind_of_record_reads_back() {
         protection: None,
         size_bytes: Some(1),
     };
-    let decision = decide(&Policy::load(&Sources::default()).unwrap(), &subject);
+    let decision = decide(&Policy::load(Sources::default()).unwrap(), &subject);
     let hash = ContentHash::from_bytes([1; 32]);
     let events = [
         Event::CallStarted {

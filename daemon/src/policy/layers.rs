@@ -3,6 +3,8 @@
 //! What a layer may do is in its type: a workspace rule has no way to allow or to open a protected
 //! name, and a user or workspace layer that cannot be read is `LayerRules::Broken`, which denies
 //! everything but reads. A broken admin file gives no [`Policy`] at all.
+//!
+//! A reload is kinder: a layer that had rules keeps them while its file is broken, and says so.
 
 use std::sync::Arc;
 
@@ -17,13 +19,24 @@ pub const ADMIN_FILES_MAX: usize = 16;
 /// The rules in force. Never changes: a reload makes another one.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    admin: Vec<Rule<Ruling>>,
+    admin: Rules<Ruling>,
     user: LayerRules<Ruling>,
     workspace: LayerRules<Restriction>,
+    /// What was read last; rules may be older.
+    sources: Sources,
+}
+
+/// What is wrong with a policy file, and what holds meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// What is wrong and where.
+    pub error: &'a PolicyError,
+    /// Whether the rules that the file had before are still in force; otherwise only reads pass.
+    pub kept: bool,
 }
 
 /// The files that a policy is made of.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sources {
     /// `/etc/moss/policy.toml` and what `--admin-policy` adds.
     pub admin: Vec<Source>,
@@ -34,7 +47,7 @@ pub struct Sources {
 }
 
 /// One policy file as it was read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The file's name, as messages show it.
     pub file: String,
@@ -50,9 +63,17 @@ pub(super) struct Match<'a> {
     pub(super) rule: &'a Arc<RuleRef>,
 }
 
+/// The rules of one layer.
+#[derive(Debug, Clone)]
+struct Rules<V> {
+    rules: Vec<Rule<V>>,
+    /// Why they are older than their file.
+    outdated: Option<Box<PolicyError>>,
+}
+
 #[derive(Debug, Clone)]
 enum LayerRules<V> {
-    Rules(Vec<Rule<V>>),
+    Rules(Rules<V>),
     /// Reads are left to the other layers; everything else is denied by `rule`.
     Broken {
         error: Box<PolicyError>,
@@ -68,34 +89,42 @@ impl Policy {
     /// # Errors
     ///
     /// The first thing wrong in an admin file: nothing must run under half of an admin's rules.
-    pub fn load(sources: &Sources) -> Result<Self, Box<PolicyError>> {
-        if let Some(source) = sources.admin.get(ADMIN_FILES_MAX) {
-            let reason = format!("more than {ADMIN_FILES_MAX} admin policy files");
-            return Err(PolicyError::unusable(
-                &source.file,
-                reason,
-                "put the rules into fewer files",
-            ));
-        }
-        let mut admin = Vec::new();
-        for source in &sources.admin {
-            admin.extend(source.rules(Layer::Admin)?);
-        }
+    pub fn load(sources: Sources) -> Result<Self, Box<PolicyError>> {
         Ok(Self {
-            admin,
+            admin: Rules::new(admin_rules(&sources)?),
             user: LayerRules::load(Layer::User, sources.user.as_ref()),
             workspace: LayerRules::load(Layer::Workspace, sources.workspace.as_ref()),
+            sources,
         })
     }
 
-    /// Returns what is wrong with the user's and the workspace's file, for people to mend.
-    pub fn broken(&self) -> impl Iterator<Item = &PolicyError> {
-        [self.user.error(), self.workspace.error()].into_iter().flatten()
+    /// Reads and compiles the files again. A layer with a broken file keeps the rules that it had;
+    /// the admin's files count as one, so that a rule that moves between them is not lost. None
+    /// where they are what was read last.
+    pub fn reload(&self, sources: Sources) -> Option<Self> {
+        if sources == self.sources {
+            return None;
+        }
+        Some(Self {
+            admin: match admin_rules(&sources) {
+                Ok(rules) => Rules::new(rules),
+                Err(error) => self.admin.outdated(error),
+            },
+            user: self.user.reload(Layer::User, sources.user.as_ref()),
+            workspace: self.workspace.reload(Layer::Workspace, sources.workspace.as_ref()),
+            sources,
+        })
+    }
+
+    /// Returns what is wrong with the files, admin first, for people to mend.
+    pub fn problems(&self) -> impl Iterator<Item = Problem<'_>> {
+        let admin = self.admin.outdated.as_deref().map(|error| Problem { error, kept: true });
+        [admin, self.user.problem(), self.workspace.problem()].into_iter().flatten()
     }
 
     /// Returns every rule with its verdict, layer by layer, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = (Verdict, &RuleRef)> {
-        let admin = self.admin.iter().map(Rule::listed);
+        let admin = self.admin.rules.iter().map(Rule::listed);
         admin
             .chain(self.user.iter().map(Rule::listed))
             .chain(self.workspace.iter().map(Rule::listed))
@@ -104,7 +133,7 @@ impl Policy {
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
     pub(super) fn matches<'a>(&'a self, subject: &Subject<'_>) -> impl Iterator<Item = Match<'a>> {
-        let admin = self.admin.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
+        let admin = self.admin.rules.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
         let mut ruled: Vec<_> = admin.chain(self.user.matches(subject)).collect();
         let opened = ruled.iter().any(|matched| matched.opens_protected);
         let decided = !ruled.is_empty();
@@ -116,6 +145,33 @@ impl Policy {
             ruled.push(Match::built_in(default_verdict(subject.action)));
         }
         ruled.into_iter()
+    }
+}
+
+/// Reads and compiles the admin's files, all or none.
+fn admin_rules(sources: &Sources) -> Result<Vec<Rule<Ruling>>, Box<PolicyError>> {
+    if let Some(source) = sources.admin.get(ADMIN_FILES_MAX) {
+        let reason = format!("more than {ADMIN_FILES_MAX} admin policy files");
+        return Err(PolicyError::unusable(&source.file, reason, "put the rules into fewer files"));
+    }
+    let mut rules = Vec::new();
+    for source in &sources.admin {
+        rules.extend(source.rules(Layer::Admin)?);
+    }
+    Ok(rules)
+}
+
+// === impl Problem ===
+
+impl Problem<'_> {
+    /// Returns place, message, help and what holds meanwhile in one line.
+    pub fn one_line(&self) -> String {
+        let meanwhile = if self.kept {
+            "the rules from before stay in force until the file is mended"
+        } else {
+            "only reads pass until the file is mended"
+        };
+        format!("{} ({meanwhile})", self.error.one_line())
     }
 }
 
@@ -138,39 +194,66 @@ impl Source {
     }
 }
 
+// === impl Rules ===
+
+impl<V> Rules<V> {
+    fn new(rules: Vec<Rule<V>>) -> Self {
+        Self { rules, outdated: None }
+    }
+}
+
+impl<V: Clone> Rules<V> {
+    /// The same rules, which their file does not say any more.
+    fn outdated(&self, error: Box<PolicyError>) -> Self {
+        Self { rules: self.rules.clone(), outdated: Some(error) }
+    }
+}
+
 // === impl LayerRules ===
 
 impl<V: format::LayerVerdict> LayerRules<V> {
     fn load(layer: Layer, source: Option<&Source>) -> Self {
         match source.map_or(Ok(Vec::new()), |source| source.rules(layer)) {
-            Ok(rules) => Self::Rules(rules),
-            Err(error) => {
-                let rule = Arc::new(RuleRef {
-                    layer,
-                    file: Some(error.file.clone()),
-                    line: Some(error.line),
-                    name: None,
-                    reason: Some(format!(
-                        "only reads are allowed until the file is mended: column {}: {}",
-                        error.column, error.message
-                    )),
-                });
-                Self::Broken { error, rule }
-            }
+            Ok(rules) => Self::Rules(Rules::new(rules)),
+            Err(error) => Self::broken(layer, error),
         }
+    }
+
+    fn reload(&self, layer: Layer, source: Option<&Source>) -> Self {
+        match (source.map_or(Ok(Vec::new()), |source| source.rules(layer)), self) {
+            (Ok(rules), _) => Self::Rules(Rules::new(rules)),
+            (Err(error), Self::Rules(rules)) => Self::Rules(rules.outdated(error)),
+            (Err(error), Self::Broken { .. }) => Self::broken(layer, error),
+        }
+    }
+
+    fn broken(layer: Layer, error: Box<PolicyError>) -> Self {
+        let rule = Arc::new(RuleRef {
+            layer,
+            file: Some(error.file.clone()),
+            line: Some(error.line),
+            name: None,
+            reason: Some(format!(
+                "only reads are allowed until the file is mended: column {}: {}",
+                error.column, error.message
+            )),
+        });
+        Self::Broken { error, rule }
     }
 
     fn iter(&self) -> std::slice::Iter<'_, Rule<V>> {
         match self {
-            Self::Rules(rules) => rules.iter(),
+            Self::Rules(rules) => rules.rules.iter(),
             Self::Broken { .. } => [].iter(),
         }
     }
 
-    fn error(&self) -> Option<&PolicyError> {
+    fn problem(&self) -> Option<Problem<'_>> {
         match self {
-            Self::Rules(_) => None,
-            Self::Broken { error, .. } => Some(error),
+            Self::Rules(rules) => {
+                rules.outdated.as_deref().map(|error| Problem { error, kept: true })
+            }
+            Self::Broken { error, .. } => Some(Problem { error, kept: false }),
         }
     }
 

@@ -8,13 +8,13 @@ fn policy(admin: &str, user: &str, workspace: &str) -> Policy {
         file: file.to_owned(),
         text: Ok(Some(format!("version = 1\n{rules}"))),
     };
-    let policy = Policy::load(&Sources {
+    let policy = Policy::load(Sources {
         admin: vec![source("/etc/moss/policy.toml", admin)],
         user: Some(source("user.toml", user)),
         workspace: Some(source("workspace.toml", workspace)),
     })
     .unwrap();
-    let broken: Vec<_> = policy.broken().map(PolicyError::one_line).collect();
+    let broken: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
     assert_eq!(broken, [""; 0]);
     policy
 }
@@ -322,7 +322,7 @@ fn an_explanation_lists_every_rule_that_matches() {
 fn the_example_file_loads() {
     let text = include_str!("../../config/policy.example.toml");
     let admin = Source { file: "policy.example.toml".to_owned(), text: Ok(Some(text.to_owned())) };
-    let policy = Policy::load(&Sources { admin: vec![admin], ..Sources::default() });
+    let policy = Policy::load(Sources { admin: vec![admin], ..Sources::default() });
     match policy {
         Ok(policy) => assert_eq!(policy.rules().count(), 4),
         Err(error) => panic!("{}", error.one_line()),

@@ -39,6 +39,9 @@ type Authorized = InterceptedService<Channel, Bearer>;
 /// The events of a streamed call.
 pub(crate) struct Events(Streaming<v1::StreamCallToolResponse>);
 
+/// The catalog as it changes.
+pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
+
 /// Confirmations as an approver sees them come and go.
 pub(crate) struct Watcher(Streaming<v1::WatchConfirmationsResponse>);
 
@@ -161,6 +164,19 @@ impl Client {
         Watcher(response.into_inner())
     }
 
+    /// Follows the catalog. The first message says how it is.
+    pub(crate) async fn watch_tools(&self) -> Catalogs {
+        let request = v1::WatchToolsRequest::default();
+        let response = within("a watch", self.tools().watch_tools(request)).await;
+        Catalogs(response.unwrap().into_inner())
+    }
+
+    /// Lists the plugins.
+    pub(crate) async fn plugin_list(&self) -> Vec<v1::Plugin> {
+        let response = self.plugins().list_plugins(v1::ListPluginsRequest::default()).await;
+        response.unwrap().into_inner().plugins
+    }
+
     /// Lists the confirmations that wait.
     pub(crate) async fn pending(&self) -> Vec<v1::Confirmation> {
         let request = v1::ListConfirmationsRequest::default();
@@ -263,6 +279,15 @@ impl Events {
                 None => panic!("the stream ends without a result"),
             }
         }
+    }
+}
+
+// === impl Catalogs ===
+
+impl Catalogs {
+    /// Returns the next message; none at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<v1::WatchToolsResponse> {
+        within("a change of the catalog", self.0.message()).await.unwrap()
     }
 }
 

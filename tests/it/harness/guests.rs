@@ -19,6 +19,17 @@ pub(crate) fn zoo_named(name: &str, called: &str) -> Vec<u8> {
     })
 }
 
+/// The plugin `zoo` in a version whose tool answers `{"v": VERSION}`, of one digit, and describes
+/// itself with a text of eight bytes.
+pub(crate) fn zoo_version(version: u8, description: &str) -> Vec<u8> {
+    assert_eq!((version / 10, description.len()), (0, 8), "they take the place of others");
+    assemble(&folder().join("polite.wat"), |text| {
+        text.replace("Does it.", description)
+            .replace("\\00\\09\\00\\00\\02", "\\00\\09\\00\\00\\07")
+            .replace("\"{}\"", &format!("\"{{\\22v\\22:{version}}}\""))
+    })
+}
+
 /// Assembles the plugin `spread`: it writes its arguments into `f0.txt`, `f1.txt` and `f2.txt`.
 pub(crate) fn spread() -> Vec<u8> {
     assemble(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/spread.wat"), |text| text)

@@ -81,13 +81,13 @@ fn source(rules: &[Drawn]) -> Source {
 }
 
 fn load(admin: &[Drawn], user: &[Drawn], workspace: &[Drawn]) -> Policy {
-    let policy = Policy::load(&Sources {
+    let policy = Policy::load(Sources {
         admin: vec![source(admin)],
         user: Some(source(user)),
         workspace: Some(source(workspace)),
     })
     .unwrap();
-    let broken: Vec<_> = policy.broken().map(PolicyError::one_line).collect();
+    let broken: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
     assert_eq!(broken, [""; 0]);
     policy
 }
@@ -208,15 +208,15 @@ const ALLOW_ALL: &str = "version = 1\n[[rule]]\ndecision = \"allow\"\n";
 fn a_broken_admin_file_gives_no_policy() {
     let sources =
         |source| Sources { admin: vec![file("a", ALLOW_ALL), source], ..Sources::default() };
-    let error = Policy::load(&sources(file("admin.toml", "version = 1\nx"))).unwrap_err();
+    let error = Policy::load(sources(file("admin.toml", "version = 1\nx"))).unwrap_err();
     assert_eq!((error.file.as_str(), error.line), ("admin.toml", 2));
     let unreadable = Source { file: "b".to_owned(), text: Err("permission denied".to_owned()) };
     assert_eq!(
-        Policy::load(&sources(unreadable)).unwrap_err().one_line(),
+        Policy::load(sources(unreadable)).unwrap_err().one_line(),
         "b:1:1: cannot be read: permission denied; check its permissions; it must be UTF-8 text"
     );
     let missing = Source { file: "c".to_owned(), text: Ok(None) };
-    assert!(Policy::load(&sources(missing)).is_ok());
+    assert!(Policy::load(sources(missing)).is_ok());
 }
 
 #[test]
@@ -231,8 +231,8 @@ fn a_broken_user_or_workspace_file_leaves_only_reads() {
         (unreadable(), None, Layer::User),
         (None, unreadable(), Layer::Workspace),
     ] {
-        let policy = Policy::load(&Sources { admin: admin.clone(), user, workspace }).unwrap();
-        assert_eq!(policy.broken().count(), 1);
+        let policy = Policy::load(Sources { admin: admin.clone(), user, workspace }).unwrap();
+        assert_eq!(policy.problems().count(), 1);
         for subject in subjects().filter(|subject| !subject.is_guarded()) {
             let decision = decide(&policy, &subject);
             let reads = subject.action == Action::Read
@@ -245,7 +245,7 @@ fn a_broken_user_or_workspace_file_leaves_only_reads() {
             }
         }
     }
-    let policy = Policy::load(&Sources { user: broken(), ..Sources::default() }).unwrap();
+    let policy = Policy::load(Sources { user: broken(), ..Sources::default() }).unwrap();
     let write = subjects().find(|subject| subject.action == Action::Create).unwrap();
     assert_eq!(
         decide(&policy, &write).to_string(),
@@ -258,11 +258,66 @@ fn a_broken_user_or_workspace_file_leaves_only_reads() {
 fn several_admin_files_add_up_to_a_limit() {
     let deny = "version = 1\n[[rule]]\ntools = [\"read_file\"]\ndecision = \"deny\"\n";
     let admin = vec![file("one", ALLOW_ALL), file("two", deny)];
-    let policy = Policy::load(&Sources { admin, ..Sources::default() }).unwrap();
+    let policy = Policy::load(Sources { admin, ..Sources::default() }).unwrap();
     let read = subjects().find(|subject| subject.action == Action::Read).unwrap();
     assert_eq!(decide(&policy, &read).to_string(), "denied by admin policy two:2");
 
     let admin = vec![file("many", ALLOW_ALL); ADMIN_FILES_MAX + 1];
-    let error = Policy::load(&Sources { admin, ..Sources::default() }).unwrap_err();
+    let error = Policy::load(Sources { admin, ..Sources::default() }).unwrap_err();
     assert!(error.message.contains("more than 16"), "{error}");
+}
+
+#[test]
+fn a_layer_keeps_its_rules_while_its_file_is_broken() {
+    let says = |name: &str, decision: &str| {
+        file(name, &format!("version = 1\n[[rule]]\ndecision = \"{decision}\"\n"))
+    };
+    let sources = |admin: [Source; 2], user: Source, workspace: Source| Sources {
+        admin: admin.to_vec(),
+        user: Some(user),
+        workspace: Some(workspace),
+    };
+    let broken = || file("broken.toml", "version = 1\n\noops");
+    let missing = || Source { file: "none".to_owned(), text: Ok(None) };
+    let listed = |policy: &Policy| -> Vec<_> {
+        policy
+            .rules()
+            .map(|(verdict, rule)| format!("{} {verdict:?}", rule.layer.as_str()))
+            .collect()
+    };
+    let told = |policy: &Policy| -> Vec<_> {
+        policy.problems().map(|problem| (problem.error.line, problem.kept)).collect()
+    };
+
+    let first = sources([says("a", "ask"), missing()], says("u", "allow"), says("w", "deny"));
+    let policy = Policy::load(first.clone()).unwrap();
+    assert!(policy.reload(first).is_none(), "nothing changed");
+
+    // Each layer stands for itself; the files of the admin stand together.
+    let next = sources([says("a", "deny"), broken()], broken(), says("w", "ask"));
+    let policy = policy.reload(next).unwrap();
+    assert_eq!(listed(&policy), ["admin Ask", "user Allow", "workspace Ask"]);
+    assert_eq!(told(&policy), [(3, true), (3, true)]);
+    let problem = policy.problems().next().unwrap().one_line();
+    assert!(problem.starts_with("broken.toml:3:") && problem.contains("from before"), "{problem}");
+
+    let next = sources([says("a", "deny"), missing()], says("u", "ask"), broken());
+    let policy = policy.reload(next).unwrap();
+    assert_eq!(listed(&policy), ["admin Deny", "user Ask", "workspace Ask"]);
+    assert_eq!(told(&policy), [(3, true)]);
+
+    // A file that is gone says nothing any more.
+    let policy = policy.reload(sources([missing(), missing()], missing(), missing())).unwrap();
+    assert_eq!((listed(&policy), told(&policy)), (Vec::new(), Vec::new()));
+
+    // What was broken at the start has nothing to keep.
+    let policy = Policy::load(Sources { user: Some(broken()), ..Sources::default() }).unwrap();
+    assert_eq!(told(&policy), [(3, false)]);
+    let other = file("broken.toml", "version = 1\noops");
+    let policy = policy.reload(Sources { user: Some(other), ..Sources::default() }).unwrap();
+    assert_eq!(told(&policy), [(2, false)]);
+    assert!(policy.problems().next().unwrap().one_line().contains("only reads pass"));
+    let mended = Sources { user: Some(says("u", "ask")), ..Sources::default() };
+    let policy = policy.reload(mended).unwrap();
+    assert_eq!((listed(&policy), told(&policy)), (vec!["user Ask".to_owned()], Vec::new()));
 }

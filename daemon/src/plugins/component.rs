@@ -1,0 +1,97 @@
+//! The files of components: reading them, and knowing without reading whether they changed.
+
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// How long after a change a file may change again without its times telling.
+const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
+
+/// What a file looks like from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Last change of the content, in seconds and nanoseconds.
+    modified: (i64, i64),
+    /// Last change of anything.
+    changed: (i64, i64),
+}
+
+/// The content of a file; none where its stamp says that it is what was read last.
+pub(super) struct Read {
+    pub(super) bytes: Option<Vec<u8>>,
+    /// None where the file changed too short a time ago for its times to tell the next change.
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// Reads a whole file that is not larger than a bound, unless it is the one of `known`.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub(super) fn read(path: &Path, bytes_max: u64, known: Option<Stamp>) -> Result<Read, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    #[expect(clippy::disallowed_methods, reason = "components lie in no workspace")]
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(format!("{}: not a regular file", path.display()));
+    }
+    // Taken before the content: what changes in between is read once more.
+    let stamp = Stamp::of(&metadata);
+    if known == Some(stamp) {
+        return Ok(Read { bytes: None, stamp: known });
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("{}: larger than {bytes_max} bytes", path.display()));
+    }
+    Ok(Read { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
+}
+
+// === impl Stamp ===
+
+impl Stamp {
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    fn filter_settled(self, now: SystemTime) -> Option<Self> {
+        let changed = u64::try_from(self.changed.0).ok()?;
+        let since = now.duration_since(SystemTime::UNIX_EPOCH + Duration::from_secs(changed));
+        since.is_ok_and(|since| since > TIMES_TELL_AFTER).then_some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_just_now_is_read_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("a.wasm");
+        std::fs::write(&file, "one").unwrap();
+        let first = read(&file, 10, None).unwrap();
+        assert_eq!((first.bytes.as_deref(), first.stamp), (Some(&b"one"[..]), None));
+        let stamp = Stamp::of(&file.metadata().unwrap());
+        assert!(read(&file, 10, Some(stamp)).unwrap().bytes.is_none());
+        let later = SystemTime::now() + Duration::from_secs(10);
+        assert_eq!(stamp.filter_settled(later), Some(stamp));
+        std::fs::write(&file, "other").unwrap();
+        assert_eq!(read(&file, 10, Some(stamp)).unwrap().bytes.as_deref(), Some(&b"other"[..]));
+        assert!(read(&file, 4, None).err().unwrap().contains("larger than 4 bytes"));
+        assert!(read(temp.path(), 4, None).err().unwrap().contains("not a regular file"));
+        assert!(read(&temp.path().join("none"), 4, None).is_err());
+    }
+}

@@ -1,0 +1,325 @@
+//! The place of one plugin of a list through its versions: which one serves, and whether what the
+//! file holds now may take over.
+
+use std::sync::Arc;
+
+use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
+use tokio::task::spawn_blocking;
+
+use super::component::{self, Stamp};
+use super::lists::Listed;
+use super::{PluginState, PluginStatus};
+use crate::catalog::PluginTools;
+
+/// Most differences between two versions that are told.
+const DIFFERENCES_MAX: usize = 8;
+/// Digits of a digest that tell two versions apart for people.
+const SHORT_DIGEST_CHARS: usize = 12;
+
+/// The place of one plugin.
+#[derive(Debug)]
+pub(super) struct Slot {
+    listed: Listed,
+    /// The version whose tools are in the catalog.
+    serving: Option<Arc<PluginTools>>,
+    /// What the file held when it was last looked at.
+    seen: Option<Seen>,
+    /// A version that would serve, but for the name of a tool that another plugin has.
+    blocked: Option<Arc<PluginTools>>,
+    /// Why what the file holds does not serve.
+    problem: Option<String>,
+}
+
+/// What a file held, under which entry.
+#[derive(Debug, Clone)]
+struct Seen {
+    stamp: Option<Stamp>,
+    digest: Sha256Digest,
+    entry: PluginEntry,
+}
+
+/// What an examination of a plugin's file needs to know.
+#[derive(Debug)]
+pub(super) struct Examination {
+    listed: Listed,
+    seen: Option<Seen>,
+    serving: Option<Sha256Digest>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Examined {
+    seen: Option<Seen>,
+    found: Found,
+}
+
+#[derive(Debug)]
+enum Found {
+    /// What was there before; what was said of it holds.
+    Same,
+    /// The version that serves.
+    Serving,
+    /// Another version, which can serve.
+    Other(Arc<PluginTools>),
+    /// Nothing that can serve, and why.
+    Nothing(String),
+}
+
+// === impl Slot ===
+
+impl Slot {
+    pub(super) fn new(listed: Listed) -> Self {
+        Self { listed, serving: None, seen: None, blocked: None, problem: None }
+    }
+
+    /// Whether this is the place of that plugin.
+    pub(super) fn is_of(&self, listed: &Listed) -> bool {
+        self.listed.list == listed.list && self.listed.entry.name == listed.entry.name
+    }
+
+    /// The version that serves.
+    pub(super) fn serving(&self) -> Option<&Arc<PluginTools>> {
+        self.serving.as_ref()
+    }
+
+    /// A version that waits for the name of a tool.
+    pub(super) fn blocked(&self) -> Option<&Arc<PluginTools>> {
+        self.blocked.as_ref()
+    }
+
+    /// Takes what the list says now. What it says about grants, limits and settings holds for the
+    /// version that serves, whatever becomes of the file. Returns whether that one was replaced.
+    pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
+        let (old, new) = (&self.listed.entry, &listed.entry);
+        let is_same =
+            (&old.grant, &old.limits, &old.config) == (&new.grant, &new.limits, &new.config);
+        let mut replaced = false;
+        if !is_same {
+            // A version that waits was made for the old entry.
+            (self.blocked, self.seen) = (None, None);
+            if let Some(serving) = &self.serving {
+                match rebound(serving.plugin(), new) {
+                    Ok(tools) => {
+                        self.serving = Some(Arc::new(tools));
+                        replaced = true;
+                    }
+                    // It must not go on with a grant that was taken away.
+                    Err(problem) => {
+                        tracing::warn!(
+                            plugin = new.name,
+                            problem,
+                            "a plugin cannot be used any more"
+                        );
+                        (self.serving, self.problem) = (None, Some(problem));
+                        replaced = true;
+                    }
+                }
+            }
+        }
+        self.listed = listed;
+        replaced
+    }
+
+    /// What has to be known to look at the file.
+    pub(super) fn examination(&self) -> Examination {
+        Examination {
+            listed: self.listed.clone(),
+            seen: self.seen.clone(),
+            serving: self.serving.as_ref().map(|tools| tools.plugin().digest()),
+        }
+    }
+
+    /// Takes what was found in the file. `install` tells whether a version can have its tools in
+    /// the catalog. Returns whether another version serves now.
+    pub(super) fn take(
+        &mut self,
+        examined: Examined,
+        install: impl FnOnce(&PluginTools) -> Result<(), String>,
+    ) -> bool {
+        self.seen = examined.seen;
+        match examined.found {
+            Found::Same => false,
+            Found::Serving => {
+                self.settle(None);
+                false
+            }
+            Found::Nothing(problem) => {
+                self.settle(Some(problem));
+                false
+            }
+            Found::Other(tools) => {
+                if let Some(staged) = self.staged(&tools) {
+                    self.settle(Some(staged));
+                    return false;
+                }
+                self.blocked = Some(tools);
+                self.unblock(install)
+            }
+        }
+    }
+
+    /// Lets the version serve that waits for the name of a tool, if it is free now.
+    pub(super) fn unblock(
+        &mut self,
+        install: impl FnOnce(&PluginTools) -> Result<(), String>,
+    ) -> bool {
+        let Some(tools) = self.blocked.take() else { return false };
+        match install(&tools) {
+            Ok(()) => {
+                let plugin = tools.plugin();
+                let digest = short(plugin.digest());
+                tracing::info!(plugin = plugin.name(), digest, "a plugin is ready");
+                self.serving = Some(tools);
+                self.problem = None;
+                true
+            }
+            Err(problem) => {
+                self.settle(Some(problem));
+                self.blocked = Some(tools);
+                false
+            }
+        }
+    }
+
+    /// Why another version may not serve before somebody accepts it: what models and people read
+    /// of its tools, or what it requests, is not what it was, and no digest in the list vouches.
+    fn staged(&self, tools: &PluginTools) -> Option<String> {
+        let serving = self.serving.as_ref()?;
+        if self.listed.entry.sha256.is_some() {
+            return None;
+        }
+        let mut differences = tools.plugin().differences(serving.plugin());
+        if differences.is_empty() {
+            return None;
+        }
+        let more = differences.len().saturating_sub(DIFFERENCES_MAX);
+        differences.truncate(DIFFERENCES_MAX);
+        if more > 0 {
+            differences.push(format!("{more} more"));
+        }
+        Some(format!(
+            "staged: {}; to accept it, put \"sha256\": \"{}\" into the list or restart moss",
+            differences.join("; "),
+            tools.plugin().digest(),
+        ))
+    }
+
+    fn settle(&mut self, problem: Option<String>) {
+        self.blocked = None;
+        if self.problem == problem {
+            return;
+        }
+        let plugin = &self.listed.entry.name;
+        match &problem {
+            Some(problem) if self.serving.is_some() => {
+                tracing::warn!(
+                    plugin,
+                    problem,
+                    "a plugin's file does not serve; an older version does"
+                );
+            }
+            Some(problem) => tracing::warn!(plugin, problem, "a plugin cannot be used"),
+            None => tracing::info!(plugin, "the plugin's file holds the version that serves"),
+        }
+        self.problem = problem;
+    }
+
+    /// What people are told.
+    pub(super) fn status(&self) -> PluginStatus {
+        let (state, notice) = match (&self.serving, &self.problem) {
+            (Some(tools), problem) => {
+                (PluginState::Ready(Arc::clone(tools.plugin())), problem.clone())
+            }
+            (None, Some(problem)) => (PluginState::Failed(problem.clone()), None),
+            (None, None) => (PluginState::Loading, None),
+        };
+        PluginStatus {
+            name: self.listed.entry.name.clone(),
+            listed_in: self.listed.list.display().to_string(),
+            source: self.listed.source.clone(),
+            state,
+            notice,
+        }
+    }
+}
+
+// === impl Examination ===
+
+impl Examination {
+    /// Reads the file and, where it holds another version, makes it ready to serve.
+    pub(super) async fn run(self, engine: Result<Engine, String>, bytes_max: u64) -> Examined {
+        let engine = match engine {
+            Ok(engine) => engine,
+            Err(reason) => {
+                return Examined::nothing(None, format!("no plugin can run here: {reason}"));
+            }
+        };
+        let source = self.listed.source.clone();
+        let entry = self.listed.entry.clone();
+        let seen = self.seen.clone().filter(|seen| seen.entry == entry);
+        let stamp = seen.as_ref().and_then(|seen| seen.stamp);
+        let read = spawn_blocking(move || {
+            let read = component::read(&source, bytes_max, stamp)?;
+            let digest = read.bytes.as_deref().map(Sha256Digest::of);
+            Ok((read, digest))
+        });
+        let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
+        let (bytes, digest, stamp) = match (read, seen) {
+            (Err(reason), _) => return Examined::nothing(None, reason),
+            (Ok((read, Some(digest))), Some(seen)) if seen.digest == digest => {
+                let seen = Some(Seen { stamp: read.stamp, ..seen });
+                return Examined { seen, found: Found::Same };
+            }
+            (Ok((component::Read { bytes: Some(bytes), stamp }, Some(digest))), _) => {
+                (bytes, digest, stamp)
+            }
+            (Ok(_), seen) => return Examined { seen, found: Found::Same },
+        };
+        let seen = Some(Seen { stamp, digest, entry: entry.clone() });
+        if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
+            return Examined::nothing(seen, self.mismatch(digest, pinned));
+        }
+        if self.serving == Some(digest) {
+            return Examined { seen, found: Found::Serving };
+        }
+        let loaded = Plugin::load(&engine, &entry, bytes).await;
+        let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
+        let tools = loaded.and_then(|plugin| {
+            PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
+        });
+        match tools {
+            Ok(tools) => Examined { seen, found: Found::Other(Arc::new(tools)) },
+            Err(reason) => Examined::nothing(seen, reason),
+        }
+    }
+
+    fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
+        let source = self.listed.source.display();
+        let staged = if self.serving.is_some() { "staged: " } else { "" };
+        format!(
+            "{staged}digest {digest} does not match the pin, sha256 {pinned}; if {source} is \
+             trusted as it is now, put its digest into the list"
+        )
+    }
+}
+
+// === impl Examined ===
+
+impl Examined {
+    pub(super) fn nothing_known(reason: String) -> Self {
+        Self::nothing(None, reason)
+    }
+
+    fn nothing(seen: Option<Seen>, reason: String) -> Self {
+        Self { seen, found: Found::Nothing(reason) }
+    }
+}
+
+fn rebound(plugin: &Plugin, entry: &PluginEntry) -> Result<PluginTools, String> {
+    let plugin = plugin.with_entry(entry).map_err(|error| error.to_string())?;
+    PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
+}
+
+fn short(digest: Sha256Digest) -> String {
+    digest.to_string().chars().take(SHORT_DIGEST_CHARS).collect()
+}

@@ -1,0 +1,90 @@
+//! What happens when a policy, a plugin list or a component changes while the daemon runs: it is
+//! read again, checked, and put in force as a whole. What is broken leaves in force what was there
+//! before, and says where it is broken.
+//!
+//! Limits (`config.toml`) are read at start only.
+
+mod trail;
+mod watch;
+
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use self::watch::{Group, Watch};
+use crate::plugins::Plugins;
+use crate::start;
+use crate::state::{Daemon, WorkspaceState};
+
+/// Loads the plugins, then follows every file until the daemon is about to stop.
+pub(crate) async fn run(daemon: Arc<Daemon>) {
+    let made = spawn_blocking(|| Arc::new(Watch::new())).await;
+    let Ok(watch) = made else {
+        tracing::error!("nothing is reloaded: the watch over files broke");
+        return;
+    };
+    tokio::select! {
+        () = daemon.draining.cancelled() => {}
+        () = watch.run() => {}
+        () = follow_policies(&daemon, &watch) => {}
+        () = follow_plugins(&daemon, &watch) => {}
+    }
+}
+
+/// Keeps the policy of every workspace up with its files.
+async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+    let mut rounds = watch.subscribe();
+    loop {
+        rounds.borrow_and_update();
+        let (daemon, watch) = (Arc::clone(daemon), Arc::clone(watch));
+        let looked = spawn_blocking(move || {
+            let files = daemon
+                .workspaces()
+                .flat_map(|workspace| start::policy_files(&daemon.setup, &workspace.files));
+            // First: what changes after it was read is told.
+            watch.follow(Group::Policies, files.collect());
+            daemon.workspaces().for_each(|workspace| reload_policy(&daemon, workspace));
+        });
+        if let Err(error) = looked.await {
+            tracing::error!(%error, "the policy stays as it is; this is a defect of moss");
+        }
+        if rounds.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
+    let sources = start::policy_sources(&daemon.setup, &workspace.files);
+    let Some(policy) = workspace.policy.load().reload(sources) else { return };
+    let rules = policy.rules().count();
+    for problem in policy.problems() {
+        tracing::warn!(problem = problem.one_line(), "a policy file is broken");
+    }
+    workspace.policy.store(Arc::new(policy));
+    tracing::info!(workspace = workspace.name(), rules, "the policy was read again");
+}
+
+/// Keeps the plugins up with their lists and components.
+async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+    let mut rounds = watch.subscribe();
+    let mut plugins = Plugins::new(Arc::clone(daemon));
+    let lists = plugins.list_files();
+    follow(watch, lists.clone()).await;
+    loop {
+        rounds.borrow_and_update();
+        let components = plugins.read_lists().await;
+        follow(watch, lists.iter().cloned().chain(components).collect()).await;
+        plugins.refresh().await;
+        if rounds.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn follow(watch: &Arc<Watch>, files: Vec<std::path::PathBuf>) {
+    let watch = Arc::clone(watch);
+    if let Err(error) = spawn_blocking(move || watch.follow(Group::Plugins, files)).await {
+        tracing::error!(%error, "plugins are not followed; this is a defect of moss");
+    }
+}

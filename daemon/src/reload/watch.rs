@@ -1,0 +1,258 @@
+//! Tells when a file may have changed, whatever way it was written: in place, by a rename over it,
+//! through a link, or for the first time in a directory that was not there before.
+//!
+//! Watches directories, not files. It never says what changed: whoever is told looks at everything
+//! again, so that a lost or doubled event does no harm.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::trail::{self, Trail};
+
+/// How long files must be left alone before they are read.
+const QUIET: Duration = Duration::from_millis(50);
+/// Longest wait for that: files that never rest are read as they are.
+const QUIET_WAIT_MAX: Duration = Duration::from_millis(500);
+/// How often everything is looked at while some directory cannot be watched.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Most directories that are watched; files in others are looked at by polling.
+const DIRECTORIES_MAX: usize = 2048;
+/// How often directories that change while they are being watched are looked at again.
+const ROUNDS_MAX: usize = 8;
+
+/// Who follows files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    Policies,
+    Plugins,
+}
+
+/// Watches the files that were named to it.
+#[derive(Debug)]
+pub(super) struct Watch {
+    heard: Arc<Heard>,
+    followed: Mutex<Followed>,
+    /// Whether something is looked at by polling.
+    blind: AtomicBool,
+    rounds: watch::Sender<u64>,
+}
+
+/// What the watching thread knows and tells.
+#[derive(Debug, Default)]
+struct Heard {
+    woken: Notify,
+    shared: Mutex<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Names whose change counts.
+    names: HashSet<PathBuf>,
+    /// Directories that may have been moved or replaced.
+    moved: HashSet<PathBuf>,
+    /// Events were lost: any directory may have been.
+    lost: bool,
+}
+
+#[derive(Debug)]
+struct Followed {
+    watcher: Option<RecommendedWatcher>,
+    files: BTreeMap<Group, Vec<PathBuf>>,
+    /// Watched directories, as device and inode.
+    watched: HashMap<PathBuf, (u64, u64)>,
+}
+
+// === impl Watch ===
+
+impl Watch {
+    pub(super) fn new() -> Self {
+        let heard = Arc::new(Heard::default());
+        let of_thread = Arc::clone(&heard);
+        let watcher = notify::recommended_watcher(move |event| of_thread.hear(event));
+        if let Err(error) = &watcher {
+            let every = POLL_INTERVAL;
+            tracing::warn!(%error, ?every, "files cannot be watched; they are looked at by polling");
+        }
+        let followed =
+            Followed { watcher: watcher.ok(), files: BTreeMap::new(), watched: HashMap::new() };
+        Self {
+            heard,
+            followed: Mutex::new(followed),
+            blind: AtomicBool::new(false),
+            rounds: watch::Sender::new(0),
+        }
+    }
+
+    /// Hears about every round in which something may have changed.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.rounds.subscribe()
+    }
+
+    /// Follows these files in place of what the group followed before. A change that happens after
+    /// this returns is told. Blocks for a few system calls.
+    pub(super) fn follow(&self, group: Group, files: Vec<PathBuf>) {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.files.insert(group, files);
+        let is_blind = !followed.watch(&self.heard);
+        if is_blind && !self.blind.swap(is_blind, Ordering::Relaxed) {
+            self.heard.woken.notify_one();
+        }
+        self.blind.store(is_blind, Ordering::Relaxed);
+    }
+
+    /// Turns what is heard into rounds, for as long as it is polled.
+    pub(super) async fn run(&self) {
+        loop {
+            let woken = self.heard.woken.notified();
+            if self.blind.load(Ordering::Relaxed) {
+                // Over in any case: then it is time to look.
+                let _ = timeout(POLL_INTERVAL, woken).await;
+            } else {
+                woken.await;
+            }
+            let end = Instant::now() + QUIET_WAIT_MAX;
+            loop {
+                let quiet = (Instant::now() + QUIET).min(end);
+                let is_quiet = timeout_at(quiet, self.heard.woken.notified()).await.is_err();
+                if is_quiet || Instant::now() >= end {
+                    break;
+                }
+            }
+            self.rounds.send_modify(|round| *round += 1);
+        }
+    }
+}
+
+// === impl Heard ===
+
+impl Heard {
+    /// Runs on the watching thread.
+    fn hear(&self, event: notify::Result<Event>) {
+        let mut shared = self.lock();
+        let counts = match event {
+            Ok(event) if !event.need_rescan() => shared.take(&event),
+            Ok(_) => {
+                shared.lost = true;
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "watching files failed; all of them are looked at again");
+                shared.lost = true;
+                true
+            }
+        };
+        drop(shared);
+        if counts {
+            self.woken.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// Whether the event is about a followed file.
+    fn take(&mut self, event: &Event) -> bool {
+        let moves = match event.kind {
+            EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
+            // Reading is no change; our own would never end.
+            EventKind::Access(_) => return false,
+            EventKind::Modify(ModifyKind::Name(_))
+            | EventKind::Create(_)
+            | EventKind::Remove(_) => true,
+            _ => false,
+        };
+        let mut counts = false;
+        for path in event.paths.iter().filter(|path| self.names.contains(*path)) {
+            counts = true;
+            if moves {
+                self.moved.insert(path.clone());
+            }
+        }
+        counts
+    }
+}
+
+// === impl Followed ===
+
+impl Followed {
+    /// Watches every directory on the ways to the files. Returns whether all that matter are.
+    fn watch(&mut self, heard: &Heard) -> bool {
+        let mut trails = self.trails();
+        for _ in 0..ROUNDS_MAX {
+            let all_watched = self.watch_trails(heard, &trails);
+            let seen = self.trails();
+            if seen == trails {
+                return all_watched;
+            }
+            trails = seen;
+        }
+        // They change all the time: what was not seen now is told as a change.
+        heard.woken.notify_one();
+        true
+    }
+
+    fn trails(&self) -> Vec<Trail> {
+        self.files.values().flatten().map(|file| trail::follow(file)).collect()
+    }
+
+    fn watch_trails(&mut self, heard: &Heard, trails: &[Trail]) -> bool {
+        let (moved, lost) = {
+            let mut shared = heard.lock();
+            shared.names = trails.iter().flat_map(|trail| trail.names.iter().cloned()).collect();
+            (std::mem::take(&mut shared.moved), std::mem::take(&mut shared.lost))
+        };
+        let Some(watcher) = &mut self.watcher else { return false };
+        let names = trails.iter().flat_map(|trail| &trail.names);
+        let wanted: HashSet<&Path> = names.filter_map(|name| name.parent()).collect();
+        self.watched.retain(|directory, inode| {
+            let stays = !lost
+                // A watch ends with that of a directory further up.
+                && !moved.iter().any(|moved| directory.starts_with(moved))
+                && wanted.contains(directory.as_path())
+                && identity(directory) == Some(*inode);
+            if !stays {
+                // It may be gone already, and its watch with it.
+                let _ = watcher.unwatch(directory);
+            }
+            stays
+        });
+        for directory in wanted {
+            if self.watched.contains_key(directory) || self.watched.len() >= DIRECTORIES_MAX {
+                continue;
+            }
+            let Some(inode) = identity(directory) else { continue };
+            match watcher.watch(directory, RecursiveMode::NonRecursive) {
+                Ok(()) => {
+                    self.watched.insert(directory.to_owned(), inode);
+                }
+                Err(error) => {
+                    tracing::debug!(%error, directory = %directory.display(), "not watched");
+                }
+            }
+        }
+        // A directory further up that may not be read is rarely replaced.
+        trails.iter().all(|trail| self.watched.contains_key(&trail.directory))
+    }
+}
+
+fn identity(directory: &Path) -> Option<(u64, u64)> {
+    let metadata = directory.metadata().ok()?;
+    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(test)]
+mod tests;
