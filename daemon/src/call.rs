@@ -99,6 +99,8 @@ pub struct CallOutcome {
     pub changes: Vec<FileChange>,
     /// The digest of its effect.
     pub digest: Option<ContentHash>,
+    /// The number of its change in the history, where it made one.
+    pub history: Option<u64>,
     /// How long it took, waiting included.
     pub duration: Duration,
 }
@@ -199,6 +201,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         result,
         changes: shown.changes,
         digest: shown.digest,
+        history: shown.history,
         duration,
     })
 }

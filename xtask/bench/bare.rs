@@ -39,6 +39,7 @@ struct Bare {
 
 struct Ready;
 
+type CatalogEvents = Pin<Box<dyn Stream<Item = Result<v1::WatchToolsResponse, Status>> + Send>>;
 type Events = Pin<Box<dyn Stream<Item = Result<v1::StreamCallToolResponse, Status>> + Send>>;
 
 /// Serves until the process is killed.
@@ -128,6 +129,7 @@ impl Bare {
 #[tonic::async_trait]
 impl ToolService for Bare {
     type StreamCallToolStream = Events;
+    type WatchToolsStream = CatalogEvents;
 
     async fn call_tool(
         &self,
@@ -160,6 +162,13 @@ impl ToolService for Bare {
         &self,
         _: Request<v1::StreamCallToolRequest>,
     ) -> Result<Response<Events>, Status> {
+        Err(Status::unimplemented("not measured"))
+    }
+
+    async fn watch_tools(
+        &self,
+        _: Request<v1::WatchToolsRequest>,
+    ) -> Result<Response<CatalogEvents>, Status> {
         Err(Status::unimplemented("not measured"))
     }
 }

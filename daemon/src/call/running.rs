@@ -112,6 +112,7 @@ mod tests {
             result: Ok(String::new()),
             changes: Vec::new(),
             digest: None,
+            history: None,
             duration: std::time::Duration::ZERO,
         }
     }

@@ -8,7 +8,7 @@ use super::Entry;
 /// The form in which tools are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// `{type: "function", function: {name, description, parameters}}`. Source: requirement A2.
+    /// `{type: "function", function: {name, description, parameters}}`.
     Openai,
     /// `{name, description, input_schema}`.
     Anthropic,

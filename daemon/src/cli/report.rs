@@ -20,6 +20,8 @@ pub(super) struct Report {
     error: Option<ErrorView>,
     changes: Vec<ChangeView>,
     digest: Option<String>,
+    /// The number in the history, where anything was changed.
+    history: Option<u64>,
     /// What a person is shown.
     #[serde(skip)]
     shown: Shown,
@@ -88,6 +90,7 @@ impl Report {
             error,
             changes: views,
             digest: non_empty(result.digest),
+            history: Some(result.history).filter(|number| *number > 0),
             shown,
         }
     }
@@ -105,6 +108,7 @@ impl Report {
             output: None,
             changes: changes.map(|change| change_view(change, unconfirmed)).collect(),
             digest: confirmation.as_ref().map(|asked| asked.digest.clone()),
+            history: None,
             error: Some(error.error),
             shown: Shown::Error(confirmation),
         }
@@ -130,6 +134,11 @@ impl Report {
                     ui.print_json(output)?;
                 }
                 changes.iter().for_each(|change| ui.note(&dim(effect::summary(change))));
+                // The tools of moss say so themselves; plugins do not know.
+                let is_told = self.output.as_ref().is_some_and(|o| o.get("history").is_some());
+                if let Some(number) = self.history.filter(|_| !is_told) {
+                    ui.note(&dim(format!("take it back: moss history undo {number}")));
+                }
             }
             Shown::Effect(changes) => {
                 ui.print(&effect::changes(changes))?;
@@ -173,6 +182,7 @@ mod tests {
                 output_json: "{\"n\":1}".into(),
                 changes: vec![change()],
                 digest: "ab".into(),
+                history: 7,
                 ..Default::default()
             },
             false,
@@ -182,6 +192,7 @@ mod tests {
             json!({
                 "call_id": "c", "tool": "t", "outcome": "ok", "output": {"n": 1}, "error": null,
                 "changes": [{"path": "a", "diff": "d", "status": "committed"}], "digest": "ab",
+                "history": 7,
             })
         );
     }

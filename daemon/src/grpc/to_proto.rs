@@ -58,6 +58,7 @@ pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {
         changes: outcome.changes.iter().map(change).collect(),
         digest: optional_hash(outcome.digest),
         duration: prost_types::Duration::try_from(outcome.duration).ok(),
+        history: outcome.history.unwrap_or_default(),
     }
 }
 
