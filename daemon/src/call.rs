@@ -170,7 +170,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     let result = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
-        result = tokio::time::timeout_at(deadline.into(), attempt(&scope, &effects)) => {
+        result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, history: None }))
         }
     };
@@ -204,6 +204,15 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         history: shown.history,
         duration,
     })
+}
+
+/// As [`attempt`]; a panic in a tool ends its call alone, which is then recorded like any other.
+async fn attempt_caught(
+    scope: &Arc<Scope>,
+    effects: &Arc<Effects>,
+) -> Result<Result<String, ToolError>, CallError> {
+    let mut attempt = Box::pin(attempt(scope, effects));
+    std::future::poll_fn(|cx| running::poll_caught(&mut attempt, cx)).await?
 }
 
 /// A tool that ran gives its own result; a call that could not run gives an error.

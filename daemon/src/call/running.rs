@@ -29,8 +29,35 @@ pub struct Background {
     _cancel: DropGuard,
 }
 
+/// What polling a future comes to where it panics.
+#[derive(Debug)]
+pub(super) struct Panicked;
+
+/// Polls a future; a panic in it is its end, not that of whoever polls. It must not be polled
+/// again after that.
+pub(super) fn poll_caught<T>(
+    future: &mut (dyn Future<Output = T> + Send + Unpin),
+    cx: &mut Context<'_>,
+) -> Poll<Result<T, Panicked>> {
+    // What the future shares with others stands behind locks whose poison is not looked at.
+    let polled = std::panic::catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
+    match polled {
+        Ok(poll) => poll.map(Ok),
+        Err(_) => {
+            tracing::error!("a call broke");
+            Poll::Ready(Err(Panicked))
+        }
+    }
+}
+
+impl From<Panicked> for CallError {
+    fn from(_: Panicked) -> Self {
+        Self::Internal("the call broke; this is a defect of moss".to_owned())
+    }
+}
+
 fn broken() -> Outcome {
-    Err(CallError::Internal("the call broke; this is a defect of moss".to_owned()))
+    Err(Panicked.into())
 }
 
 // === impl Running ===
@@ -54,15 +81,8 @@ impl Future for Running {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let Some(rest) = &mut self.rest else { return Poll::Ready(broken()) };
         // A defect in one call must not take its connection along, with the calls of others on it.
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| rest.as_mut().poll(cx)));
-        let outcome = match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(outcome)) => outcome,
-            Err(_) => {
-                tracing::error!("a call broke");
-                broken()
-            }
-        };
+        let Poll::Ready(ended) = poll_caught(rest, cx) else { return Poll::Pending };
+        let outcome = ended.unwrap_or_else(|_| broken());
         self.rest = None;
         Poll::Ready(outcome)
     }
