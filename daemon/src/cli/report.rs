@@ -20,7 +20,8 @@ pub(super) struct Report {
     error: Option<ErrorView>,
     changes: Vec<ChangeView>,
     digest: Option<String>,
-    /// The number in the history, where anything was changed.
+    /// The number in the history; only where anything was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<u64>,
     /// What a person is shown.
     #[serde(skip)]
