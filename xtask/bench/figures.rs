@@ -30,13 +30,13 @@ const PLUGINS_WAIT_MAX: Duration = Duration::from_secs(60);
 /// What to call: the tool and the arguments of the n-th call.
 type Call = (&'static str, fn(usize) -> String);
 
-const READ: Call = ("read_file", |_| json!({ "path": "read.rs" }).to_string());
+const READ: Call = ("read_file", |_| json!({ "path": "src/read.rs" }).to_string());
 const EDIT: Call = ("replace_lines", |number| {
     let line = format!("// edit {number:06}");
-    json!({ "path": "edited.rs", "startLine": 1, "endLine": 1, "newText": line }).to_string()
+    json!({ "path": "src/edited.rs", "startLine": 1, "endLine": 1, "newText": line }).to_string()
 });
 const COUNT: Call = ("word_count", |_| json!({ "path": "docs" }).to_string());
-const DELETE: Call = ("delete_file", |_| json!({ "path": "read.rs" }).to_string());
+const DELETE: Call = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_string());
 
 /// Measures everything.
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
@@ -148,7 +148,7 @@ fn command(place: &Place, name: &'static str) -> Result<Figure> {
     let mut durations = Vec::with_capacity(COMMANDS);
     for _ in 0..COMMANDS {
         let mut command = place.moss();
-        command.args(["call", "read_file", "path=read.rs", "--json"]).stdin(Stdio::null());
+        command.args(["call", "read_file", "path=src/read.rs", "--json"]).stdin(Stdio::null());
         let started = Instant::now();
         let output = command.output().context("cannot start moss")?;
         durations.push(started.elapsed());

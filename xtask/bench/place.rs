@@ -19,7 +19,7 @@ const POLICY: &str = r#"version = 1
 [[rule]]
 name = "edits"
 effects = ["write"]
-paths = ["edited.rs"]
+paths = ["src/edited.rs"]
 decision = "allow"
 
 [[rule]]
@@ -70,7 +70,8 @@ impl Place {
         for workspace in [self.workspace(), self.bare_workspace()] {
             fs::create_dir_all(workspace.join("docs"))?;
             fs::create_dir(workspace.join(".git"))?;
-            for name in ["read.rs", "edited.rs"] {
+            fs::create_dir(workspace.join("src"))?;
+            for name in ["src/read.rs", "src/edited.rs"] {
                 fs::write(workspace.join(name), source())?;
             }
             for number in 0..TEXTS {
