@@ -141,7 +141,7 @@ fn what_is_in_memory_is_read_without_waiting() {
         return;
     }
     for path in ["a/small", "link"] {
-        let opened = at_once(path).unwrap();
+        let opened = eventually(path, || at_once(path));
         assert_eq!(opened.real(), &rel("a/small"));
         let lines = eventually("lines", || opened.read_lines(WINDOW).ok());
         assert_eq!(lines, fixture.workspace.read_lines(&rel(path), WINDOW).unwrap());
@@ -153,7 +153,7 @@ fn what_is_in_memory_is_read_without_waiting() {
         assert!(at_once(path).is_none(), "{path}");
     }
     // It grows after it was opened: more than can be read at once is not read in part.
-    let opened = at_once("a/small").unwrap();
+    let opened = eventually("a/small", || at_once("a/small"));
     fixture.put("a/small", vec![b'x'; 1 << 20]);
     assert!(opened.read_lines(WINDOW).is_err());
     assert!(opened.read().is_err());
