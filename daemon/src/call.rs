@@ -4,6 +4,7 @@
 //! Top to bottom: find the tool, bind the arguments, decide, take a place, run, check the output.
 //! While a tool runs, its effects go through the module `effect`.
 
+mod editor;
 mod effect;
 mod error;
 mod host;

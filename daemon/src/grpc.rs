@@ -5,6 +5,7 @@
 mod auth;
 mod confirmations;
 mod deadline;
+mod editor;
 mod error;
 mod from_proto;
 mod history;
@@ -64,6 +65,7 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     use v1::confirmation_service_server::ConfirmationServiceServer;
+    use v1::editor_service_server::EditorServiceServer;
     use v1::history_service_server::HistoryServiceServer;
     use v1::plugin_service_server::PluginServiceServer;
     use v1::policy_service_server::PolicyServiceServer;
@@ -106,6 +108,7 @@ where
             ConfirmationServiceServer,
             confirmations::Confirmations(Arc::clone(&daemon))
         ))
+        .add_service(service!(EditorServiceServer, editor::Editor(Arc::clone(&daemon))))
         .add_service(service!(HistoryServiceServer, history::History(Arc::clone(&daemon))))
         .add_service(service!(PolicyServiceServer, policy::Policy(Arc::clone(&daemon))))
         .add_service(service!(PluginServiceServer, plugins::Plugins(Arc::clone(&daemon))))

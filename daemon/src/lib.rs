@@ -16,6 +16,7 @@ pub mod config;
 pub mod confirm;
 pub mod deceptive;
 pub mod dirs;
+pub mod editors;
 pub mod explain;
 pub mod grpc;
 mod ids;

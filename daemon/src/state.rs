@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::Confirmations;
+use crate::editors::Editors;
 use crate::journal::Journal;
 use crate::permits::Permits;
 use crate::plugins::PluginStatus;
@@ -65,6 +66,8 @@ pub struct WorkspaceState {
     pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// The editors that are attached to it.
+    pub editors: Arc<Editors>,
     /// What its callers have read.
     pub sessions: Sessions,
     name: String,
@@ -164,6 +167,7 @@ impl WorkspaceState {
             catalog_replaced: watch::Sender::new(()),
             native,
             plugins: ArcSwap::default(),
+            editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
         }
     }

@@ -13,6 +13,7 @@ mod cli;
 mod commands;
 mod confirmation;
 mod documents;
+mod editor;
 mod files;
 mod harness;
 mod history;

@@ -117,6 +117,15 @@ pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
     })
 }
 
+fn editor(editor: &v1::EditorStatus) -> Value {
+    json!({
+        "name": editor.name,
+        "version": editor.version,
+        "open": editor.open,
+        "unsaved": editor.unsaved,
+    })
+}
+
 pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
     let workspaces: Vec<_> = status
         .workspaces
@@ -129,6 +138,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugins_failed": workspace.plugins_failed,
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
+                "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
             })
         })
         .collect();

@@ -23,6 +23,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),
+    ("/moss.v1.EditorService/Attach", Role::Approver),
     ("/moss.v1.HistoryService/ListHistory", Role::Caller),
     ("/moss.v1.HistoryService/GetHistoryEntry", Role::Caller),
     ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),

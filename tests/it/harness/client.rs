@@ -4,6 +4,7 @@ use std::path::Path;
 
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
+use moss_proto::v1::editor_service_client::EditorServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::plugin_service_client::PluginServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
@@ -34,7 +35,7 @@ pub(crate) struct Client {
 #[derive(Clone)]
 pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
 
-type Authorized = InterceptedService<Channel, Bearer>;
+pub(super) type Authorized = InterceptedService<Channel, Bearer>;
 
 /// The events of a streamed call.
 pub(crate) struct Events(Streaming<v1::StreamCallToolResponse>);
@@ -127,6 +128,12 @@ impl Client {
 
     pub(crate) fn plugins(&self) -> PluginServiceClient<Authorized> {
         PluginServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+    }
+
+    pub(crate) fn editor(&self) -> EditorServiceClient<Authorized> {
+        EditorServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+            .max_decoding_message_size(MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(MESSAGE_BYTES_MAX)
     }
 
     pub(crate) fn status(&self) -> StatusServiceClient<Authorized> {
