@@ -14,6 +14,7 @@ mod bench;
 mod child;
 mod layout;
 mod lint;
+mod node;
 mod python;
 mod serve;
 mod test;
