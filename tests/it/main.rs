@@ -29,4 +29,5 @@ mod ripgrep;
 mod search;
 mod serve;
 mod shutdown;
+mod structure;
 mod terminal;
