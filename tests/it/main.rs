@@ -19,6 +19,7 @@ mod history;
 mod journal;
 mod kill;
 mod limits;
+mod listings;
 mod paths;
 mod plugins;
 mod policy;
