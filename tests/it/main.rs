@@ -26,6 +26,7 @@ mod policy;
 mod protection;
 mod python;
 mod reload;
+mod reloads;
 mod ripgrep;
 mod search;
 mod serve;
