@@ -8,6 +8,7 @@ pub(crate) mod delete_lines;
 pub(crate) mod diff_history;
 pub(crate) mod file_search;
 pub(crate) mod get_cursor_context;
+pub(crate) mod get_project_structure;
 pub(crate) mod grep_search;
 pub(crate) mod insert_line;
 pub(crate) mod list_directory;

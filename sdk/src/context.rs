@@ -39,6 +39,13 @@ pub trait Files: Send + Sync {
     /// Reads a whole regular file, up to the limit on editable files.
     fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>>;
 
+    /// Reads a file as [`Files::read`] does, but asks nobody: none where the policy denies it or
+    /// would ask.
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>>;
+
     /// Reads a window of lines of a text file of any size.
     fn read_lines<'a>(
         &'a self,

@@ -19,8 +19,7 @@ use crate::context::{
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text,
-    VisitOptions,
+    Content, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text, VisitOptions,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery};
@@ -29,6 +28,7 @@ use crate::tool::AnyTool;
 
 mod changes;
 mod editor;
+mod list;
 mod text;
 mod visit;
 
@@ -104,7 +104,7 @@ impl MemoryHost {
         self.state().ignored.insert(fixture(path));
     }
 
-    /// Keeps a file from walks over texts, as a policy would.
+    /// Keeps a file from whatever asks nobody, as a policy would.
     pub fn deny(&self, path: &str) {
         self.state().denied.insert(fixture(path));
     }
@@ -180,6 +180,14 @@ impl Files for MemoryHost {
             unsaved: false,
         });
         Box::pin(async { snapshot })
+    }
+
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
+        let is_denied = self.state().denied.contains(path);
+        Box::pin(async move { if is_denied { Ok(None) } else { self.read(path).await.map(Some) } })
     }
 
     fn read_lines<'a>(
@@ -275,53 +283,6 @@ impl State {
 
     fn is_directory(&self, path: &RelPath) -> bool {
         path.is_root() || self.files.keys().any(|file| ancestors(file).any(|dir| dir == *path))
-    }
-
-    fn list(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
-        if !self.is_directory(path) {
-            self.file(path)?;
-            let message = format!("{path} is not a directory");
-            return Err(ToolError::new(ErrorCode::NotADirectory, message));
-        }
-        let mut listing = Listing::default();
-        for entry in self.entries() {
-            let beneath = ancestors(&entry.path).any(|dir| dir == *path);
-            let direct = entry.path.parent().as_ref() == Some(path);
-            let hidden = ancestors(&entry.path).any(|dir| self.ignored.contains(&dir));
-            if !beneath || hidden || !(direct || options.recursive) {
-                continue;
-            }
-            if self.ignored.contains(&entry.path) {
-                listing.skipped.ignored += 1;
-            } else if listing.entries.len() == options.entries_max {
-                listing.truncated = true;
-                break;
-            } else {
-                listing.entries.push(entry);
-            }
-        }
-        Ok(listing)
-    }
-
-    /// Returns every file and directory, in path order.
-    fn entries(&self) -> Vec<Entry> {
-        let directories: BTreeSet<RelPath> =
-            self.files.keys().flat_map(ancestors).filter(|path| !path.is_root()).collect();
-        let directories = directories.into_iter().map(|path| Entry {
-            path,
-            kind: EntryKind::Directory,
-            size_bytes: None,
-            modified: Some(SystemTime::UNIX_EPOCH),
-        });
-        let files = self.files.iter().map(|(path, file)| Entry {
-            path: path.clone(),
-            kind: EntryKind::File,
-            size_bytes: Some(file.bytes.len() as u64),
-            modified: Some(file.modified),
-        });
-        let mut entries: Vec<Entry> = directories.chain(files).collect();
-        entries.sort_by(|a, b| a.path.components().cmp(b.path.components()));
-        entries
     }
 }
 

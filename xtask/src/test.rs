@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::layout::{Layout, Profile};
-use crate::{artifacts, child, node, python};
+use crate::{artifacts, child, demo, node, python};
 
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
          in {programs} test programs, {} s in all",
         started.elapsed().as_secs()
     );
+    if arguments.is_empty() {
+        demo::check(layout)?;
+    }
     if !all_passed {
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }

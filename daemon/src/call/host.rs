@@ -147,6 +147,25 @@ impl Files for CallHost {
         Box::pin(self.reading(path, |opened: &OpenedFile<'_>| opened.read()))
     }
 
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
+        let reader = self.reader();
+        Box::pin(async move {
+            let read = |opened: &OpenedFile<'_>| opened.read();
+            if let Some(snapshot) = reader.read_cached(path, read) {
+                return Ok(Some(snapshot));
+            }
+            let path = path.clone();
+            match self.scope.blocking(move || reader.read(&path, read)).await? {
+                Ok(snapshot) => Ok(Some(snapshot)),
+                Err(NotRead::Ask(..) | NotRead::Denied(..)) => Ok(None),
+                Err(NotRead::Failed(error)) => Err(error),
+            }
+        })
+    }
+
     fn read_lines<'a>(
         &'a self,
         path: &'a RelPath,
