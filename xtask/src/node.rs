@@ -12,9 +12,10 @@ use crate::layout::Layout;
 
 /// Oldest major version of Node.js that the packages support.
 const NODE_MIN: u32 = 18;
-/// What npm installs from.
+/// What npm installs from. Renewed with `npm install --omit-lockfile-registry-resolved`: it must work
+/// with any registry.
 const LOCK: &str = "package-lock.json";
-const FILES: [&str; 3] = ["package.json", LOCK, ".npmrc"];
+const FILES: [&str; 2] = ["package.json", LOCK];
 
 /// Installs the packages and returns their `node_modules`.
 pub(crate) fn modules(layout: &Layout) -> Result<PathBuf> {
