@@ -6,10 +6,12 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
+pub mod address;
 pub mod arguments;
 pub mod call;
 pub mod caller;
 pub mod catalog;
+pub mod certificates;
 pub mod change;
 pub mod client;
 pub mod config;
@@ -29,6 +31,7 @@ mod reload;
 pub mod sessions;
 pub mod start;
 pub mod state;
+pub mod tls;
 pub mod validate;
 
 use std::sync::Arc;
@@ -59,9 +62,10 @@ pub async fn serve(
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
     for socket in sockets {
+        let access = socket.access(&credentials);
         let connections = listener::accept(socket, daemon.config.grpc.connections_max);
         let stopped = stop.clone().cancelled_owned();
-        servers.spawn(grpc::serve(Arc::clone(&daemon), credentials.clone(), connections, stopped));
+        servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
     }
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
     let ended = tokio::select! {

@@ -37,6 +37,8 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Admin policies beside `/etc/moss/policy.toml`.
     pub admin_policies: Vec<PathBuf>,
+    /// Files with secrets that it was given.
+    pub secrets: Vec<PathBuf>,
 }
 
 /// A daemon that is ready to serve.
@@ -144,6 +146,7 @@ fn own_paths(setup: &Setup) -> Vec<PathBuf> {
     paths.extend(setup.config_file.iter().cloned());
     paths.extend(setup.admin_policies.iter().cloned());
     paths.extend(setup.plugin_lists.iter().cloned());
+    paths.extend(setup.secrets.iter().cloned());
     paths
 }
 

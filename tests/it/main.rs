@@ -6,6 +6,7 @@
     reason = "a test program: what it unwraps and prints is its message"
 )]
 
+mod activation;
 mod arguments;
 mod auth;
 mod calls;
@@ -29,6 +30,7 @@ mod protection;
 mod python;
 mod reload;
 mod reloads;
+mod remote;
 mod ripgrep;
 mod search;
 mod serve;

@@ -125,6 +125,7 @@ mod tests {
             plugin_lists: vec![at("named.json")],
             config_file: None,
             admin_policies: Vec::new(),
+            secrets: Vec::new(),
         };
         fs::create_dir(at("c")).unwrap();
         let list = |names: &[&str]| {
