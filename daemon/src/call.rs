@@ -189,6 +189,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     scope.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let shown = effects.take();
     let duration = started.elapsed();
+    record::counted(&scope, &result, duration);
     let recorded = record::finished(&scope, &result, &shown.changes, shown.history, duration).await;
     recorded.map_err(|error| match shown.history {
         Some(number) => CallError::Internal(format!(

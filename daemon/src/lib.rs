@@ -24,6 +24,7 @@ pub mod grpc;
 mod ids;
 pub mod journal;
 pub mod listener;
+pub mod metrics;
 pub mod permits;
 pub mod plugins;
 pub mod policy;
@@ -48,7 +49,8 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready, then drains: no new connections, open questions are
-/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled.
+/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Tells its
+/// numbers meanwhile where there is an endpoint for them.
 ///
 /// # Errors
 ///
@@ -56,6 +58,7 @@ const ANSWER_GRACE: Duration = Duration::from_secs(1);
 pub async fn serve(
     started: Started,
     sockets: Vec<listener::Socket>,
+    endpoint: Option<metrics::endpoint::Endpoint>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
     let Started { daemon, credentials } = started;
@@ -63,11 +66,15 @@ pub async fn serve(
     let mut servers = JoinSet::new();
     for socket in sockets {
         let access = socket.access(&credentials);
-        let connections = listener::accept(socket, daemon.config.grpc.connections_max);
+        let count = daemon.metrics.connections(socket.transport());
+        let connections = listener::accept(socket, daemon.config.grpc.connections_max, count);
         let stopped = stop.clone().cancelled_owned();
         servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
     }
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
+    if let Some(endpoint) = endpoint {
+        daemon.tasks.spawn(metrics::endpoint::serve(endpoint, Arc::clone(&daemon)));
+    }
     let ended = tokio::select! {
         () = shutdown => None,
         ended = servers.join_next() => ended,

@@ -24,6 +24,7 @@ pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::UnixSocket;
 use crate::address::Address;
 use crate::caller::{Access, Credentials};
+use crate::metrics::{ConnectionCount, OpenConnection};
 
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -66,6 +67,9 @@ pub enum BindError {
         /// The address that can be reached.
         address: SocketAddr,
     },
+    /// Numbers that other machines could read.
+    #[error("metrics are told on this machine only, and {0} is not loopback: use 127.0.0.1")]
+    MetricsExposed(SocketAddr),
     /// What a supervisor passed on cannot be used.
     #[error("the sockets passed by LISTEN_FDS: {0}")]
     Inherited(String),
@@ -77,6 +81,12 @@ pub enum BindError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// What a connection holds while it lives, and gives back.
+struct Place {
+    _permit: OwnedSemaphorePermit,
+    _counted: OpenConnection,
 }
 
 /// A connection as it came.
@@ -102,7 +112,11 @@ pub async fn bind(address: &Address, guard: Option<&Guard>) -> Result<Socket, Bi
 
 /// Accepts connections, at most so many at once, until the stream is dropped; then the socket is
 /// gone.
-pub fn accept(socket: Socket, connections_max: usize) -> ReceiverStream<io::Result<Connection>> {
+pub fn accept(
+    socket: Socket,
+    connections_max: usize,
+    count: ConnectionCount,
+) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
     let places = Arc::new(Semaphore::new(connections_max));
     tokio::spawn(async move {
@@ -122,7 +136,11 @@ pub fn accept(socket: Socket, connections_max: usize) -> ReceiverStream<io::Resu
                     continue;
                 }
             };
-            let Some(place) = admit(&accepted, &places) else { continue };
+            let Some(place) = admit(&accepted, &places) else {
+                count.refuse();
+                continue;
+            };
+            let place = Place { _permit: place, _counted: count.open() };
             let arrival = arrive(accepted, socket.tls(), place);
             let sender = sender.clone();
             arriving.spawn(async move {
@@ -155,7 +173,7 @@ fn admit(accepted: &Accepted, places: &Arc<Semaphore>) -> Option<OwnedSemaphoreP
 async fn arrive(
     accepted: Accepted,
     tls: Option<Arc<rustls::ServerConfig>>,
-    place: OwnedSemaphorePermit,
+    place: Place,
 ) -> Option<Connection> {
     match (accepted, tls) {
         (Accepted::Unix(stream), _) => {
@@ -185,6 +203,14 @@ impl Socket {
         match self {
             Self::Unix(_) => Access::local(local.clone()),
             Self::Tcp(socket) => Access::remote(socket.guard.tokens.clone()),
+        }
+    }
+
+    /// The kind of socket, in one word.
+    pub fn transport(&self) -> &'static str {
+        match self {
+            Self::Unix(_) => "unix",
+            Self::Tcp(_) => "tcp",
         }
     }
 

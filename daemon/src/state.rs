@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::confirm::Confirmations;
 use crate::editors::Editors;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::permits::Permits;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
@@ -34,6 +35,8 @@ pub struct Daemon {
     pub permits: Permits,
     /// Places for blocking work of calls.
     pub workers: Permits,
+    /// What is counted.
+    pub metrics: Metrics,
     /// Everything that runs and must end before the daemon does.
     pub tasks: TaskTracker,
     /// The daemon is about to stop: nobody will answer questions any more.
@@ -102,6 +105,7 @@ impl Daemon {
             confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
+            metrics: Metrics::default(),
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),

@@ -23,6 +23,7 @@ mod journal;
 mod kill;
 mod limits;
 mod listings;
+mod metrics;
 mod paths;
 mod plugins;
 mod policy;

@@ -67,6 +67,7 @@ pub(super) async fn answered(
     answer: Answer,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
+    scope.daemon.metrics.answered(answer.as_str());
     let by_person = matches!(answer, Answer::Approved | Answer::Denied);
     let event = Event::Confirmation {
         digest: digest.to_string(),
@@ -75,6 +76,21 @@ pub(super) async fn answered(
         reason: reason.map(Text::new),
     };
     write(scope, event, Durability::Durable).await
+}
+
+/// Counts a call that ended.
+pub(super) fn counted(
+    scope: &Scope,
+    result: &Result<Result<String, ToolError>, CallError>,
+    duration: Duration,
+) {
+    let name = scope.call.tool();
+    let is_known = match &scope.call.work {
+        Work::Tool { name, .. } => scope.catalog.entry(name).is_ok(),
+        Work::Undo { .. } => true,
+    };
+    let (outcome, ..) = ending(result);
+    scope.daemon.metrics.call_ended(is_known.then_some(name), outcome, duration);
 }
 
 /// Records what was written and how the call ended.
@@ -96,6 +112,7 @@ pub(super) async fn finished(
         .collect();
     let has_effect = !committed.is_empty();
     if has_effect {
+        scope.daemon.metrics.committed();
         let event = Event::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }

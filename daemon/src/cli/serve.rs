@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use moss_daemon::address::Address;
+use moss_daemon::address::{Address, Host};
 use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
+use moss_daemon::metrics::endpoint;
 use moss_daemon::start::Setup;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -24,6 +25,10 @@ pub(super) struct ServeArgs {
     /// `--tls-key` where other machines can reach it. Port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
+
+    /// Tell numbers to Prometheus at http://HOST:PORT/metrics, on loopback only
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<Host>,
 
     /// Load the plugins of another list
     #[arg(long, value_name = "FILE")]
@@ -61,6 +66,10 @@ pub(super) async fn run(
     // Next: a second daemon is told so before it touches anything.
     let guard = if needs_guard(&args.listen, &inherited) { remote.guard()? } else { None };
     let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
+    let endpoint = match &args.metrics {
+        Some(host) => Some(endpoint::bind(host).await?),
+        None => None,
+    };
     let workspace = setup.workspaces[0].display().to_string();
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
         .await
@@ -70,14 +79,15 @@ pub(super) async fn run(
                        confirmations; name another file";
         return Err(CliError::new(Outcome::Failed, "credential_invalid", message));
     }
-    let listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
+    let mut listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
+    listening.extend(endpoint.as_ref().map(ToString::to_string));
     session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
     tell_supervisor(NotifyState::Ready);
     let shutdown = async {
         shutdown.await;
         tell_supervisor(NotifyState::Stopping);
     };
-    moss_daemon::serve(started, sockets, shutdown)
+    moss_daemon::serve(started, sockets, endpoint, shutdown)
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
@@ -132,11 +142,13 @@ impl From<BindError> for CliError {
         let code = match &error {
             BindError::Taken(_) => "socket_taken",
             BindError::Unguarded => "credential_missing",
-            BindError::Exposed { .. } => "connection_exposed",
+            BindError::Exposed { .. } | BindError::MetricsExposed(_) => "connection_exposed",
             _ => "socket_unusable",
         };
         let outcome = match &error {
-            BindError::Unguarded | BindError::Exposed { .. } => Outcome::Invalid,
+            BindError::Unguarded | BindError::Exposed { .. } | BindError::MetricsExposed(_) => {
+                Outcome::Invalid
+            }
             _ => Outcome::Failed,
         };
         Self::new(outcome, code, error.to_string())

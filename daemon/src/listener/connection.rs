@@ -10,9 +10,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 use tonic::transport::server::Connected;
+
+use super::Place;
 
 /// What a client says first: the preface of HTTP/2, in bytes.
 pub(super) const PREFACE_BYTES: usize = 24;
@@ -32,7 +33,7 @@ pub struct Connection {
     stream: Box<dyn Stream>,
     peer: Peer,
     awaited: Option<(Awaited, Pin<Box<Sleep>>)>,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// Who is at the other end, as far as the connection knows. Every request has it in its extensions.
@@ -71,7 +72,7 @@ impl Peer {
 // === impl Connection ===
 
 impl Connection {
-    pub(super) fn new(stream: Box<dyn Stream>, peer: Peer, place: OwnedSemaphorePermit) -> Self {
+    pub(super) fn new(stream: Box<dyn Stream>, peer: Peer, place: Place) -> Self {
         let wait = Box::pin(tokio::time::sleep(PREFACE_WAIT_MAX));
         let awaited = Some((Awaited::Preface(PREFACE_BYTES), wait));
         Self { stream, peer, awaited, _place: place }

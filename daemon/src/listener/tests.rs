@@ -12,7 +12,8 @@ use super::*;
 fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
     let (client, stream) = UnixStream::pair().unwrap();
     let accepted = Accepted::Unix(stream);
-    let place = admit(&accepted, places)?;
+    let counted = crate::metrics::Metrics::default().connections("unix").open();
+    let place = Place { _permit: admit(&accepted, places)?, _counted: counted };
     let Accepted::Unix(stream) = accepted else { unreachable!() };
     Some((client, Connection::new(Box::new(stream), peer, place)))
 }
