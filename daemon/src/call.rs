@@ -35,6 +35,7 @@ use crate::confirm::Confirmation;
 use crate::permits::Permit;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
+use crate::traces::Parent;
 
 /// One use of a tool, as it arrived.
 #[derive(Debug, Clone)]
@@ -57,6 +58,8 @@ pub struct Call {
     pub expected_hashes: BTreeMap<RelPath, ContentHash>,
     /// When the caller stops waiting.
     pub deadline: Option<Instant>,
+    /// What the caller counts it to, where spans are wanted.
+    pub parent: Option<Parent>,
 }
 
 /// What a call does.

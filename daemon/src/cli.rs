@@ -228,6 +228,7 @@ impl Session {
             config_file: None,
             admin_policies: Vec::new(),
             secrets: Vec::new(),
+            collector: None,
         })
     }
 

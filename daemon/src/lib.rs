@@ -33,6 +33,7 @@ pub mod sessions;
 pub mod start;
 pub mod state;
 pub mod tls;
+pub mod traces;
 pub mod validate;
 
 use std::sync::Arc;
@@ -107,6 +108,11 @@ async fn drain(daemon: &state::Daemon) {
         if tokio::time::timeout(CANCEL_GRACE, daemon.tasks.wait()).await.is_err() {
             tracing::error!("some calls did not end; nothing is half written");
         }
+    }
+    if let Some(traces) = daemon.traces.clone()
+        && let Err(error) = tokio::task::spawn_blocking(move || traces.close()).await
+    {
+        tracing::error!(%error, "the last spans were not sent");
     }
     for workspace in daemon.workspaces() {
         let workspace = Arc::clone(workspace);

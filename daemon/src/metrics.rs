@@ -20,7 +20,7 @@ use crate::plugins::PluginState;
 use crate::state::Daemon;
 
 /// The tool of a call of something that is not in the catalog.
-const UNKNOWN_TOOL: &str = "unknown";
+pub const UNKNOWN_TOOL: &str = "unknown";
 /// Bounds of the durations that are told apart, in seconds: from a read to a wait for a person.
 const SECONDS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0, 600.0];
@@ -123,9 +123,9 @@ impl Metrics {
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
     }
 
-    /// Counts a call that ended; one of no tool in the catalog has none.
-    pub fn call_ended(&self, tool: Option<&str>, outcome: &'static str, duration: Duration) {
-        let tool = tool.unwrap_or(UNKNOWN_TOOL).to_owned();
+    /// Counts a call that ended. The tool is one of the catalog, or [`UNKNOWN_TOOL`].
+    pub fn call_ended(&self, tool: &str, outcome: &'static str, duration: Duration) {
+        let tool = tool.to_owned();
         self.durations
             .get_or_create(&ToolLabel { tool: tool.clone() })
             .observe(duration.as_secs_f64());

@@ -23,6 +23,7 @@ use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
+use crate::traces::Traces;
 
 /// A running daemon.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub struct Daemon {
     pub workers: Permits,
     /// What is counted.
     pub metrics: Metrics,
+    /// Where spans of calls go, if somebody wants them.
+    pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
     pub tasks: TaskTracker,
     /// The daemon is about to stop: nobody will answer questions any more.
@@ -99,13 +102,19 @@ pub enum UnknownWorkspace {
 
 impl Daemon {
     /// Makes a daemon that serves these workspaces.
-    pub fn new(config: Config, workspaces: Vec<WorkspaceState>, setup: Setup) -> Arc<Self> {
+    pub fn new(
+        config: Config,
+        workspaces: Vec<WorkspaceState>,
+        traces: Option<Traces>,
+        setup: Setup,
+    ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
             metrics: Metrics::default(),
+            traces,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),

@@ -250,3 +250,7 @@ impl Identity {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out their own files")]
+mod tests;

@@ -38,4 +38,5 @@ mod serve;
 mod shutdown;
 mod structure;
 mod terminal;
+mod traces;
 mod typescript;

@@ -12,7 +12,9 @@ use crate::catalog::Runner;
 use crate::change::{self, Status};
 use crate::journal::redact::{Arguments, Text};
 use crate::journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use crate::metrics::UNKNOWN_TOOL;
 use crate::policy::{Action, Decision};
+use crate::traces::Ended;
 use crate::validate::Violation;
 
 /// Records that a call came in, before anything else is done for it.
@@ -78,19 +80,24 @@ pub(super) async fn answered(
     write(scope, event, Durability::Durable).await
 }
 
-/// Counts a call that ended.
+/// Counts a call that ended, and tells of it where that is wanted. A name that is in no catalog is
+/// the caller's own text: it is left out.
 pub(super) fn counted(
     scope: &Scope,
     result: &Result<Result<String, ToolError>, CallError>,
     duration: Duration,
 ) {
-    let name = scope.call.tool();
-    let is_known = match &scope.call.work {
-        Work::Tool { name, .. } => scope.catalog.entry(name).is_ok(),
-        Work::Undo { .. } => true,
+    let tool = match &scope.call.work {
+        Work::Tool { name, .. } if scope.catalog.entry(name).is_err() => UNKNOWN_TOOL,
+        _ => scope.call.tool(),
     };
     let (outcome, ..) = ending(result);
-    scope.daemon.metrics.call_ended(is_known.then_some(name), outcome, duration);
+    scope.daemon.metrics.call_ended(tool, outcome, duration);
+    if let Some(traces) = &scope.daemon.traces {
+        let parent = scope.call.parent.as_ref();
+        let call_id = &scope.call_id;
+        traces.call_ended(&Ended { call_id, tool, outcome, duration, parent });
+    }
 }
 
 /// Records what was written and how the call ended.

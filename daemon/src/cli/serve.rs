@@ -30,6 +30,11 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<Host>,
 
+    /// Send a span of every call to an OpenTelemetry collector, over OTLP/gRPC
+    #[arg(long, value_name = "http://HOST:PORT", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    #[arg(hide_env_values = true)]
+    traces: Option<String>,
+
     /// Load the plugins of another list
     #[arg(long, value_name = "FILE")]
     plugins: Vec<PathBuf>,
@@ -59,6 +64,8 @@ pub(super) async fn run(
         config_file: args.config,
         admin_policies: args.admin_policy,
         secrets: remote.secrets(),
+        // The standard takes an empty variable for none.
+        collector: args.traces.filter(|collector| !collector.is_empty()),
         ..session.setup()?
     };
     // Before anything is opened: a signal that comes early must not be lost.

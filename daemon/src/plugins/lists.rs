@@ -126,6 +126,7 @@ mod tests {
             config_file: None,
             admin_policies: Vec::new(),
             secrets: Vec::new(),
+            collector: None,
         };
         fs::create_dir(at("c")).unwrap();
         let list = |names: &[&str]| {
