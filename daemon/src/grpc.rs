@@ -28,7 +28,7 @@ use tonic::transport::server::Connected;
 
 use self::auth::AuthLayer;
 use self::deadline::DeadlineLayer;
-use crate::caller::Credentials;
+use crate::caller::Access;
 use crate::state::Daemon;
 
 /// How many streams that a peer reset at once are accepted before the connection is closed.
@@ -55,7 +55,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Where the transport breaks.
 pub async fn serve<S, IO, E>(
     daemon: Arc<Daemon>,
-    credentials: Credentials,
+    access: Access,
     connections: S,
     stop: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error>
@@ -99,7 +99,7 @@ where
         .http2_keepalive_timeout(Some(Duration::from_millis(limits.keepalive_timeout_ms)))
         .accept_http1(false)
         .layer(DeadlineLayer)
-        .layer(AuthLayer::new(credentials))
+        .layer(AuthLayer::new(access))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))

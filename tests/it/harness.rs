@@ -314,6 +314,19 @@ impl Daemon {
         self.child.id()
     }
 
+    /// Connects to its first port on this machine with a credential, or none.
+    pub(crate) async fn dial(&self, token: Option<&str>) -> Client {
+        Client::dial(self.port(), token).await
+    }
+
+    /// The first port on this machine that it says it listens on.
+    pub(crate) fn port(&self) -> u16 {
+        let log = self.log();
+        let (_, rest) = log.split_once("tcp:127.0.0.1:").expect("it listens on a port");
+        let digits = rest.chars().take_while(char::is_ascii_digit);
+        digits.collect::<String>().parse().unwrap()
+    }
+
     /// What the daemon has logged so far.
     pub(crate) fn log(&self) -> String {
         self.log.text()

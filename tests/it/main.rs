@@ -6,6 +6,7 @@
     reason = "a test program: what it unwraps and prints is its message"
 )]
 
+mod activation;
 mod arguments;
 mod auth;
 mod calls;
@@ -22,6 +23,7 @@ mod journal;
 mod kill;
 mod limits;
 mod listings;
+mod metrics;
 mod paths;
 mod plugins;
 mod policy;
@@ -29,10 +31,12 @@ mod protection;
 mod python;
 mod reload;
 mod reloads;
+mod remote;
 mod ripgrep;
 mod search;
 mod serve;
 mod shutdown;
 mod structure;
 mod terminal;
+mod traces;
 mod typescript;

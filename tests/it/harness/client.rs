@@ -92,14 +92,23 @@ pub(crate) fn details(status: &Status) -> ErrorDetails {
 impl Client {
     /// Connects to a socket with a credential, or none.
     pub(crate) async fn connect(socket: &Path, token: Option<&str>) -> Self {
+        Self::at(format!("unix:{}", socket.display()), token).await
+    }
+
+    /// Connects to a port of this machine with a credential, or none.
+    pub(crate) async fn dial(port: u16, token: Option<&str>) -> Self {
+        Self::at(format!("http://127.0.0.1:{port}"), token).await
+    }
+
+    async fn at(address: String, token: Option<&str>) -> Self {
         let bearer = token.map(|token| format!("Bearer {token}").try_into().unwrap());
-        let channel = Endpoint::try_from(format!("unix:{}", socket.display()))
+        let channel = Endpoint::try_from(address.clone())
             .unwrap()
             .timeout(BOUND)
             .http2_max_header_list_size(64 << 10)
             .connect()
             .await
-            .unwrap_or_else(|error| panic!("cannot connect to {}: {error:?}", socket.display()));
+            .unwrap_or_else(|error| panic!("cannot connect to {address}: {error:?}"));
         Self { channel, bearer: Bearer(bearer) }
     }
 
