@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::answers::Answers;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::Confirmations;
@@ -57,6 +58,8 @@ pub struct WorkspaceState {
     pub journal: Journal,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
+    /// What people answered for longer than once.
+    pub answers: Answers,
     /// Its tools. Replaced by [`WorkspaceState::replace_catalog`], so that it is told.
     pub catalog: ArcSwap<Catalog>,
     /// Tells when there is another catalog.
@@ -150,6 +153,7 @@ impl WorkspaceState {
         history: History,
         journal: Journal,
         policy: Policy,
+        answers: Answers,
         catalog: Catalog,
         config: &Config,
     ) -> Self {
@@ -160,6 +164,7 @@ impl WorkspaceState {
             history: Arc::new(history),
             journal,
             policy: ArcSwap::from_pointee(policy),
+            answers,
             catalog: ArcSwap::new(Arc::clone(&native)),
             catalog_replaced: watch::Sender::new(()),
             native,

@@ -6,6 +6,7 @@
     reason = "a test program: what it unwraps and prints is its message"
 )]
 
+mod answers;
 mod arguments;
 mod auth;
 mod calls;

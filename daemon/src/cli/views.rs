@@ -38,6 +38,29 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
         "reason": confirmation.reason,
+        "offers": confirmation.offers.iter().map(offered_answer).collect::<Vec<_>>(),
+    })
+}
+
+fn offered_answer(offer: &v1::OfferedAnswer) -> Value {
+    json!({
+        "scope": answer_scope(offer.scope()),
+        "rule_toml": offer.rule_toml,
+        "expires_at": time(offer.expires_at.as_ref()),
+        "digest": offer.digest,
+    })
+}
+
+pub(super) fn lasting_answer(answer: &v1::LastingAnswer) -> Value {
+    json!({
+        "id": answer.id,
+        "scope": answer_scope(answer.scope()),
+        "session_id": answer.session_id,
+        "rule_toml": answer.rule_toml,
+        "answered_at": time(answer.answered_at.as_ref()),
+        "expires_at": time(answer.expires_at.as_ref()),
+        "uses": answer.uses,
+        "last_used_at": time(answer.last_used_at.as_ref()),
     })
 }
 
@@ -129,6 +152,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugins_failed": workspace.plugins_failed,
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
+                "answers_problem": workspace.answers_problem,
             })
         })
         .collect();
@@ -157,6 +181,10 @@ pub(super) fn plugin_state(state: v1::PluginState) -> String {
 
 pub(super) fn confirmation_state(state: v1::ConfirmationState) -> String {
     word(state.as_str_name(), "CONFIRMATION_STATE_")
+}
+
+pub(super) fn answer_scope(scope: v1::AnswerScope) -> String {
+    word(scope.as_str_name(), "ANSWER_SCOPE_")
 }
 
 pub(super) fn change_status(status: v1::ChangeStatus) -> String {

@@ -20,6 +20,7 @@ fn question() -> Question {
         digest: DIGEST,
         rule: "default".into(),
         protected: false,
+        offers: Vec::new(),
     }
 }
 

@@ -183,7 +183,8 @@ fn rule<V: LayerVerdict>(
     examples::check(&conditions, decision, &form.not_match, false)?;
     let name = form.name.map(|name| label(name, "name", NAME_BYTES_MAX)).transpose()?;
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
-    let rule = RuleRef { layer, file: Some(file.to_owned()), line: Some(line), name, reason };
+    let (file, line) = (Some(file.to_owned()), Some(line));
+    let rule = RuleRef { layer, file, line, name, reason, answer: None };
     Ok(Rule { conditions, verdict, rule: Arc::new(rule) })
 }
 

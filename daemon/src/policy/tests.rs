@@ -33,6 +33,7 @@ const CALL_READ: Subject<'static> = Subject {
     path: None,
     protection: None,
     size_bytes: None,
+    answers: &[],
 };
 const CALL_WRITE: Subject<'static> =
     Subject { tool: "create_file", tool_effect: Effect::Write, ..CALL_READ };
