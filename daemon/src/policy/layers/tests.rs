@@ -201,7 +201,7 @@ proptest! {
             let before = decide(&policy, &subject);
             let after = decide(&policy, &Subject { answers: &answers, ..subject });
             if before.verdict == after.verdict {
-                prop_assert_eq!(before, after);
+                prop_assert!(after.rule.answer.is_none(), "{}", after);
                 continue;
             }
             prop_assert_eq!((before.verdict, after.verdict), (Verdict::Ask, Verdict::Allow));

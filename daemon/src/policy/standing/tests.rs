@@ -280,7 +280,7 @@ fn a_file_that_says_more_than_an_answer_may_is_refused_with_its_place() {
         ("2026-12-01", "someday", "as year"),
         ("id = \"abc\"", "id = \"a b\"", "does not name an answer"),
         ("version = 1", "version = 2", "version 2 is not known"),
-        ("[[answer]]", "[[answers]]", "unknown field `answers`"),
+        ("answered_at", "given_at", "unknown field `given_at`"),
     ] {
         let error = file::parse("answers.toml", &file_with(line, by)).unwrap_err();
         assert!(error.message.contains(message), "{by}: {}", error.message);
