@@ -52,7 +52,7 @@ pub fn call(
             caller: role.as_str(),
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
             protection: file.as_ref().and_then(|file| file.protection),
-            size_bytes: None,
+            size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             answers: &answers,
         };
         explain(&policy, &subject)
@@ -68,6 +68,13 @@ struct File {
 
 fn path_of(arguments: &Value) -> Option<&str> {
     PATH_PARAMETERS.iter().find_map(|name| arguments.get(name)?.as_str())
+}
+
+/// The size of the new content, where the arguments tell it.
+fn size_of(entry: &Entry, arguments: &Value) -> Option<u64> {
+    let is_whole = entry.plugin().is_none() && entry.spec.name == "create_file";
+    let content = arguments.get("content").filter(|_| is_whole)?.as_str()?;
+    Some(content.len() as u64)
 }
 
 fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {

@@ -134,8 +134,24 @@ fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
             let _ =
                 writeln!(shown, "  {mark} {:5} {}", views::decision(rule.decision()), place(rule));
         }
+        shown.push_str(&sizes(&step.by_size));
     }
     let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
+    shown
+}
+
+/// Shows what an unknown size would decide.
+fn sizes(by_size: &[v1::SizedDecision]) -> String {
+    let mut shown = String::new();
+    for (at, sized) in by_size.iter().enumerate() {
+        let range = match by_size.get(at + 1) {
+            Some(next) => format!("{} to {}", sized.from_bytes, next.from_bytes - 1),
+            None => format!("from {}", sized.from_bytes),
+        };
+        let decision = views::decision(sized.decision());
+        let rule = sized.deciding.as_ref().map(place).unwrap_or_default();
+        let _ = writeln!(shown, "    depends on the size: {range} bytes: {decision} {rule}");
+    }
     shown
 }
 

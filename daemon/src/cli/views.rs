@@ -119,6 +119,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
                 "decision": decision(step.decision()),
                 "deciding": step.deciding.as_ref().map(policy_rule),
                 "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
+                "by_size": step.by_size.iter().map(sized_decision).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -126,6 +127,14 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
         "decision": decision(explanation.decision()),
         "steps": steps,
         "problems": explanation.problems,
+    })
+}
+
+fn sized_decision(sized: &v1::SizedDecision) -> Value {
+    json!({
+        "from_bytes": sized.from_bytes,
+        "decision": decision(sized.decision()),
+        "deciding": sized.deciding.as_ref().map(policy_rule),
     })
 }
 

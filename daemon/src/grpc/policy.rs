@@ -125,6 +125,15 @@ fn step(explanation: &Explanation) -> v1::PolicyStep {
             .iter()
             .map(|matched| rule(matched.verdict, &matched.rule))
             .collect(),
+        by_size: explanation
+            .by_size
+            .iter()
+            .map(|sized| v1::SizedDecision {
+                from_bytes: sized.from_bytes,
+                decision: decision(sized.decision.verdict).into(),
+                deciding: Some(rule(sized.decision.verdict, &sized.decision.rule)),
+            })
+            .collect(),
     }
 }
 

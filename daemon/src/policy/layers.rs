@@ -130,6 +130,16 @@ impl Policy {
             .chain(self.workspace.iter().map(Rule::listed))
     }
 
+    /// Returns the sizes from which on a rule begins or ceases to match.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
+        let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
+        let conditions = of_rules.chain(self.workspace.iter().map(|rule| &rule.conditions));
+        conditions.flat_map(|conditions| {
+            let above = conditions.size_bytes_max.and_then(|max| max.checked_add(1));
+            [conditions.size_bytes_min, above].into_iter().flatten()
+        })
+    }
+
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
     pub(super) fn matches<'a>(&'a self, subject: &Subject<'a>) -> impl Iterator<Item = Match<'a>> {

@@ -155,6 +155,12 @@ impl StandingAnswer {
         self.permissions.iter().any(|permission| permission.allows(subject))
     }
 
+    /// Returns the sizes from which on it ceases to allow.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
+        let max = self.permissions.iter().filter_map(|permission| permission.size_bytes_max);
+        max.filter_map(|max| max.checked_add(1))
+    }
+
     /// Whether it is about somebody's calls at all.
     pub fn is_for(&self, asker: Asker<'_>) -> bool {
         self.permissions.iter().any(|permission| {

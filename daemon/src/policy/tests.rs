@@ -320,6 +320,29 @@ fn an_explanation_lists_every_rule_that_matches() {
 }
 
 #[test]
+fn an_explanation_tells_what_an_unknown_size_would_decide() {
+    let policy = policy(
+        &rule("name = \"huge\"\nsize_bytes_min = 1000", "deny"),
+        &rule("name = \"small\"\nsize_bytes_max = 99", "allow"),
+        "",
+    );
+    let path = RelPath::parse("a").unwrap();
+    let subject = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
+    let by_size = |subject: &Subject<'_>| -> Vec<_> {
+        let explanation = explain(&policy, subject);
+        let sized = explanation.by_size.into_iter();
+        sized.map(|sized| (sized.from_bytes, sized.decision.verdict)).collect()
+    };
+    assert_eq!(
+        by_size(&subject),
+        [(0, Verdict::Allow), (100, Verdict::Ask), (1000, Verdict::Deny)]
+    );
+    assert_eq!(explain(&policy, &subject).decision.verdict, Verdict::Deny);
+    assert_eq!(by_size(&Subject { size_bytes: Some(5), ..subject }), []);
+    assert_eq!(by_size(&Subject { action: Action::Delete, ..subject }), []);
+}
+
+#[test]
 fn the_example_file_loads() {
     let text = include_str!("../../config/policy.example.toml");
     let admin = Source { file: "policy.example.toml".to_owned(), text: Ok(Some(text.to_owned())) };
