@@ -163,6 +163,30 @@ fn restrictions_ignore_the_case_of_paths_and_permissions_do_not() {
 }
 
 #[test]
+fn a_rule_can_be_about_all_but_some() {
+    let all_but = |key: &str, decision| policy("", &rule(key, decision), "");
+    let tools = all_but("not_tools = [\"read_file\", \"create_*\"]", "deny");
+    let verdicts = [CALL_READ, CALL_WRITE, CALL_EXEC].map(|call| decide(&tools, &call).verdict);
+    assert_eq!(verdicts, [Verdict::Allow, Verdict::Allow, Verdict::Deny]);
+
+    let paths = all_but("not_paths = [\"src/**\"]\neffects = [\"write\", \"read\"]", "deny");
+    let of = |path| verdict(&paths, CALL_WRITE, Action::Modify, path);
+    // What differs in case is not left out of a deny, but is left out of an allow.
+    assert_eq!(["src/a", "b", "SRC/a"].map(of), [Verdict::Ask, Verdict::Deny, Verdict::Deny]);
+    let paths = all_but("not_paths = [\"secret/**\"]", "allow");
+    let of = |path| verdict(&paths, CALL_WRITE, Action::Modify, path);
+    assert_eq!(["secret/a", "b", "Secret/a"].map(of), [Verdict::Ask, Verdict::Allow, Verdict::Ask]);
+    // It looks at paths: before a tool runs it says nothing, and nothing where there is no path.
+    assert_eq!(decide(&paths, &CALL_WRITE).rule.layer, Layer::Default);
+    let network = Subject { action: Action::Network, ..CALL_WRITE };
+    assert_eq!(decide(&paths, &network).verdict, Verdict::Ask);
+
+    let both = all_but("paths = [\"src/**\"]\nnot_paths = [\"src/gen/**\"]", "allow");
+    let of = |path| verdict(&both, CALL_WRITE, Action::Modify, path);
+    assert_eq!(["src/a", "src/gen/a", "b"].map(of), [Verdict::Allow, Verdict::Ask, Verdict::Ask]);
+}
+
+#[test]
 fn stars_stay_within_a_name() {
     let policy = policy("", &rule("paths = [\"*.pem\", \"docs/**\"]", "deny"), "");
     let cases = [

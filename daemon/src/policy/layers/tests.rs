@@ -40,11 +40,13 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
         subsequence(GLOBS, 0..=2),
         prop::bool::weighted(0.2),
         sized,
-        any::<bool>(),
+        (any::<bool>(), prop::bool::weighted(0.2)),
         verdict,
     )
-        .prop_map(|(tools, effects, paths, by_plugin, size, opens, verdict)| {
-            let mut conditions = list("tools", &tools) + &list("paths", &paths);
+        .prop_map(|(tools, effects, paths, by_plugin, size, (opens, all_but), verdict)| {
+            let not = if all_but { "not_" } else { "" };
+            let mut conditions = list(&format!("{not}tools"), &tools);
+            conditions += &list(&format!("{not}paths"), &paths);
             match size {
                 Some(size) => conditions += &format!("size_bytes_min = {size}\n"),
                 None => conditions += &list("effects", &effects),
@@ -52,7 +54,8 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
             if by_plugin {
                 conditions += "plugins = [\"p*\"]\n";
             }
-            Drawn { conditions, opens: opens && !paths.is_empty(), verdict }
+            let opens = opens && !all_but && !paths.is_empty();
+            Drawn { conditions, opens, verdict }
         })
 }
 
