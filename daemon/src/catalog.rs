@@ -241,6 +241,14 @@ impl Entry {
         }
     }
 
+    /// The digest of the component that runs the tool, if one does.
+    pub fn component(&self) -> Option<String> {
+        match &self.runner {
+            Runner::Native(_) => None,
+            Runner::Plugin(plugin) => Some(plugin.digest().to_string()),
+        }
+    }
+
     fn provider(&self) -> String {
         self.plugin()
             .map_or_else(|| "a built-in tool".to_owned(), |name| format!("plugin `{name}`"))

@@ -3,6 +3,7 @@
 //!
 //! Standard output carries results only. Everything else goes to standard error.
 
+mod answers;
 mod arguments;
 mod audit;
 mod call;
@@ -104,6 +105,8 @@ enum Command {
     #[command(subcommand)]
     Confirm(confirm::ConfirmCommand),
     #[command(subcommand)]
+    Answers(answers::AnswersCommand),
+    #[command(subcommand)]
     Policy(policy::PolicyCommand),
     #[command(subcommand)]
     History(history::HistoryCommand),
@@ -180,6 +183,7 @@ impl Command {
             Self::Tools(args) => tools::run(args, session).await,
             Self::Call(args) => call::run(args, session).await,
             Self::Confirm(command) => confirm::run(command, session).await,
+            Self::Answers(command) => answers::run(command, session).await,
             Self::Policy(command) => policy::run(command, session).await,
             Self::History(command) => history::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,

@@ -4,6 +4,7 @@
 //! the same daemon runs in this process, behind the same gRPC services on a pipe in memory: there
 //! is one code path, and one set of checks on it.
 
+mod answers;
 mod failure;
 mod host;
 mod remote;
@@ -261,6 +262,7 @@ impl Client {
             verdict: verdict.into(),
             digest: confirmation.digest.clone(),
             reason,
+            remember: String::new(),
         };
         let request = self.request(Role::Approver, request);
         let response =
@@ -334,11 +336,13 @@ impl Client {
         &self,
         tool: &str,
         arguments_json: String,
+        session_id: String,
     ) -> Result<v1::ExplainPolicyResponse, Failure> {
         let request = v1::ExplainPolicyRequest {
             workspace: self.workspace.clone(),
             tool: tool.to_owned(),
             arguments_json,
+            session_id,
         };
         let request = self.request(Role::Caller, request);
         body(service!(PolicyServiceClient, self).explain_policy(request).await)

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::policy::standing::file::DAYS_MAX;
+
 const DEFAULT: &str = include_str!("../config/default.toml");
 
 /// Every limit of the daemon. `config/default.toml` documents each value.
@@ -15,6 +17,7 @@ const DEFAULT: &str = include_str!("../config/default.toml");
 pub struct Config {
     pub calls: Calls,
     pub confirmations: Confirmations,
+    pub answers: Answers,
     pub sessions: Sessions,
     pub editors: Editors,
     pub files: Files,
@@ -43,6 +46,13 @@ section!(Calls {
     events_max: usize,
 });
 section!(Confirmations { expiry_ms: u64, pending_max: usize });
+section!(Answers {
+    session: bool,
+    always: bool,
+    session_hours: u64,
+    always_days: u64,
+    answers_max: usize,
+});
 section!(Sessions { sessions_max: usize, files_max: usize });
 section!(Editors {
     attached_max: usize,
@@ -107,19 +117,34 @@ impl Config {
         admin: Option<Source<'_>>,
     ) -> Result<Self, ConfigError> {
         let mut table: Table = DEFAULT.parse().expect("a test reads the compiled-in file");
-        for (source, take) in [(user, replace as fn(_, _) -> _), (admin, bound)] {
+        for (source, take) in [(user, Take::Replace), (admin, Take::Bound)] {
             let Some(source) = source else { continue };
             let invalid = |message| ConfigError::Invalid { file: source.file.to_owned(), message };
             let changes: Table =
                 source.text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
             merge(&mut table, changes, take).map_err(invalid)?;
         }
-        Ok(table.try_into().expect("merge keeps keys and types"))
+        let config: Self = table.try_into().expect("merge keeps keys and types");
+        if config.answers.always_days > DAYS_MAX {
+            let file = user.map_or(Path::new("config.toml"), |source| source.file).to_owned();
+            let message = format!("`always_days` in [answers]: at most {DAYS_MAX}");
+            return Err(ConfigError::Invalid { file, message });
+        }
+        Ok(config)
     }
 }
 
-/// Puts the values of `changes` into `table`, section by section, through `take(old, new)`.
-fn merge(table: &mut Table, changes: Table, take: fn(i64, i64) -> i64) -> Result<(), String> {
+/// What a file's value does to the one that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Take {
+    /// It takes its place.
+    Replace,
+    /// It is an upper bound; of switches, `false` is the lower.
+    Bound,
+}
+
+/// Puts the values of `changes` into `table`, section by section.
+fn merge(table: &mut Table, changes: Table, take: Take) -> Result<(), String> {
     for (section, values) in changes {
         let Value::Table(values) = values else {
             return Err(format!("`{section}` is not a section: write [{section}]"));
@@ -130,37 +155,37 @@ fn merge(table: &mut Table, changes: Table, take: fn(i64, i64) -> i64) -> Result
         };
         for (key, value) in values {
             let keys: Vec<String> = known.keys().cloned().collect();
-            let Some(Value::Integer(old)) = known.get_mut(&key) else {
+            let Some(old) = known.get_mut(&key) else {
                 return Err(format!("no key `{key}` in [{section}]{}", did_you_mean(&key, &keys)));
             };
-            match value {
-                Value::Integer(new) if (1..=i64::from(u32::MAX)).contains(&new) => {
-                    *old = take(*old, new);
-                }
-                other => {
-                    return Err(format!(
-                        "`{key}` in [{section}]: expected an integer from 1 to {}, got {}",
-                        u32::MAX,
-                        shown(&other)
-                    ));
-                }
-            }
+            let expected = put(old, &value, take);
+            expected.map_err(|expected| {
+                format!("`{key}` in [{section}]: expected {expected}, got {}", shown(&value))
+            })?;
         }
     }
     Ok(())
 }
 
-fn replace(_: i64, new: i64) -> i64 {
-    new
-}
-
-fn bound(old: i64, new: i64) -> i64 {
-    old.min(new)
+/// Puts one value in its place, or says what is expected there.
+fn put(old: &mut Value, new: &Value, take: Take) -> Result<(), String> {
+    match (old, new) {
+        (Value::Integer(old), Value::Integer(new)) if (1..=i64::from(u32::MAX)).contains(new) => {
+            *old = if take == Take::Bound { *new.min(old) } else { *new };
+        }
+        (Value::Boolean(old), Value::Boolean(new)) => {
+            *old = if take == Take::Bound { *new && *old } else { *new };
+        }
+        (Value::Boolean(_), _) => return Err("true or false".to_owned()),
+        _ => return Err(format!("an integer from 1 to {}", u32::MAX)),
+    }
+    Ok(())
 }
 
 fn shown(value: &Value) -> String {
     match value {
         Value::Integer(number) => number.to_string(),
+        Value::Boolean(switch) => switch.to_string(),
         Value::String(text) => format!("{text:?}"),
         other => format!("a {}", other.type_str()),
     }
@@ -193,6 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn an_admin_forbids_what_a_user_allows() {
+        let resolve = |user: &str, admin: &str| {
+            let config = Config::resolve(source(user), source(admin)).unwrap();
+            (config.answers.session, config.answers.always)
+        };
+        assert_eq!(resolve("", ""), (true, true));
+        let forbids = "[answers]\nalways = false";
+        assert_eq!(resolve("[answers]\nalways = true", forbids), (true, false));
+        assert_eq!(resolve("[answers]\nsession = false", forbids), (false, false));
+        assert_eq!(resolve(forbids, "[answers]\nalways = true"), (true, false));
+    }
+
+    #[test]
     fn unknown_and_mistyped_values_are_refused() {
         for (text, message) in [
             ("[call]\n", "config.toml: no section [call]; did you mean `calls`?"),
@@ -203,6 +241,18 @@ mod tests {
             (
                 "[calls]\nrunning_max = \"many\"",
                 "config.toml: `running_max` in [calls]: expected an integer from 1 to 4294967295, got \"many\"",
+            ),
+            (
+                "[answers]\nalways = 1",
+                "config.toml: `always` in [answers]: expected true or false, got 1",
+            ),
+            (
+                "[answers]\nalways_days = 366",
+                "config.toml: `always_days` in [answers]: at most 365",
+            ),
+            (
+                "[calls]\nrunning_max = true",
+                "config.toml: `running_max` in [calls]: expected an integer from 1 to 4294967295, got true",
             ),
             ("calls = 1", "config.toml: `calls` is not a section: write [calls]"),
         ] {

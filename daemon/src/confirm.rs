@@ -1,6 +1,8 @@
 //! Questions to a person and their answers. A question is bound to the digest of its effect,
 //! answered once, and withdrawn when its caller goes. Who may answer is decided by the fronts.
 
+mod watch;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,6 +11,8 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
+pub use self::watch::{Scope, Watch};
+use crate::answers::Offer;
 use crate::change::FileChange;
 
 /// Answered questions that are remembered, so that a late answer is told why it is refused.
@@ -39,6 +43,8 @@ pub struct Question {
     pub rule: String,
     /// Whether a protected name is touched: a blanket answer does not cover it.
     pub protected: bool,
+    /// The lasting answers that may be given.
+    pub offers: Vec<Offer>,
 }
 
 /// A question with its state.
@@ -76,6 +82,8 @@ pub enum State {
 pub enum Verdict {
     /// Let exactly this happen.
     Approve,
+    /// Let this happen, and remember the answer as the offer with this digest says.
+    Remember(ContentHash),
     /// Do not, and why.
     Deny(String),
 }
@@ -108,6 +116,9 @@ pub enum ResolveError {
     /// The answer is for another effect.
     #[error("the digest is not that of the confirmation `{0}`; look at it again")]
     OtherDigest(String),
+    /// The lasting answer was not offered.
+    #[error("the confirmation `{0}` does not offer that lasting answer; look at it again")]
+    NotOffered(String),
 }
 
 /// More questions wait than a limit allows.
@@ -132,8 +143,17 @@ struct Inner {
     watchers: Vec<Scope>,
 }
 
-/// Which questions a watcher follows: those of one workspace, by its root directory, or all.
-pub type Scope = Option<String>;
+/// A question that nobody can answer any more, whose caller does not know the answer yet. Dropping
+/// it leaves the caller without one.
+#[derive(Debug)]
+pub struct Taken {
+    /// The question as it was answered.
+    pub confirmation: Arc<Confirmation>,
+    /// What is to be remembered of it.
+    pub remember: Option<Offer>,
+    answer: Answer,
+    sender: oneshot::Sender<Answer>,
+}
 
 /// A question that waits. Dropping it withdraws the question.
 #[derive(Debug)]
@@ -141,15 +161,6 @@ pub struct Pending {
     confirmations: Arc<Confirmations>,
     confirmation: Arc<Confirmation>,
     answer: oneshot::Receiver<Answer>,
-}
-
-/// Follows questions while it lives.
-#[derive(Debug)]
-pub struct Watch {
-    confirmations: Arc<Confirmations>,
-    scope: Scope,
-    changes: broadcast::Receiver<Arc<Confirmation>>,
-    backlog: VecDeque<Arc<Confirmation>>,
 }
 
 // === impl Confirmations ===
@@ -191,13 +202,28 @@ impl Confirmations {
     ///
     /// # Errors
     ///
-    /// Where the question is unknown or over, or the digest is another one.
+    /// As [`Confirmations::take`].
     pub fn resolve(
         &self,
         id: &str,
         digest: ContentHash,
         verdict: Verdict,
     ) -> Result<Arc<Confirmation>, ResolveError> {
+        self.take(id, digest, verdict).map(Taken::deliver)
+    }
+
+    /// Answers, once; the caller hears of it when the answer is delivered.
+    ///
+    /// # Errors
+    ///
+    /// Where the question is unknown or over, the digest is another one, or a lasting answer was
+    /// not offered.
+    pub fn take(
+        &self,
+        id: &str,
+        digest: ContentHash,
+        verdict: Verdict,
+    ) -> Result<Taken, ResolveError> {
         let mut inner = self.lock();
         let Some(index) = inner.pending.iter().position(|(asked, _)| asked.id == id) else {
             return Err(match inner.answered.iter().find(|(over, _)| over == id) {
@@ -205,18 +231,22 @@ impl Confirmations {
                 None => ResolveError::Unknown(id.to_owned()),
             });
         };
-        if digest != inner.pending[index].0.question.digest {
+        let question = &inner.pending[index].0.question;
+        if digest != question.digest {
             return Err(ResolveError::OtherDigest(id.to_owned()));
         }
-        let (state, answer) = match verdict {
-            Verdict::Approve => (State::Approved, Answer::Approved),
-            Verdict::Deny(reason) => (State::Denied(reason.clone()), Answer::Denied(reason)),
+        let (state, answer, remember) = match verdict {
+            Verdict::Approve => (State::Approved, Answer::Approved, None),
+            Verdict::Deny(reason) => (State::Denied(reason.clone()), Answer::Denied(reason), None),
+            Verdict::Remember(offered) => {
+                let offer = question.offers.iter().find(|offer| offer.digest == offered).cloned();
+                let offer = offer.ok_or_else(|| ResolveError::NotOffered(id.to_owned()))?;
+                (State::Approved, Answer::Approved, Some(offer))
+            }
         };
         let (confirmation, sender) = inner.close(index, state);
         let _ = self.changes.send(Arc::clone(&confirmation));
-        // A caller that is gone in this instant has withdrawn the question.
-        let _ = sender.send(answer);
-        Ok(confirmation)
+        Ok(Taken { confirmation, remember, answer, sender })
     }
 
     /// Returns the questions that wait, oldest first.
@@ -224,31 +254,15 @@ impl Confirmations {
         self.lock().pending.iter().map(|(confirmation, _)| Arc::clone(confirmation)).collect()
     }
 
-    /// Starts to follow: first what waits, then every change.
-    pub fn watch(self: &Arc<Self>, scope: Scope) -> Watch {
+    /// Ends a question; `false` where it was over.
+    fn end(&self, id: &str, state: State) -> bool {
         let mut inner = self.lock();
-        let changes = self.changes.subscribe();
-        let backlog =
-            inner.pending.iter().map(|(confirmation, _)| Arc::clone(confirmation)).collect();
-        inner.watchers.push(scope.clone());
-        drop(inner);
-        Watch { confirmations: Arc::clone(self), scope, changes, backlog }
-    }
-
-    /// Whether somebody follows the questions of a workspace and could answer.
-    pub fn is_watched(&self, workspace: &str) -> bool {
-        self.lock()
-            .watchers
-            .iter()
-            .any(|scope| scope.as_deref().is_none_or(|watched| watched == workspace))
-    }
-
-    fn end(&self, id: &str, state: State) {
-        let mut inner = self.lock();
-        if let Some(index) = inner.pending.iter().position(|(asked, _)| asked.id == id) {
-            let (confirmation, _) = inner.close(index, state);
-            let _ = self.changes.send(confirmation);
-        }
+        let Some(index) = inner.pending.iter().position(|(asked, _)| asked.id == id) else {
+            return false;
+        };
+        let (confirmation, _) = inner.close(index, state);
+        let _ = self.changes.send(confirmation);
+        true
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -270,9 +284,20 @@ impl Inner {
         if self.answered.len() > ANSWERED_MAX {
             self.answered.pop_front();
         }
-        let question = Question { changes: Vec::new(), ..asked.question.clone() };
+        let question =
+            Question { changes: Vec::new(), offers: Vec::new(), ..asked.question.clone() };
         let confirmation = Confirmation { question, state, ..asked.as_ref().clone() };
         (Arc::new(confirmation), sender)
+    }
+}
+
+// === impl Taken ===
+
+impl Taken {
+    /// Tells the caller. One that is gone in this instant has withdrawn the question.
+    pub fn deliver(self) -> Arc<Confirmation> {
+        let _ = self.sender.send(self.answer);
+        self.confirmation
     }
 }
 
@@ -288,59 +313,19 @@ impl Pending {
     pub async fn answer(mut self) -> Answer {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) | Err(_) => {
-                self.confirmations.end(&self.confirmation.id, State::Expired);
-                // An answer may have come in the very instant of the expiry: it counts.
-                self.answer.try_recv().unwrap_or(Answer::Expired)
+            Ok(answer) => answer.unwrap_or(Answer::Expired),
+            Err(_) if self.confirmations.end(&self.confirmation.id, State::Expired) => {
+                Answer::Expired
             }
+            // An answer came before the expiry and counts, also while it is being stored.
+            Err(_) => (&mut self.answer).await.unwrap_or(Answer::Expired),
         }
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.confirmations.end(&self.confirmation.id, State::Withdrawn);
-    }
-}
-
-// === impl Watch ===
-
-impl Watch {
-    /// Returns the next change; after a lag, what waits now.
-    pub async fn next(&mut self) -> Arc<Confirmation> {
-        loop {
-            let confirmation = self.next_of_all().await;
-            let workspace = &confirmation.question.workspace;
-            if self.scope.as_ref().is_none_or(|watched| watched == workspace) {
-                return confirmation;
-            }
-        }
-    }
-
-    async fn next_of_all(&mut self) -> Arc<Confirmation> {
-        loop {
-            if let Some(confirmation) = self.backlog.pop_front() {
-                return confirmation;
-            }
-            match self.changes.recv().await {
-                Ok(confirmation) => return confirmation,
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    self.backlog = self.confirmations.pending().into();
-                }
-                // The registry holds the sender for as long as this watch holds the registry.
-                Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
-            }
-        }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        let mut inner = self.confirmations.lock();
-        if let Some(index) = inner.watchers.iter().position(|scope| *scope == self.scope) {
-            inner.watchers.swap_remove(index);
-        }
+        let _ = self.confirmations.end(&self.confirmation.id, State::Withdrawn);
     }
 }
 

@@ -1,16 +1,20 @@
 //! What the policy would say of a call, without running it: the effects that its arguments let
 //! expect, each with the rules that speak about it.
 
+use jiff::Timestamp;
 use moss_sdk::RelPath;
 use moss_sdk::spec::Effect;
 use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
+use crate::answers::Situation;
 use crate::call::{CallError, protection};
 use crate::caller::Role;
 use crate::catalog::Entry;
 use crate::policy::explain::{Explanation, explain};
+use crate::policy::standing::Asker;
 use crate::policy::{Action, Protection, Subject};
+use crate::sessions::SessionKey;
 use crate::state::WorkspaceState;
 use crate::validate::Violation;
 
@@ -27,12 +31,18 @@ pub fn call(
     tool: &str,
     arguments: Map<String, Value>,
     role: Role,
+    session: Option<&SessionKey>,
 ) -> Result<Vec<Explanation>, CallError> {
     let catalog = workspace.catalog.load();
     let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();
     let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;
+    let asker = Asker { tool, plugin: entry.plugin(), caller: role.as_str() };
+    let component = entry.component();
+    let situation = Situation { asker, component: component.as_deref(), session };
+    workspace.answers.reload();
+    let answers = workspace.answers.in_force(situation, Timestamp::now());
     let explained = actions(entry, file.as_ref()).into_iter().map(|action| {
         let subject = Subject {
             action,
@@ -42,7 +52,8 @@ pub fn call(
             caller: role.as_str(),
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
             protection: file.as_ref().and_then(|file| file.protection),
-            size_bytes: None,
+            size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
+            answers: &answers,
         };
         explain(&policy, &subject)
     });
@@ -57,6 +68,13 @@ struct File {
 
 fn path_of(arguments: &Value) -> Option<&str> {
     PATH_PARAMETERS.iter().find_map(|name| arguments.get(name)?.as_str())
+}
+
+/// The size of the new content, where the arguments tell it.
+fn size_of(entry: &Entry, arguments: &Value) -> Option<u64> {
+    let is_whole = entry.plugin().is_none() && entry.spec.name == "create_file";
+    let content = arguments.get("content").filter(|_| is_whole)?.as_str()?;
+    Some(content.len() as u64)
 }
 
 fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {

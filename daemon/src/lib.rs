@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod address;
+pub mod answers;
 pub mod arguments;
 pub mod call;
 pub mod caller;
@@ -116,7 +117,11 @@ async fn drain(daemon: &state::Daemon) {
     }
     for workspace in daemon.workspaces() {
         let workspace = Arc::clone(workspace);
-        if let Err(error) = tokio::task::spawn_blocking(move || workspace.journal.close()).await {
+        let close = move || {
+            workspace.answers.flush(jiff::Timestamp::now());
+            workspace.journal.close();
+        };
+        if let Err(error) = tokio::task::spawn_blocking(close).await {
             tracing::error!(%error, "the journal was not closed");
         }
     }

@@ -11,12 +11,15 @@ use std::sync::{Arc, LazyLock};
 use moss_sdk::{Effect, RelPath};
 use serde::{Deserialize, Serialize};
 
+use self::standing::StandingAnswer;
+
 mod error;
 mod examples;
 pub mod explain;
 pub mod format;
 pub mod layers;
 mod rules;
+pub mod standing;
 
 pub use self::error::PolicyError;
 pub use self::explain::explain;
@@ -42,6 +45,8 @@ pub struct Subject<'a> {
     pub protection: Option<Protection>,
     /// The size of the new content in bytes, for `Create` and `Modify`.
     pub size_bytes: Option<u64>,
+    /// The lasting answers in force for who calls.
+    pub answers: &'a [Arc<StandingAnswer>],
 }
 
 /// A kind of effect.
@@ -117,6 +122,9 @@ pub struct RuleRef {
     /// The reason, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The lasting answer that it is of, if it is of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 /// Where a rule stands.
@@ -139,7 +147,8 @@ pub enum Layer {
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
 /// a user rule matches, the default takes their place. A protected name is denied unless an admin
-/// or user rule opens it.
+/// or user rule opens it. A lasting answer takes the place of what the user's rules or the default
+/// ask, and of nothing else.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
     let ruled = strictest.expect("where no rule matches, a built-in one does");
@@ -161,9 +170,11 @@ pub fn strictest(decisions: &[Decision]) -> Option<&Decision> {
     decisions.iter().reduce(|best, next| if next.rank() > best.rank() { next } else { best })
 }
 
-/// Keeps the stricter of two matches, the earlier one where they are equal.
+/// Keeps the stricter of two matches; where they are equal, the earlier one, or a lasting answer:
+/// it only matches where it is needed.
 fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Match<'a> {
-    if next.verdict > best.verdict { next } else { best }
+    let is_needed = next.verdict == best.verdict && next.rule.answer.is_some();
+    if next.verdict > best.verdict || is_needed { next } else { best }
 }
 
 /// Returns what happens where no rule says anything.
@@ -316,7 +327,7 @@ impl fmt::Display for Decision {
 impl RuleRef {
     fn built_in(layer: Layer, reason: &str) -> Arc<Self> {
         let reason = Some(reason.to_owned());
-        Arc::new(Self { layer, file: None, line: None, name: None, reason })
+        Arc::new(Self { layer, file: None, line: None, name: None, reason, answer: None })
     }
 }
 

@@ -11,6 +11,7 @@ use moss_sdk::{RelPath, ToolSpec};
 use moss_workspace::own::{self, OwnDir};
 use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
 
+use crate::answers::Answers;
 use crate::caller::Credentials;
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
@@ -142,8 +143,12 @@ fn open_workspace(
     for problem in policy.problems() {
         tracing::warn!(problem = problem.one_line(), "a policy file is broken");
     }
+    let answers = Answers::open(&state, config.answers.clone())?;
+    if let Some(problem) = answers.problem() {
+        tracing::warn!(problem, "the stored answers are broken");
+    }
     let catalog = Catalog::native(native_tools())?;
-    Ok(WorkspaceState::new(files, history, journal, policy, catalog, config))
+    Ok(WorkspaceState::new(files, history, journal, policy, answers, catalog, config))
 }
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.

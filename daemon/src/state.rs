@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::answers::Answers;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::Confirmations;
@@ -64,6 +65,8 @@ pub struct WorkspaceState {
     pub journal: Journal,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
+    /// What people answered for longer than once.
+    pub answers: Answers,
     /// Its tools. Replaced by [`WorkspaceState::replace_catalog`], so that it is told.
     pub catalog: ArcSwap<Catalog>,
     /// Tells when there is another catalog.
@@ -166,6 +169,7 @@ impl WorkspaceState {
         history: History,
         journal: Journal,
         policy: Policy,
+        answers: Answers,
         catalog: Catalog,
         config: &Config,
     ) -> Self {
@@ -176,6 +180,7 @@ impl WorkspaceState {
             history: Arc::new(history),
             journal,
             policy: ArcSwap::from_pointee(policy),
+            answers,
             catalog: ArcSwap::new(Arc::clone(&native)),
             catalog_replaced: watch::Sender::new(()),
             native,

@@ -3,7 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
+use crate::harness::guests::{install, spread};
 use crate::harness::{Ended, Site, binary};
+use crate::plugins::settled;
+use crate::policy::{Fate, fate};
 
 fn document(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -16,19 +21,94 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
+/// The policies of a guide, each with the layers that its heading names: `**What** (admin):`.
+fn policies(guide: &str) -> Vec<(String, Vec<&'static str>)> {
+    let mut found = Vec::new();
+    let mut heading = String::new();
+    for (at, part) in guide.split("```").enumerate() {
+        if at % 2 == 0 {
+            // The last text in bold before a block, with what stands in brackets after it.
+            let bold = part.rsplit("\n\n").find(|paragraph| paragraph.starts_with("**"));
+            heading = bold.unwrap_or_default().replace('\n', " ");
+            continue;
+        }
+        let Some(policy) = part.strip_prefix("toml\n").filter(|text| text.starts_with("version"))
+        else {
+            continue;
+        };
+        let named = heading.split("** (").nth(1).and_then(|rest| rest.split(')').next());
+        let named = named.unwrap_or("user");
+        let layers = ["admin", "user", "workspace"].into_iter().filter(|l| named.contains(l));
+        found.push((policy.to_owned(), layers.collect()));
+    }
+    found
+}
+
 #[test]
 fn policies_of_the_guide_pass_their_check() {
     let site = Site::new();
     let guide = document("docs/admins.md");
-    let policies = blocks(&guide, "toml").into_iter().filter(|text| text.starts_with("version"));
-    let mut count = 0;
-    for policy in policies {
+    let all = policies(&guide);
+    for (policy, layers) in &all {
         site.write("policy.toml", policy);
-        let ended = site.run(&["policy", "check", "policy.toml"]);
-        assert_eq!(ended.code, Some(0), "{policy}\n{}{}", ended.stdout, ended.stderr);
-        count += 1;
+        assert!(!layers.is_empty(), "no layer is named for\n{policy}");
+        for layer in layers {
+            let ended = site.run(&["policy", "check", "policy.toml", "--layer", layer]);
+            assert_eq!(ended.code, Some(0), "{layer}: {policy}\n{}{}", ended.stdout, ended.stderr);
+        }
+        // The guide shows what a rule is about, and what it is not about.
+        for key in ["\nmatch = [", "\nnot_match = ["] {
+            assert!(policy.contains(key), "no example {key} in\n{policy}");
+        }
     }
-    assert!(count >= 5, "{count} policies");
+    let count = |layer| all.iter().filter(|(_, layers)| layers.contains(&layer)).count();
+    assert!(count("admin") >= 8 && count("user") >= 2 && count("workspace") >= 1, "{all:?}");
+}
+
+#[tokio::test]
+async fn the_lock_down_recipes_hold_on_a_daemon() {
+    let guide = document("docs/admins.md");
+    let all = policies(&guide);
+    let recipe = |name: &str| {
+        let found = all.iter().find(|(policy, _)| policy.contains(&format!("name = \"{name}\"")));
+        found.unwrap_or_else(|| panic!("no recipe {name}")).0.clone()
+    };
+    let read = |path: &str| ("read_file", json!({"path": path}));
+    let create = |path: &str| ("create_file", json!({"path": path, "content": "x\n"}));
+    let edit =
+        |path: &str| ("replace_text", json!({"path": path, "oldText": "old", "newText": "new"}));
+    let delete = |path: &str| ("delete_file", json!({"path": path}));
+    use Fate::{Allowed, Asked, Denied};
+    for (name, tries) in [
+        (
+            "read-only",
+            vec![(read("a.txt"), Allowed), (create("n"), Denied), (delete("a.txt"), Denied)],
+        ),
+        (
+            "listed-tools",
+            vec![(read("a.txt"), Allowed), (edit("a.txt"), Allowed), (create("n"), Denied)],
+        ),
+        ("no-plugins", vec![(edit("a.txt"), Allowed), (("spread", json!({})), Denied)]),
+        ("secrets-stay-closed", vec![(read("secrets/a"), Denied), (read("src/a.rs"), Allowed)]),
+        (
+            "outside-src",
+            vec![(edit("src/a.rs"), Allowed), (edit("a.txt"), Asked), (read("a.txt"), Asked)],
+        ),
+    ] {
+        let mut site = Site::allowing();
+        for path in ["a.txt", "src/a.rs", "secrets/a", "f0.txt", "f1.txt", "f2.txt"] {
+            site.write(path, "old\n");
+        }
+        install(&site, &[("spread", &spread(), json!({}))]);
+        site.admin_policy(&recipe(name));
+        let daemon = site.serve();
+        let caller = daemon.caller().await;
+        settled(&caller).await;
+        for ((tool, arguments), expected) in tries {
+            let fate = fate(&caller, tool, arguments.clone()).await;
+            assert_eq!(fate, expected, "{name}: {tool} {arguments}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 )]
 
 mod activation;
+mod answers;
 mod arguments;
 mod auth;
 mod calls;

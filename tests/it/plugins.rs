@@ -12,7 +12,7 @@ use crate::harness::{
 };
 
 /// Waits until no plugin is being loaded, and returns them.
-async fn settled(client: &Client) -> Vec<v1::Plugin> {
+pub(crate) async fn settled(client: &Client) -> Vec<v1::Plugin> {
     let mut plugins = Vec::new();
     until("the plugins are loaded", async || {
         let request = v1::ListPluginsRequest::default();

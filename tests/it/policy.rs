@@ -322,3 +322,32 @@ async fn an_allowed_undo_needs_no_answer_and_a_denied_one_gets_none() {
     let missing = daemon.caller().await.undo(7).await.unwrap();
     assert_eq!(failure(&missing).code, "not_found");
 }
+
+#[tokio::test]
+async fn an_explanation_knows_sizes_or_says_that_they_matter() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\nname = \"small\"\neffects = [\"write\"]\nsize_bytes_max = 10\n\
+         decision = \"allow\"\n",
+    );
+    site.write("a.txt", "x\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let create = async |content: &str| {
+        let arguments = json!({"path": "new.txt", "content": content});
+        explained(&client, "create_file", arguments).await.decision()
+    };
+    assert_eq!(create("0123456789").await, v1::Decision::Allow);
+    assert_eq!(create("0123456789+").await, v1::Decision::Ask);
+    let arguments = json!({"path": "a.txt", "oldText": "x", "newText": "y"});
+    let edit = explained(&client, "replace_text", arguments).await;
+    assert_eq!(edit.decision(), v1::Decision::Ask);
+    let by_size = &edit.steps.last().unwrap().by_size;
+    let sized: Vec<_> = by_size.iter().map(|s| (s.from_bytes, s.decision())).collect();
+    assert_eq!(sized, [(0, v1::Decision::Allow), (11, v1::Decision::Ask)]);
+    assert_eq!(by_size[0].deciding.as_ref().unwrap().name, "small");
+    let words = ["policy", "explain", "replace_text", "path=a.txt", "oldText=x", "newText=y"];
+    let shown = site.run(&words).stdout;
+    assert!(shown.contains("depends on the size: 0 to 10 bytes: allow user"), "{shown}");
+    assert!(shown.contains("depends on the size: from 11 bytes: ask default"), "{shown}");
+}

@@ -57,8 +57,18 @@ impl Terminal {
 
     /// Waits until the screen shows something.
     fn wait_for(&self, text: &str) {
+        self.wait_for_times(text, 1);
+    }
+
+    /// Waits until the screen shows something for the second time.
+    fn wait_for_again(&self, text: &str) {
+        self.wait_for_times(text, 2);
+    }
+
+    fn wait_for_times(&self, text: &str, times: usize) {
         let (bytes, changed) = &*self.screen;
-        let lacks = |bytes: &mut Vec<u8>| !String::from_utf8_lossy(bytes).contains(text);
+        let lacks =
+            |bytes: &mut Vec<u8>| String::from_utf8_lossy(bytes).matches(text).count() < times;
         let guard = bytes.lock().unwrap();
         let (guard, waited) = changed.wait_timeout_while(guard, BOUND, lacks).unwrap();
         assert!(!waited.timed_out(), "no `{text}` in {}", String::from_utf8_lossy(&guard));
@@ -171,4 +181,61 @@ fn a_file_cannot_speak_to_the_terminal() {
         assert!(!screen.contains(evil), "{screen:?}");
     }
     assert!(screen.contains("owned"), "{screen:?}");
+}
+
+#[test]
+fn a_person_allows_a_rule_for_always_after_reading_it() {
+    let site = site();
+    let mut terminal = Terminal::start(edit(&site));
+    terminal.wait_for("/ [a]lways:");
+    // What was typed before the rule was shown does not agree to it.
+    terminal.type_in("a\ny\n");
+    terminal.wait_for("without asking?");
+    terminal.type_in("n\n");
+    terminal.wait_for_again("apply?");
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+    terminal.type_in("always\n");
+    terminal.wait_for_again("without asking?");
+    terminal.type_in("y\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    // No daemon serves: there is no session that could last.
+    assert!(!screen.contains("[s]ession"), "{screen}");
+    for line in ["tools = [\"replace_text\"]", "paths = [\"a.txt\"]", "decision = \"allow\""] {
+        assert!(screen.contains(line), "{line} is not in {screen}");
+    }
+    assert!(screen.contains("takes it back"), "{screen}");
+    assert_eq!(site.read("a.txt"), "1\ntwo\n");
+
+    // The next call is not asked about, another path is, and after the revocation all are.
+    let again = ["call", "replace_text", "path=a.txt", "oldText=two", "newText=2"];
+    assert_eq!(site.run(&again).code, Some(0));
+    site.write("b.txt", "two\n");
+    let other = ["call", "replace_text", "path=b.txt", "oldText=two", "newText=2"];
+    assert_eq!(site.run(&other).code, Some(4));
+    let listed = site.run(&["answers", "list"]).stdout;
+    assert!(listed.contains("used 1 time,") && listed.contains("\"a.txt\""), "{listed}");
+    assert_eq!(site.run(&["answers", "revoke", "--all"]).code, Some(0));
+    let back = ["call", "replace_text", "path=a.txt", "oldText=2", "newText=two"];
+    assert_eq!(site.run(&back).code, Some(4));
+}
+
+#[test]
+fn a_person_allows_a_rule_for_a_session() {
+    let site = site();
+    let _daemon = site.serve();
+    let mut command = edit(&site);
+    command.args(["--session", "s"]);
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for("for the [s]ession / [a]lways:");
+    terminal.type_in("s\n");
+    terminal.wait_for("without asking?");
+    terminal.type_in("y\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    let again = ["call", "replace_text", "path=a.txt", "oldText=two", "newText=2"];
+    assert_eq!(site.run(&again).code, Some(4));
+    assert_eq!(site.run(&[&again[..], &["--session", "t"]].concat()).code, Some(4));
+    assert_eq!(site.run(&[&again[..], &["--session", "s"]].concat()).code, Some(0));
+    assert!(site.run(&["answers", "list"]).stdout.contains("session s"));
 }

@@ -42,6 +42,14 @@ pub struct OwnDir {
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "the lock lives as long as the descriptor")] OwnedFd);
 
+/// Which content of a file it is: another one after every replacement or change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileVersion {
+    identity: handle::Identity,
+    size_bytes: u64,
+    changed: (i64, i64),
+}
+
 /// Reads a configuration file that only its owner may write: the user, or the super-user. None
 /// where there is no such file.
 ///
@@ -176,6 +184,22 @@ impl OwnDir {
         };
         self.check_file(&path, &fd)?;
         read_bounded(&path, &fd, bytes_max).map(Some)
+    }
+
+    /// Looks which version of a file there is, without opening it; none where there is none.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn version(&self, name: &str) -> Result<Option<FileVersion>, Error> {
+        let path = self.named(name)?;
+        let stat = handle::find_at(&self.directory, name)
+            .map_err(|errno| Error::io(&path.display(), "look at", errno))?;
+        Ok(stat.map(|stat| FileVersion {
+            identity: stat.identity,
+            size_bytes: stat.size_bytes,
+            changed: stat.changed,
+        }))
     }
 
     /// Replaces a file as a whole, durably; readers see the old or the new content.

@@ -4,6 +4,7 @@
 mod ask;
 mod commit;
 mod decide;
+mod lasting;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,12 +18,14 @@ use self::ask::Ask;
 use self::commit::applied;
 pub(super) use self::decide::Names;
 pub(crate) use self::decide::{may_show, protection};
+use self::lasting::Uses;
 use super::{CallError, Scope, record};
 use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
 use crate::journal::Answer as Recorded;
 use crate::journal::redact::mask;
-use crate::policy::{Action, Decision, Policy, Verdict};
+use crate::policy::standing::StandingAnswer;
+use crate::policy::{Action, Decision, Policy, Verdict, strictest};
 use crate::state::WorkspaceState;
 
 /// The effects of one call and what became of them.
@@ -47,6 +50,8 @@ struct Inner {
     asking: Option<ContentHash>,
     /// Files that somebody allowed this call to read.
     approved_reads: Vec<RelPath>,
+    /// Lasting answers that let something happen.
+    uses: Uses,
 }
 
 /// What the policy looks at in a tool.
@@ -54,6 +59,10 @@ struct Inner {
 pub(super) struct ToolFacts {
     pub(super) effect: moss_sdk::Effect,
     pub(super) plugin: Option<String>,
+    /// The digest of the plugin's component.
+    pub(super) component: Option<String>,
+    /// The lasting answers in force for the call.
+    pub(super) answers: Arc<Vec<Arc<StandingAnswer>>>,
 }
 
 /// What a call changed, or would have.
@@ -65,12 +74,26 @@ pub(super) struct Shown {
     pub(super) digest: Option<ContentHash>,
 }
 
+/// The decision that holds for a whole plan.
+fn together(each: &[Decision]) -> &Decision {
+    strictest(each).expect("a plan changes at least one file")
+}
+
 // === impl ToolFacts ===
+
+impl ToolFacts {
+    fn of(entry: &Entry) -> Self {
+        let plugin = entry.plugin().map(ToOwned::to_owned);
+        let (effect, component) = (entry.spec.effect, entry.component());
+        Self { effect, plugin, component, answers: Arc::default() }
+    }
+}
 
 impl Default for ToolFacts {
     /// What an undo is: a write that no plugin provides.
     fn default() -> Self {
-        Self { effect: moss_sdk::Effect::Write, plugin: None }
+        let effect = moss_sdk::Effect::Write;
+        Self { effect, plugin: None, component: None, answers: Arc::default() }
     }
 }
 
@@ -88,9 +111,8 @@ impl Effects {
         entry: &Entry,
         arguments: &Value,
     ) -> Result<(), CallError> {
-        let tool =
-            ToolFacts { effect: entry.spec.effect, plugin: entry.plugin().map(ToOwned::to_owned) };
-        self.lock().tool = tool;
+        self.lock().tool = ToolFacts::of(entry);
+        self.look_for_answers().await;
         let policy = self.scope.call.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Call, None);
         if decision.verdict != Verdict::Allow {
@@ -109,6 +131,7 @@ impl Effects {
                     decision: &decision,
                     changes: Vec::new(),
                     arguments: Some(arguments),
+                    offers: Vec::new(),
                 };
                 self.ask(ask).await?;
                 let policy = self.scope.call.workspace.policy.load_full();
@@ -125,12 +148,14 @@ impl Effects {
     /// Asks whether one file may be read.
     pub(super) async fn ask_read(
         &self,
-        path: &RelPath,
+        file: Names<'_>,
         decision: &Decision,
     ) -> Result<(), ToolError> {
+        let path = file.real;
         let arguments = json!({ "read": path }).to_string();
         let digest = self.digest_of("read", path.as_str());
-        let ask = Ask { digest, decision, changes: Vec::new(), arguments: Some(arguments) };
+        let offers = self.offers_to_read(file, digest);
+        let ask = Ask { digest, decision, changes: Vec::new(), arguments: Some(arguments), offers };
         let asked = async {
             record::decided(&self.scope, Action::Read, Some(path), decision).await?;
             self.ask(ask).await
@@ -190,7 +215,7 @@ impl Effects {
             match decision.verdict {
                 Verdict::Allow => {}
                 Verdict::Deny => return Err(self.deny_read(&file.real, &decision).await),
-                Verdict::Ask => self.ask_read(&file.real, &decision).await?,
+                Verdict::Ask => self.ask_read(names, &decision).await?,
             }
         }
         Ok(())
@@ -211,22 +236,26 @@ impl Effects {
             inner.digest = Some(digest);
             inner.changes.clone_from(&changes);
         }
+        self.look_for_answers().await;
         let policy = self.scope.call.workspace.policy.load_full();
-        let decision = self.decide_plan(&policy, &plan).await.map_err(|error| self.stop(error))?;
+        let each = self.decide_plan(&policy, &plan).await.map_err(|error| self.stop(error))?;
+        let decision = together(&each);
         if decision.verdict == Verdict::Deny {
-            return Err(self.stop(self.denied(&decision)));
+            return Err(self.stop(self.denied(decision)));
         }
         if self.scope.call.dry_run {
             return Ok(applied(&plan, None));
         }
         if decision.verdict == Verdict::Ask {
-            let ask = Ask { digest, decision: &decision, changes, arguments: None };
+            let offers = self.offers_to_change(&policy, &plan, &each, digest);
+            let ask = Ask { digest, decision, changes, arguments: None, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));
             }
             self.permit_still(&policy, &plan).await?;
         }
+        self.note_uses(&each);
         self.commit(plan, undo_of).await
     }
 
@@ -237,10 +266,11 @@ impl Effects {
         if Arc::ptr_eq(asked, &policy) {
             return Ok(());
         }
-        let decision = self.decide_plan(&policy, plan).await.map_err(|error| self.stop(error))?;
+        let each = self.decide_plan(&policy, plan).await.map_err(|error| self.stop(error))?;
+        let decision = together(&each);
         if decision.verdict == Verdict::Deny {
             self.mark(Status::Unconfirmed);
-            return Err(self.stop(self.denied(&decision)));
+            return Err(self.stop(self.denied(decision)));
         }
         Ok(())
     }
@@ -300,6 +330,7 @@ impl Effects {
         if let Some(digest) = withdrawn {
             record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
         }
+        self.record_uses().await?;
         match (stopped, result) {
             (Some(stopped), Ok(Err(_))) => Err(stopped),
             (_, Err(CallError::Timeout { after, .. })) => {

@@ -56,12 +56,13 @@ impl CallHost {
             return Ok(value);
         }
         loop {
-            let (read_now, path, read) = (reader.clone(), path.clone(), read.clone());
-            match self.scope.blocking(move || read_now.read(&path, read)).await? {
+            let (read_now, asked, read) = (reader.clone(), path.clone(), read.clone());
+            match self.scope.blocking(move || read_now.read(&asked, read)).await? {
                 Ok(value) => return Ok(value),
                 Err(NotRead::Failed(error)) => return Err(error),
-                Err(NotRead::Ask(path, decision)) => {
-                    self.effects.ask_read(&path, &decision).await?;
+                Err(NotRead::Ask(real, decision)) => {
+                    let names = Names { real: &real, asked: path };
+                    self.effects.ask_read(names, &decision).await?;
                     // The rules may be others by now.
                     reader = self.reader();
                 }

@@ -100,6 +100,11 @@ pub(super) fn counted(
     }
 }
 
+/// Records that a lasting answer let something happen.
+pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
+    write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
+}
+
 /// Records what was written and how the call ended.
 pub(super) async fn finished(
     scope: &Scope,

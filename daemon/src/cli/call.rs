@@ -177,9 +177,11 @@ impl Following<'_> {
             }
             Reply::Ask => {
                 self.show(confirmation);
+                let offers = confirming::offers(confirmation, self.client.is_alone());
                 tokio::select! {
-                    answer = prompt::ask(self.ui, "apply?") => match answer? {
+                    answer = prompt::ask(self.ui, "apply?", &offers) => match answer? {
                         Some(Answer::Yes) => self.resolve(confirmation, Ok(())).await,
+                        Some(Answer::Lasting(offer)) => self.remember(confirmation, &offer).await,
                         Some(Answer::No(reason)) => self.resolve(confirmation, Err(reason)).await,
                         None => Err(CliError::unconfirmed("there was no answer", confirmation)),
                     },
@@ -205,6 +207,22 @@ impl Following<'_> {
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.resolve(confirmation, answer).await {
             Ok(_) => Ok(None),
+            Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// As [`Following::resolve`], with a yes that holds longer.
+    async fn remember(
+        &self,
+        confirmation: &v1::Confirmation,
+        offer: &v1::OfferedAnswer,
+    ) -> Result<Option<v1::CallResult>, CliError> {
+        match self.client.remember(confirmation, offer).await {
+            Ok(remembered) => {
+                self.ui.note(&confirming::remembered(&remembered));
+                Ok(None)
+            }
             Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
             Err(failure) => Err(failure.into()),
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::error::CliError;
 use super::outcome::Outcome;
 use super::ui::{Ui, bold, dim};
-use super::{Session, effect, table, text, views};
+use super::{Session, confirming, effect, prompt, table, text, views};
 
 /// Show and answer confirmations that wait at the daemon
 ///
@@ -24,7 +24,7 @@ pub(super) enum ConfirmCommand {
     /// Show what a confirmation is about
     Show(IdArgs),
     /// Say yes to exactly the effect that the confirmation shows
-    Approve(IdArgs),
+    Approve(ApproveArgs),
     /// Say no
     Deny(DenyArgs),
 }
@@ -33,6 +33,27 @@ pub(super) enum ConfirmCommand {
 pub(super) struct IdArgs {
     /// The confirmation, or the beginning of its ID
     id: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ApproveArgs {
+    /// The confirmation, or the beginning of its ID
+    id: String,
+
+    /// Remember the answer by the rule that `moss confirm show` shows
+    ///
+    /// On a terminal the rule is shown once more and asked about.
+    #[arg(long, value_name = "SCOPE", value_enum)]
+    remember: Option<Remember>,
+}
+
+/// How long an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Remember {
+    /// For calls of the same session
+    Session,
+    /// Until it expires or is revoked
+    Always,
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,7 +85,13 @@ pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Ou
                     show(&session.ui, find(&whole, id)?)
                 }
                 ConfirmCommand::Approve(args) => {
-                    resolve(&session.ui, client, find(&waiting, &args.id)?, Ok(())).await
+                    let id = &find(&waiting, &args.id)?.id;
+                    let whole = client.confirmations(scope, id).await?.confirmations;
+                    let confirmation = find(&whole, id)?;
+                    match args.remember {
+                        None => resolve(&session.ui, client, confirmation, Ok(())).await,
+                        Some(scope) => remember(&session.ui, client, confirmation, scope).await,
+                    }
                 }
                 ConfirmCommand::Deny(args) => {
                     let answer = Err(args.reason.clone());
@@ -133,6 +160,46 @@ async fn resolve(
     Ok(Outcome::Ok)
 }
 
+/// Says yes for longer than once.
+async fn remember(
+    ui: &Ui,
+    client: &Client,
+    confirmation: &v1::Confirmation,
+    scope: Remember,
+) -> Result<Outcome, CliError> {
+    let wanted = match scope {
+        Remember::Session => v1::AnswerScope::Session,
+        Remember::Always => v1::AnswerScope::Always,
+    };
+    let offer = confirmation.offers.iter().find(|offer| offer.scope() == wanted);
+    let offer = offer.ok_or_else(|| {
+        let message = "the confirmation does not offer such an answer; nothing was answered";
+        CliError::new(Outcome::Invalid, "answer_not_offered", message.to_owned())
+    })?;
+    if ui.interactive() && !ui.json() {
+        ui.note(&text::lines(&offer.rule_toml));
+        if !prompt::agree(ui, prompt::REMEMBER).await? {
+            let message = "the rule was not agreed to; nothing was answered";
+            return Err(CliError::unconfirmed(message, confirmation));
+        }
+    }
+    let remembered = client.remember(confirmation, offer).await?;
+    ui.print_either(
+        || match &remembered {
+            Ok(answer) => json!({ "answer": views::lasting_answer(answer) }),
+            Err(problem) => json!({ "answer": null, "remember_problem": problem }),
+        },
+        || {
+            format!(
+                "{} approved\n{}",
+                text::line(&confirmation.id),
+                confirming::remembered(&remembered)
+            )
+        },
+    )?;
+    Ok(if remembered.is_ok() { Outcome::Ok } else { Outcome::Failed })
+}
+
 fn described(confirmation: &v1::Confirmation) -> String {
     format!(
         "{} {}\n{}\n{}\n",
@@ -145,7 +212,17 @@ fn described(confirmation: &v1::Confirmation) -> String {
             views::time(confirmation.expires_at.as_ref()),
         )),
         effect::confirmation(confirmation),
-    )
+    ) + &offered(&confirmation.offers)
+}
+
+/// Shows the rules of lasting answers: mostly one text, which holds shorter or longer.
+fn offered(offers: &[v1::OfferedAnswer]) -> String {
+    let offered = offers.iter().map(|offer| {
+        let scope = views::answer_scope(offer.scope());
+        let rule = text::lines(&offer.rule_toml);
+        format!("\n{}\n{rule}", dim(format!("--remember {scope} allows, as often as it comes:")))
+    });
+    offered.collect()
 }
 
 fn ended(confirmation: &v1::Confirmation) -> String {

@@ -5,6 +5,9 @@ use std::str::FromStr;
 use moss_proto::v1;
 use moss_sdk::ContentHash;
 
+use super::text;
+use super::ui::yellow;
+
 /// What `--confirm` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confirm {
@@ -71,6 +74,25 @@ pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Re
         }
         Answering::Allow => Reply::Approve,
         Answering::Nobody => Reply::GiveUp("nobody can answer here"),
+    }
+}
+
+/// Returns the lasting answers that make sense here: a session ends with a daemon that is `alone`.
+pub(super) fn offers(confirmation: &v1::Confirmation, alone: bool) -> Vec<v1::OfferedAnswer> {
+    let lasts = |offer: &&v1::OfferedAnswer| !alone || offer.scope() != v1::AnswerScope::Session;
+    confirmation.offers.iter().filter(lasts).cloned().collect()
+}
+
+/// Tells what became of a lasting answer.
+pub(super) fn remembered(remembered: &Result<v1::LastingAnswer, String>) -> String {
+    match remembered {
+        Ok(answer) => {
+            let id = text::line(&answer.id);
+            format!("remembered: `moss answers revoke {id}` takes it back")
+        }
+        Err(problem) => {
+            format!("{} it holds only once: {}", yellow("warning:"), text::line(problem))
+        }
     }
 }
 

@@ -133,7 +133,18 @@ fn workspace(setup: &Setup) -> Vec<Check> {
         Resolver::Walk => Check::ok("path resolution", "step by step"),
     };
     let opened = Check::ok("workspace", files.root().display().to_string());
-    vec![opened, resolver, file_system::check(root), policy(setup, &files)]
+    vec![opened, resolver, file_system::check(root), policy(setup, &files), answers(setup, &files)]
+}
+
+fn answers(setup: &Setup, files: &Workspace) -> Check {
+    match moss_daemon::answers::check(&setup.dirs.workspace_state(files.root())) {
+        Ok(count) => Check::ok("stored answers", count.to_string()),
+        Err(problem) => Check::fail(
+            "stored answers",
+            format!("{problem} (none of them is in force)"),
+            "mend or remove the file",
+        ),
+    }
 }
 
 fn policy(setup: &Setup, files: &Workspace) -> Check {

@@ -233,10 +233,10 @@ async fn answer(
         Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
         Reply::Ask => {
             ui.note(&effect::confirmation(&confirmation));
-            return match prompt::ask(ui, "apply?").await? {
+            return match prompt::ask(ui, "apply?", &[]).await? {
                 Some(Answer::Yes) => Ok(confirmation.digest),
                 Some(Answer::No(reason)) => Err(denied(&reason)),
-                None => Err(CliError::new(
+                Some(Answer::Lasting(_)) | None => Err(CliError::new(
                     Outcome::Unconfirmed,
                     "confirmation_required",
                     "there was no answer; nothing was changed",

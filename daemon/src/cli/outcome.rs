@@ -69,6 +69,9 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         "admin_policy_invalid" | "policy_invalid" => {
             Some("mend the file, then check it with `moss policy check`")
         }
+        "answer_unknown" => Some("see the answers in force with `moss answers list`"),
+        "answers_unusable" => Some("look for the cause with `moss doctor`"),
+        "answer_not_offered" => Some("see what is offered with `moss confirm show ID`"),
         "confirmation_unknown" | "confirmation_over" => {
             Some("see what waits with `moss confirm list`")
         }

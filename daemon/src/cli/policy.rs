@@ -56,6 +56,10 @@ pub(super) struct ExplainArgs {
 
     #[command(flatten)]
     arguments: Arguments,
+
+    /// Count the answers that hold for the session
+    #[arg(long, value_name = "ID", default_value = "")]
+    session: String,
 }
 
 /// What a check found.
@@ -103,7 +107,7 @@ fn row(rule: &v1::PolicyRule) -> [String; 5] {
     [
         rule.layer.clone(),
         views::decision(rule.decision()),
-        format!("{}:{}", rule.file, rule.line),
+        file_line(rule),
         rule.name.clone(),
         rule.reason.clone(),
     ]
@@ -113,7 +117,7 @@ async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliEr
     let explanation = session
         .with_client(Need::Tool(&args.tool), async |client| {
             let arguments = args.arguments.to_json(client, &args.tool).await?;
-            Ok(client.explain(&args.tool, arguments).await?)
+            Ok(client.explain(&args.tool, arguments, args.session.clone()).await?)
         })
         .await?;
     session.ui.print_either(|| views::explanation(&explanation), || explained(&explanation))?;
@@ -130,8 +134,24 @@ fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
             let _ =
                 writeln!(shown, "  {mark} {:5} {}", views::decision(rule.decision()), place(rule));
         }
+        shown.push_str(&sizes(&step.by_size));
     }
     let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
+    shown
+}
+
+/// Shows what an unknown size would decide.
+fn sizes(by_size: &[v1::SizedDecision]) -> String {
+    let mut shown = String::new();
+    for (at, sized) in by_size.iter().enumerate() {
+        let range = match by_size.get(at + 1) {
+            Some(next) => format!("{} to {}", sized.from_bytes, next.from_bytes - 1),
+            None => format!("from {}", sized.from_bytes),
+        };
+        let decision = views::decision(sized.decision());
+        let rule = sized.deciding.as_ref().map(place).unwrap_or_default();
+        let _ = writeln!(shown, "    depends on the size: {range} bytes: {decision} {rule}");
+    }
     shown
 }
 
@@ -147,7 +167,7 @@ fn colored(decision: v1::Decision) -> String {
 fn place(rule: &v1::PolicyRule) -> String {
     let mut shown = text::line(&rule.layer);
     if !rule.file.is_empty() {
-        let _ = write!(shown, " {}:{}", text::line(&rule.file), rule.line);
+        let _ = write!(shown, " {}", text::line(&file_line(rule)));
     }
     if !rule.name.is_empty() {
         let _ = write!(shown, " ({})", text::line(&rule.name));
@@ -156,6 +176,14 @@ fn place(rule: &v1::PolicyRule) -> String {
         let _ = write!(shown, ": {}", text::line(&rule.reason));
     }
     shown
+}
+
+/// A stored answer has a file and no line.
+fn file_line(rule: &v1::PolicyRule) -> String {
+    match rule.line {
+        0 => rule.file.clone(),
+        line => format!("{}:{line}", rule.file),
+    }
 }
 
 fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {

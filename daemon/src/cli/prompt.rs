@@ -5,6 +5,9 @@ use std::io::{self, BufRead as _, Read as _};
 use rustix::termios::QueueSelector;
 use tokio::sync::oneshot;
 
+use moss_proto::v1;
+
+use super::text;
 use super::ui::{Ui, bold};
 
 /// Longest answer, in bytes.
@@ -12,37 +15,88 @@ const ANSWER_BYTES_MAX: u64 = 4 * 1024;
 /// How often an answer that is not understood is asked for again.
 const ATTEMPTS_MAX: usize = 3;
 
+/// What is asked when the rule of a lasting answer was shown.
+pub(super) const REMEMBER: &str = "allow all that this says without asking?";
+
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     Yes,
     /// With the reason, which may be empty.
     No(String),
+    /// Yes, for longer than once.
+    Lasting(v1::OfferedAnswer),
 }
 
-/// Asks until there is an answer; none where the input ends or makes no sense.
-pub(super) async fn ask(ui: &Ui, question: &str) -> io::Result<Option<Answer>> {
+/// Asks until there is an answer; none where the input ends or makes no sense. A lasting answer
+/// counts when its rule was shown and confirmed.
+pub(super) async fn ask(
+    ui: &Ui,
+    question: &str,
+    offers: &[v1::OfferedAnswer],
+) -> io::Result<Option<Answer>> {
+    let lasting: String = offers.iter().map(|offer| format!(" / {}", choice(offer))).collect();
+    let question = format!("{question} [y]es / [n]o / n with a reason{lasting}:");
+    for _ in 0..ATTEMPTS_MAX {
+        match ask_once(ui, &question, offers).await? {
+            Some(Answer::Lasting(offer)) => {
+                ui.note(&format!("\n{}", text::lines(&offer.rule_toml)));
+                if agree(ui, REMEMBER).await? {
+                    return Ok(Some(Answer::Lasting(offer)));
+                }
+            }
+            other => return Ok(other),
+        }
+    }
+    Ok(None)
+}
+
+/// Asks for a yes; anything else is none.
+pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
+    let answer = ask_once(ui, &format!("{question} [y]es / [n]o:"), &[]).await?;
+    Ok(answer == Some(Answer::Yes))
+}
+
+async fn ask_once(
+    ui: &Ui,
+    question: &str,
+    offers: &[v1::OfferedAnswer],
+) -> io::Result<Option<Answer>> {
     // What was typed before the question was seen is no answer to it.
     let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
     for _ in 0..ATTEMPTS_MAX {
-        ui.ask(&bold(format!("{question} [y]es / [n]o / n with a reason:")));
+        ui.ask(&bold(question));
         let Some(line) = read_line().await? else {
             ui.note("");
             return Ok(None);
         };
-        if let Some(answer) = parse(&line) {
+        if let Some(answer) = parse(&line, offers) {
             return Ok(Some(answer));
         }
     }
     Ok(None)
 }
 
+/// How a lasting answer is chosen.
+fn choice(offer: &v1::OfferedAnswer) -> &'static str {
+    match offer.scope() {
+        v1::AnswerScope::Session => "for the [s]ession",
+        v1::AnswerScope::Always | v1::AnswerScope::Unspecified => "[a]lways",
+    }
+}
+
 /// Reads an answer.
-fn parse(line: &str) -> Option<Answer> {
+fn parse(line: &str, offers: &[v1::OfferedAnswer]) -> Option<Answer> {
     let line = line.trim();
     let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    let lasting = |scope| {
+        let offer = offers.iter().find(|offer| offer.scope() == scope);
+        offer.cloned().map(Answer::Lasting)
+    };
     match word.to_ascii_lowercase().as_str() {
         "y" | "yes" if rest.trim().is_empty() => Some(Answer::Yes),
+        "s" | "session" if rest.trim().is_empty() => lasting(v1::AnswerScope::Session),
+        "a" | "always" if rest.trim().is_empty() => lasting(v1::AnswerScope::Always),
         "n" | "no" => Some(Answer::No(rest.trim().to_owned())),
         _ => None,
     }
@@ -80,7 +134,24 @@ mod tests {
             ("yep", None),
             ("ok", None),
         ] {
-            assert_eq!(parse(line), answer, "{line:?}");
+            assert_eq!(parse(line, &[]), answer, "{line:?}");
         }
+    }
+
+    #[test]
+    fn only_what_is_offered_can_be_chosen() {
+        let offer = |scope: v1::AnswerScope| v1::OfferedAnswer {
+            scope: scope.into(),
+            ..v1::OfferedAnswer::default()
+        };
+        let always = [offer(v1::AnswerScope::Always)];
+        let both = [offer(v1::AnswerScope::Session), always[0].clone()];
+        for line in ["a\n", "Always"] {
+            assert_eq!(parse(line, &[]), None);
+            assert_eq!(parse(line, &always), Some(Answer::Lasting(always[0].clone())));
+        }
+        assert_eq!(parse("s", &always), None);
+        assert_eq!(parse("s", &both), Some(Answer::Lasting(both[0].clone())));
+        assert_eq!(parse("a for this file", &both), None);
     }
 }

@@ -52,6 +52,10 @@ fn described(status: &v1::GetStatusResponse) -> String {
             let problem = text::line(&workspace.policy_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("warning:"));
         }
+        if !workspace.answers_problem.is_empty() {
+            let problem = text::line(&workspace.answers_problem);
+            let _ = writeln!(shown, "  {} {problem}", yellow("answers:"));
+        }
         for problem in &workspace.plugin_problems {
             let _ = writeln!(shown, "  {} {}", yellow("plugin:"), text::line(problem));
         }

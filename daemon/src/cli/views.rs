@@ -38,6 +38,29 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
         "reason": confirmation.reason,
+        "offers": confirmation.offers.iter().map(offered_answer).collect::<Vec<_>>(),
+    })
+}
+
+fn offered_answer(offer: &v1::OfferedAnswer) -> Value {
+    json!({
+        "scope": answer_scope(offer.scope()),
+        "rule_toml": offer.rule_toml,
+        "expires_at": time(offer.expires_at.as_ref()),
+        "digest": offer.digest,
+    })
+}
+
+pub(super) fn lasting_answer(answer: &v1::LastingAnswer) -> Value {
+    json!({
+        "id": answer.id,
+        "scope": answer_scope(answer.scope()),
+        "session_id": answer.session_id,
+        "rule_toml": answer.rule_toml,
+        "answered_at": time(answer.answered_at.as_ref()),
+        "expires_at": time(answer.expires_at.as_ref()),
+        "uses": answer.uses,
+        "last_used_at": time(answer.last_used_at.as_ref()),
     })
 }
 
@@ -96,6 +119,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
                 "decision": decision(step.decision()),
                 "deciding": step.deciding.as_ref().map(policy_rule),
                 "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
+                "by_size": step.by_size.iter().map(sized_decision).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -103,6 +127,14 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
         "decision": decision(explanation.decision()),
         "steps": steps,
         "problems": explanation.problems,
+    })
+}
+
+fn sized_decision(sized: &v1::SizedDecision) -> Value {
+    json!({
+        "from_bytes": sized.from_bytes,
+        "decision": decision(sized.decision()),
+        "deciding": sized.deciding.as_ref().map(policy_rule),
     })
 }
 
@@ -139,6 +171,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
+                "answers_problem": workspace.answers_problem,
             })
         })
         .collect();
@@ -167,6 +200,10 @@ pub(super) fn plugin_state(state: v1::PluginState) -> String {
 
 pub(super) fn confirmation_state(state: v1::ConfirmationState) -> String {
     word(state.as_str_name(), "CONFIRMATION_STATE_")
+}
+
+pub(super) fn answer_scope(scope: v1::AnswerScope) -> String {
+    word(scope.as_str_name(), "ANSWER_SCOPE_")
 }
 
 pub(super) fn change_status(status: v1::ChangeStatus) -> String {

@@ -20,6 +20,7 @@ fn question() -> Question {
         digest: DIGEST,
         rule: "default".into(),
         protected: false,
+        offers: Vec::new(),
     }
 }
 
@@ -104,4 +105,31 @@ async fn more_questions_than_the_limit_are_refused() {
 fn unknown_id_is_said_to_be_unknown() {
     let error = registry(1, 1).resolve("x", DIGEST, Verdict::Approve).unwrap_err();
     assert_eq!(error, ResolveError::Unknown("x".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_still_being_stored_at_the_expiry_counts() {
+    let confirmations = registry(10, 1_000);
+    let pending = confirmations.ask(question()).unwrap();
+    let id = pending.confirmation().id.clone();
+    let taken = confirmations.take(&id, DIGEST, Verdict::Approve).unwrap();
+    assert!(matches!(
+        confirmations.resolve(&id, DIGEST, Verdict::Deny(String::new())),
+        Err(ResolveError::Over { state: "approved", .. })
+    ));
+    let mut answer = Box::pin(pending.answer());
+    let waited = tokio::time::timeout(Duration::from_secs(60), &mut answer).await;
+    assert!(waited.is_err(), "{waited:?}");
+    taken.deliver();
+    assert_eq!(answer.await, Answer::Approved);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_offered_is_refused_and_the_question_waits_on() {
+    let confirmations = registry(10, 60_000);
+    let pending = confirmations.ask(question()).unwrap();
+    let id = pending.confirmation().id.clone();
+    let error = confirmations.resolve(&id, DIGEST, Verdict::Remember(DIGEST)).unwrap_err();
+    assert_eq!(error, ResolveError::NotOffered(id));
+    assert_eq!(confirmations.pending().len(), 1);
 }

@@ -30,6 +30,8 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),
     ("/moss.v1.PolicyService/ListPolicyRules", Role::Caller),
     ("/moss.v1.PolicyService/ExplainPolicy", Role::Caller),
+    ("/moss.v1.PolicyService/ListAnswers", Role::Caller),
+    ("/moss.v1.PolicyService/RevokeAnswer", Role::Approver),
     ("/moss.v1.PluginService/ListPlugins", Role::Caller),
     ("/moss.v1.StatusService/GetStatus", Role::Caller),
 ];

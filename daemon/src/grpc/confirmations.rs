@@ -11,6 +11,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
+use crate::answers::recorded::settle;
 use crate::confirm::{ResolveError, Verdict};
 use crate::state::Daemon;
 
@@ -88,19 +89,39 @@ impl ConfirmationService for Confirmations {
         }
         let digest = from_proto::hash("digest", &request.digest)?;
         let verdict = match v1::Verdict::try_from(request.verdict) {
-            Ok(v1::Verdict::Approve) => Verdict::Approve,
-            Ok(v1::Verdict::Deny) => Verdict::Deny(request.reason),
+            Ok(v1::Verdict::Approve) if request.remember.is_empty() => Verdict::Approve,
+            Ok(v1::Verdict::Approve) => {
+                Verdict::Remember(from_proto::hash("remember", &request.remember)?)
+            }
+            Ok(v1::Verdict::Deny) if request.remember.is_empty() => Verdict::Deny(request.reason),
+            Ok(v1::Verdict::Deny) => {
+                return Err(error::invalid_field("remember", "a no is not remembered"));
+            }
             Ok(v1::Verdict::Unspecified) | Err(_) => {
                 return Err(error::invalid_field("verdict", "expected APPROVE or DENY"));
             }
         };
-        let confirmation = self
+        let taken = self
             .0
             .confirmations
-            .resolve(&request.id, digest, verdict)
+            .take(&request.id, digest, verdict)
             .map_err(|refusal| resolve_error(&refusal))?;
-        let confirmation = Some(to_proto::confirmation(&confirmation));
-        Ok(Response::new(v1::ResolveConfirmationResponse { confirmation }))
+        // On a task of its own: an approver that goes meanwhile has answered.
+        let daemon = Arc::clone(&self.0);
+        let settle = async move { settle(&daemon, taken).await };
+        let settled =
+            self.0.tasks.spawn(settle).await.map_err(|_| error::internal("answering broke"))?;
+        let confirmation = Some(to_proto::confirmation(&settled.confirmation));
+        let (answer, problem) = match settled.remembered {
+            None => (None, String::new()),
+            Some(Ok(listed)) => (Some(to_proto::lasting_answer(&listed)), String::new()),
+            Some(Err(error)) => (None, error.to_string()),
+        };
+        Ok(Response::new(v1::ResolveConfirmationResponse {
+            confirmation,
+            answer,
+            remember_problem: problem,
+        }))
     }
 }
 
@@ -111,6 +132,7 @@ fn shorten(confirmations: &mut [v1::Confirmation]) {
     }
     for confirmation in confirmations {
         confirmation.arguments_json.clear();
+        confirmation.offers.clear();
         confirmation.changes.iter_mut().for_each(|change| change.diff.clear());
     }
 }
@@ -120,6 +142,7 @@ fn resolve_error(refusal: &ResolveError) -> Status {
         ResolveError::Unknown(_) => (Code::NotFound, "CONFIRMATION_UNKNOWN"),
         ResolveError::Over { .. } => (Code::FailedPrecondition, "CONFIRMATION_OVER"),
         ResolveError::OtherDigest(_) => (Code::Aborted, "DIGEST_CHANGED"),
+        ResolveError::NotOffered(_) => (Code::FailedPrecondition, "ANSWER_NOT_OFFERED"),
     };
     error::status(code, reason, &refusal.to_string(), &[])
 }

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use moss_proto::v1;
 use moss_proto::v1::policy_service_server::PolicyService;
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
-use super::{error, from_proto};
+use super::{error, from_proto, to_proto};
+use crate::answers::recorded::{self, KeepError};
+use crate::answers::{AnswersError, Listed};
 use crate::call::CallError;
 use crate::policy::explain::Explanation;
-use crate::policy::{self, RuleRef, Verdict};
-use crate::state::Daemon;
+use crate::policy::{RuleRef, Verdict};
+use crate::sessions::SessionKey;
+use crate::state::{Daemon, WorkspaceState};
 use crate::{arguments, explain};
 
 #[derive(Debug)]
@@ -24,10 +28,44 @@ impl PolicyService for Policy {
     ) -> Result<Response<v1::ListPolicyRulesResponse>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let policy = workspace.policy.load();
-        Ok(Response::new(v1::ListPolicyRulesResponse {
-            rules: policy.rules().map(|(verdict, rule_ref)| rule(verdict, rule_ref)).collect(),
-            problems: problems(&policy),
+        let mut rules: Vec<_> =
+            policy.rules().map(|(verdict, rule_ref)| rule(verdict, rule_ref)).collect();
+        let listed = answers(&workspace).await?;
+        let stored = listed.iter().filter(|listed| listed.session.is_none());
+        rules.extend(stored.map(|listed| rule(Verdict::Allow, &listed.answer.rule)));
+        Ok(Response::new(v1::ListPolicyRulesResponse { rules, problems: problems(&workspace) }))
+    }
+
+    async fn list_answers(
+        &self,
+        request: Request<v1::ListAnswersRequest>,
+    ) -> Result<Response<v1::ListAnswersResponse>, Status> {
+        let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
+        let listed = answers(&workspace).await?;
+        Ok(Response::new(v1::ListAnswersResponse {
+            answers: listed.iter().map(to_proto::lasting_answer).collect(),
+            problem: workspace.answers.problem().unwrap_or_default(),
         }))
+    }
+
+    async fn revoke_answer(
+        &self,
+        request: Request<v1::RevokeAnswerRequest>,
+    ) -> Result<Response<v1::RevokeAnswerResponse>, Status> {
+        let request = request.into_inner();
+        let workspace = from_proto::workspace(&self.0, &request.workspace)?;
+        let listed =
+            recorded::revoke(&workspace, request.id).await.map_err(|refusal| match &refusal {
+                KeepError::Answers(AnswersError::Unknown(_)) => {
+                    error::not_found("ANSWER_UNKNOWN", &refusal.to_string())
+                }
+                _ => {
+                    let code = Code::FailedPrecondition;
+                    error::status(code, "ANSWERS_UNUSABLE", &refusal.to_string(), &[])
+                }
+            })?;
+        let answer = Some(to_proto::lasting_answer(&listed));
+        Ok(Response::new(v1::RevokeAnswerResponse { answer }))
     }
 
     async fn explain_policy(
@@ -40,8 +78,12 @@ impl PolicyService for Policy {
         let (explained, problems) = tokio::task::spawn_blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
-            let explained = explain::call(&workspace, &request.tool, arguments, role)?;
-            Ok((explained, problems(&workspace.policy.load())))
+            let session_id = Some(request.session_id).filter(|id| !id.is_empty());
+            let caller = role.as_str().to_owned();
+            let session = session_id.map(|session_id| SessionKey { caller, session_id });
+            let explained =
+                explain::call(&workspace, &request.tool, arguments, role, session.as_ref())?;
+            Ok((explained, problems(&workspace)))
         })
         .await
         .map_err(|_| error::internal("explaining broke"))?
@@ -55,8 +97,20 @@ impl PolicyService for Policy {
     }
 }
 
-fn problems(policy: &policy::Policy) -> Vec<String> {
-    policy.problems().map(|problem| problem.one_line()).collect()
+fn problems(workspace: &WorkspaceState) -> Vec<String> {
+    let policy = workspace.policy.load();
+    let of_files = policy.problems().map(|problem| problem.one_line());
+    of_files.chain(workspace.answers.problem()).collect()
+}
+
+/// The answers in force, those that another process stored meanwhile included.
+async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status> {
+    let workspace = Arc::clone(workspace);
+    let list = move || {
+        workspace.answers.reload();
+        workspace.answers.list(Timestamp::now())
+    };
+    tokio::task::spawn_blocking(list).await.map_err(|_| error::internal("listing broke"))
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {
@@ -70,6 +124,15 @@ fn step(explanation: &Explanation) -> v1::PolicyStep {
             .matched
             .iter()
             .map(|matched| rule(matched.verdict, &matched.rule))
+            .collect(),
+        by_size: explanation
+            .by_size
+            .iter()
+            .map(|sized| v1::SizedDecision {
+                from_bytes: sized.from_bytes,
+                decision: decision(sized.decision.verdict).into(),
+                deciding: Some(rule(sized.decision.verdict, &sized.decision.rule)),
+            })
             .collect(),
     }
 }

@@ -6,6 +6,7 @@ use moss_sdk::spec::Effect;
 use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::Action;
 
+use crate::answers::{Listed, Offer, Scope};
 use crate::call::{CallOutcome, Event};
 use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
 use crate::change::{FileChange, Status};
@@ -100,6 +101,38 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),
         reason,
+        offers: question.offers.iter().map(offer).collect(),
+    }
+}
+
+fn offer(offer: &Offer) -> v1::OfferedAnswer {
+    let scope = match offer.scope {
+        Scope::Session(_) => v1::AnswerScope::Session,
+        Scope::Always => v1::AnswerScope::Always,
+    };
+    v1::OfferedAnswer {
+        scope: scope.into(),
+        rule_toml: offer.terms.clone(),
+        expires_at: Some(timestamp(offer.expires_at)),
+        digest: offer.digest.to_string(),
+    }
+}
+
+pub(super) fn lasting_answer(listed: &Listed) -> v1::LastingAnswer {
+    let answer = &listed.answer;
+    let scope = match listed.session {
+        Some(_) => v1::AnswerScope::Session,
+        None => v1::AnswerScope::Always,
+    };
+    v1::LastingAnswer {
+        id: answer.id.clone(),
+        scope: scope.into(),
+        session_id: listed.session.clone().unwrap_or_default(),
+        rule_toml: answer.terms(),
+        answered_at: Some(timestamp(answer.answered_at)),
+        expires_at: Some(timestamp(listed.ends_at)),
+        uses: listed.used.count,
+        last_used_at: listed.used.last_at.map(timestamp),
     }
 }
 

@@ -68,6 +68,28 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Text>,
     },
+    /// An approver's answer holds from now on.
+    AnswerStored {
+        /// Names it.
+        answer: String,
+        /// `session` or `always`.
+        scope: &'static str,
+        /// The session that it holds for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<Text>,
+        /// What it allows, in TOML.
+        terms: Text,
+    },
+    /// A call went on without a question because of an answer.
+    AnswerUsed {
+        /// Names it.
+        answer: String,
+    },
+    /// An approver took an answer back.
+    AnswerRevoked {
+        /// Names it.
+        answer: String,
+    },
     /// Files were changed.
     Committed {
         /// The number in the workspace's history.

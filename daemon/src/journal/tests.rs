@@ -306,6 +306,7 @@ fn every_kind_of_record_reads_back() {
         path: Some(&path),
         protection: None,
         size_bytes: Some(1),
+        answers: &[],
     };
     let decision = decide(&Policy::load(Sources::default()).unwrap(), &subject);
     let hash = ContentHash::from_bytes([1; 32]);
@@ -326,6 +327,14 @@ fn every_kind_of_record_reads_back() {
             answered_by: Some(Text::new("approver")),
             reason: Some(Text::new("not today")),
         },
+        Event::AnswerStored {
+            answer: "a1".to_owned(),
+            scope: "session",
+            session: Some(Text::new("s")),
+            terms: Text::new("decision = \"allow\""),
+        },
+        Event::AnswerUsed { answer: "a1".to_owned() },
+        Event::AnswerRevoked { answer: "a1".to_owned() },
         Event::Committed {
             history: Some(4),
             changes: vec![FileChange { path, before: None, after: Some(hash) }],
@@ -373,6 +382,15 @@ fn every_kind_of_record_reads_back() {
                 "reason": "not today",
             }),
         ),
+        with(
+            "answer_stored",
+            json!({
+                "answer": "a1", "scope": "session", "session": "s",
+                "terms": "decision = \"allow\"",
+            }),
+        ),
+        with("answer_used", json!({ "answer": "a1" })),
+        with("answer_revoked", json!({ "answer": "a1" })),
         with(
             "committed",
             json!({ "history": 4, "changes": [{ "path": "src/a.rs", "after": hash }] }),

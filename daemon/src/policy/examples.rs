@@ -85,6 +85,7 @@ impl ExampleForm {
                     path: path.as_ref(),
                     protection: None,
                     size_bytes: self.size_bytes,
+                    answers: &[],
                 };
                 match conditions.mismatch(verdict, &subject) {
                     None => return Ok(None),

@@ -1,5 +1,6 @@
 //! Why the policy decides as it does: every rule that speaks about an effect, layer by layer.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -24,6 +25,18 @@ pub struct Explanation {
     /// The rules that match, admin first; built-in ones only where they count.
     pub matched: Vec<MatchedRule>,
     /// What they come to.
+    pub decision: Decision,
+    /// What they come to by the size of the new content, where it is not known and matters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizedDecision>,
+}
+
+/// What is decided for new content from a size on, up to that of the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SizedDecision {
+    /// The smallest size, in bytes.
+    pub from_bytes: u64,
+    /// What is decided.
     pub decision: Decision,
 }
 
@@ -57,7 +70,26 @@ pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
         protection: subject.protection,
         matched,
         decision,
+        by_size: by_size(policy, subject),
     }
+}
+
+/// Decides about every size of new content that makes a difference.
+fn by_size(policy: &Policy, subject: &Subject<'_>) -> Vec<SizedDecision> {
+    let has_content = matches!(subject.action, Action::Create | Action::Modify);
+    if !has_content || subject.size_bytes.is_some() {
+        return Vec::new();
+    }
+    let of_answers = subject.answers.iter().flat_map(|answer| answer.sizes());
+    let starts: BTreeSet<_> = policy.sizes().chain(of_answers).chain([0]).collect();
+    let mut sized: Vec<SizedDecision> = Vec::new();
+    for from_bytes in starts {
+        let decision = decide(policy, &Subject { size_bytes: Some(from_bytes), ..*subject });
+        if sized.last().is_none_or(|last| last.decision != decision) {
+            sized.push(SizedDecision { from_bytes, decision });
+        }
+    }
+    if sized.len() == 1 { Vec::new() } else { sized }
 }
 
 // === impl Explanation ===

@@ -6,11 +6,13 @@
 //! [[rule]]
 //! name = "no-migrations"                        # optional, shown in decisions
 //! tools = ["create_file", "replace_*"]          # globs over tool names
+//! not_tools = ["replace_lines"]                 # all tools but these
 //! plugins = ["word-*"]                          # globs over plugin names; built-in: no match
 //! callers = ["caller"]                          # globs over the names of credentials
 //! effects = ["write", "delete"]                 # read, create, modify, write, delete, exec,
 //!                                               # network, register; write = create + modify
 //! paths = ["migrations/**"]                     # globs, relative to the workspace root
+//! not_paths = ["migrations/drafts/**"]          # all paths but these
 //! size_bytes_min = 1                            # of the new content, both inclusive
 //! size_bytes_max = 100000
 //! decision = "deny"                             # allow, ask or deny
@@ -28,7 +30,7 @@
 //! `**/*.pem` anywhere, `docs/**` all beneath `docs`. `ask` and `deny` ignore the case of paths so
 //! that they hold on every file system; `allow` and `protected = true` do not.
 //!
-//! **Calls.** A rule without `paths` and sizes is also looked at before a tool runs: a deny that
+//! **Calls.** A rule without `paths`, `not_paths` and sizes is also looked at before a tool runs: a deny that
 //! covers all that the tool may do refuses the call, an ask about reading asks at the call of a
 //! tool that reads. An ask about anything else waits for the effect, to show it. A tool that writes
 //! is asked about reading only if `effects` or `paths` say so.
@@ -93,10 +95,12 @@ struct FileForm {
 struct RuleForm {
     name: Option<Spanned<String>>,
     tools: Globs,
+    not_tools: Globs,
     plugins: Globs,
     callers: Globs,
     effects: Option<Spanned<Vec<Spanned<EffectWord>>>>,
     paths: Globs,
+    not_paths: Globs,
     size_bytes_min: Option<Spanned<u64>>,
     size_bytes_max: Option<Spanned<u64>>,
     decision: Spanned<Verdict>,
@@ -169,6 +173,7 @@ fn rule<V: LayerVerdict>(
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
         tools: globs(form.tools, name_glob)?,
+        not_tools: globs(form.not_tools, name_glob)?,
         plugins: globs(form.plugins, name_glob)?,
         callers: globs(form.callers, name_glob)?,
         effects: effects(
@@ -176,6 +181,7 @@ fn rule<V: LayerVerdict>(
             form.size_bytes_min.as_ref().or(form.size_bytes_max.as_ref()),
         )?,
         paths: path_globs(form.paths, ignore_case)?,
+        not_paths: path_globs(form.not_paths, !ignore_case)?,
         size_bytes_min: form.size_bytes_min.map(Spanned::into_inner),
         size_bytes_max: form.size_bytes_max.map(Spanned::into_inner),
     };
@@ -183,7 +189,8 @@ fn rule<V: LayerVerdict>(
     examples::check(&conditions, decision, &form.not_match, false)?;
     let name = form.name.map(|name| label(name, "name", NAME_BYTES_MAX)).transpose()?;
     let reason = form.reason.map(|reason| label(reason, "reason", REASON_BYTES_MAX)).transpose()?;
-    let rule = RuleRef { layer, file: Some(file.to_owned()), line: Some(line), name, reason };
+    let (file, line) = (Some(file.to_owned()), Some(line));
+    let rule = RuleRef { layer, file, line, name, reason, answer: None };
     Ok(Rule { conditions, verdict, rule: Arc::new(rule) })
 }
 

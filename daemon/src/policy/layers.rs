@@ -130,11 +130,27 @@ impl Policy {
             .chain(self.workspace.iter().map(Rule::listed))
     }
 
+    /// Returns the sizes from which on a rule begins or ceases to match.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
+        let of_rules = self.admin.rules.iter().chain(self.user.iter()).map(|rule| &rule.conditions);
+        let conditions = of_rules.chain(self.workspace.iter().map(|rule| &rule.conditions));
+        conditions.flat_map(|conditions| {
+            let above = conditions.size_bytes_max.and_then(|max| max.checked_add(1));
+            [conditions.size_bytes_min, above].into_iter().flatten()
+        })
+    }
+
     /// Returns every rule that speaks about the effect, strictest layer first: admin, user,
     /// workspace, built-in. There is at least one.
-    pub(super) fn matches<'a>(&'a self, subject: &Subject<'_>) -> impl Iterator<Item = Match<'a>> {
+    pub(super) fn matches<'a>(&'a self, subject: &Subject<'a>) -> impl Iterator<Item = Match<'a>> {
         let admin = self.admin.rules.iter().filter(|rule| rule.matches(subject)).map(Rule::matched);
-        let mut ruled: Vec<_> = admin.chain(self.user.matches(subject)).collect();
+        let mut ruled: Vec<_> = admin.collect();
+        let mut users: Vec<_> = self.user.matches(subject).collect();
+        if let Some(answered) = answered(subject, &ruled, &users) {
+            users.retain(|matched| matched.verdict != Verdict::Ask);
+            users.push(answered);
+        }
+        ruled.extend(users);
         let opened = ruled.iter().any(|matched| matched.opens_protected);
         let decided = !ruled.is_empty();
         ruled.extend(self.workspace.matches(subject));
@@ -146,6 +162,24 @@ impl Policy {
         }
         ruled.into_iter()
     }
+}
+
+/// Returns the lasting answer that takes the place of what the user's rules ask, or of what the
+/// default asks where no rule matches.
+fn answered<'a>(
+    subject: &Subject<'a>,
+    admins: &[Match<'_>],
+    users: &[Match<'_>],
+) -> Option<Match<'a>> {
+    let by_user = users.iter().any(|matched| matched.verdict == Verdict::Ask);
+    let by_default =
+        admins.is_empty() && users.is_empty() && default_verdict(subject.action).0 == Verdict::Ask;
+    let answer = subject.answers.iter().find(|answer| answer.allows(subject))?;
+    (by_user || by_default).then_some(Match {
+        verdict: Verdict::Allow,
+        opens_protected: false,
+        rule: &answer.rule,
+    })
 }
 
 /// Reads and compiles the admin's files, all or none.
@@ -237,6 +271,7 @@ impl<V: format::LayerVerdict> LayerRules<V> {
                 "only reads are allowed until the file is mended: column {}: {}",
                 error.column, error.message
             )),
+            answer: None,
         });
         Self::Broken { error, rule }
     }

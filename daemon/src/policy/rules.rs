@@ -1,7 +1,8 @@
 //! A rule in memory: compiled conditions and a verdict, and when it matches an effect.
 //!
 //! A rule that restricts ignores the case of paths, so that it holds on file systems that ignore
-//! case; a rule that allows or opens a protected name does not.
+//! case; a rule that allows or opens a protected name does not. What a rule leaves out is the other
+//! way round.
 
 use std::sync::Arc;
 
@@ -48,10 +49,12 @@ pub(super) trait RuleVerdict: Copy {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
     pub(super) tools: Option<GlobSet>,
+    pub(super) not_tools: Option<GlobSet>,
     pub(super) plugins: Option<GlobSet>,
     pub(super) callers: Option<GlobSet>,
     pub(super) effects: Option<Vec<Action>>,
     pub(super) paths: Option<GlobSet>,
+    pub(super) not_paths: Option<GlobSet>,
     pub(super) size_bytes_min: Option<u64>,
     pub(super) size_bytes_max: Option<u64>,
 }
@@ -119,16 +122,24 @@ impl Conditions {
             (Some(globs), Some(name)) => globs.is_match(name),
             (Some(_), None) => false,
         };
+        let spares = |globs: &Option<GlobSet>, name: Option<&str>| {
+            globs.as_ref().is_none_or(|globs| name.is_some_and(|name| !globs.is_match(name)))
+        };
+        let path = subject.path.map(moss_sdk::RelPath::as_str);
         if !holds(&self.tools, Some(subject.tool)) {
             Some("tools")
+        } else if !spares(&self.not_tools, Some(subject.tool)) {
+            Some("not_tools")
         } else if !holds(&self.plugins, subject.plugin) {
             Some("plugins")
         } else if !holds(&self.callers, Some(subject.caller)) {
             Some("callers")
         } else if !self.covers_action(verdict, subject) {
             Some("effects")
-        } else if !holds(&self.paths, subject.path.map(moss_sdk::RelPath::as_str)) {
+        } else if !holds(&self.paths, path) {
             Some("paths")
+        } else if !spares(&self.not_paths, path) {
+            Some("not_paths")
         } else if !self.covers_size(verdict, subject) {
             Some("size_bytes_min, size_bytes_max")
         } else {
@@ -138,7 +149,7 @@ impl Conditions {
 
     /// Whether the rule looks at more than who calls which tool.
     fn is_targeted(&self) -> bool {
-        self.paths.is_some() || self.has_size()
+        self.paths.is_some() || self.not_paths.is_some() || self.has_size()
     }
 
     fn has_size(&self) -> bool {

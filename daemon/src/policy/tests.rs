@@ -33,6 +33,7 @@ const CALL_READ: Subject<'static> = Subject {
     path: None,
     protection: None,
     size_bytes: None,
+    answers: &[],
 };
 const CALL_WRITE: Subject<'static> =
     Subject { tool: "create_file", tool_effect: Effect::Write, ..CALL_READ };
@@ -159,6 +160,30 @@ fn restrictions_ignore_the_case_of_paths_and_permissions_do_not() {
     assert_eq!(verdict(&allow, CALL_WRITE, Action::Modify, "SRC/a"), Verdict::Ask);
     let deny = policy("", "", &rule("paths = [\"Straße/**\"]", "deny"));
     assert_eq!(verdict(&deny, CALL_WRITE, Action::Modify, "STRAßE/a"), Verdict::Deny);
+}
+
+#[test]
+fn a_rule_can_be_about_all_but_some() {
+    let all_but = |key: &str, decision| policy("", &rule(key, decision), "");
+    let tools = all_but("not_tools = [\"read_file\", \"create_*\"]", "deny");
+    let verdicts = [CALL_READ, CALL_WRITE, CALL_EXEC].map(|call| decide(&tools, &call).verdict);
+    assert_eq!(verdicts, [Verdict::Allow, Verdict::Allow, Verdict::Deny]);
+
+    let paths = all_but("not_paths = [\"src/**\"]\neffects = [\"write\", \"read\"]", "deny");
+    let of = |path| verdict(&paths, CALL_WRITE, Action::Modify, path);
+    // What differs in case is not left out of a deny, but is left out of an allow.
+    assert_eq!(["src/a", "b", "SRC/a"].map(of), [Verdict::Ask, Verdict::Deny, Verdict::Deny]);
+    let paths = all_but("not_paths = [\"secret/**\"]", "allow");
+    let of = |path| verdict(&paths, CALL_WRITE, Action::Modify, path);
+    assert_eq!(["secret/a", "b", "Secret/a"].map(of), [Verdict::Ask, Verdict::Allow, Verdict::Ask]);
+    // It looks at paths: before a tool runs it says nothing, and nothing where there is no path.
+    assert_eq!(decide(&paths, &CALL_WRITE).rule.layer, Layer::Default);
+    let network = Subject { action: Action::Network, ..CALL_WRITE };
+    assert_eq!(decide(&paths, &network).verdict, Verdict::Ask);
+
+    let both = all_but("paths = [\"src/**\"]\nnot_paths = [\"src/gen/**\"]", "allow");
+    let of = |path| verdict(&both, CALL_WRITE, Action::Modify, path);
+    assert_eq!(["src/a", "src/gen/a", "b"].map(of), [Verdict::Allow, Verdict::Ask, Verdict::Ask]);
 }
 
 #[test]
@@ -316,6 +341,29 @@ fn an_explanation_lists_every_rule_that_matches() {
     let json = serde_json::to_value(&explanation).unwrap();
     assert_eq!(json["matched"][1]["rule"]["line"], 2);
     assert_eq!(json["decision"]["rule"]["name"], "floor");
+}
+
+#[test]
+fn an_explanation_tells_what_an_unknown_size_would_decide() {
+    let policy = policy(
+        &rule("name = \"huge\"\nsize_bytes_min = 1000", "deny"),
+        &rule("name = \"small\"\nsize_bytes_max = 99", "allow"),
+        "",
+    );
+    let path = RelPath::parse("a").unwrap();
+    let subject = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
+    let by_size = |subject: &Subject<'_>| -> Vec<_> {
+        let explanation = explain(&policy, subject);
+        let sized = explanation.by_size.into_iter();
+        sized.map(|sized| (sized.from_bytes, sized.decision.verdict)).collect()
+    };
+    assert_eq!(
+        by_size(&subject),
+        [(0, Verdict::Allow), (100, Verdict::Ask), (1000, Verdict::Deny)]
+    );
+    assert_eq!(explain(&policy, &subject).decision.verdict, Verdict::Deny);
+    assert_eq!(by_size(&Subject { size_bytes: Some(5), ..subject }), []);
+    assert_eq!(by_size(&Subject { action: Action::Delete, ..subject }), []);
 }
 
 #[test]

@@ -228,6 +228,7 @@ impl Client {
             verdict: verdict.into(),
             digest: confirmation.digest.clone(),
             reason: reason.to_owned(),
+            remember: String::new(),
         };
         let response = self.confirmations().resolve_confirmation(request).await?.into_inner();
         Ok(response.confirmation.expect("a response has a confirmation"))

@@ -78,3 +78,18 @@ fn a_lock_excludes_others_until_it_is_dropped() {
     drop(lock);
     own.lock("lock", Duration::ZERO).unwrap();
 }
+
+#[test]
+fn another_content_is_another_version() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(temp.path()).unwrap();
+    assert_eq!(own.version("x").unwrap(), None);
+    own.write("x", b"1").unwrap();
+    let first = own.version("x").unwrap();
+    assert!(first.is_some());
+    assert_eq!(own.version("x").unwrap(), first);
+    own.write("x", b"22").unwrap();
+    assert_ne!(own.version("x").unwrap(), first);
+    own.remove("x").unwrap();
+    assert_eq!(own.version("x").unwrap(), None);
+}

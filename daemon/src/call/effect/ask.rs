@@ -6,6 +6,7 @@ use std::sync::Arc;
 use moss_sdk::ContentHash;
 
 use super::Effects;
+use crate::answers::Offer;
 use crate::call::{CallError, ConfirmMode, Event, Unconfirmed, record};
 use crate::change::FileChange;
 use crate::confirm::{Answer, Confirmation, Question, State};
@@ -18,6 +19,8 @@ pub(super) struct Ask<'a> {
     pub(super) decision: &'a Decision,
     pub(super) changes: Vec<FileChange>,
     pub(super) arguments: Option<String>,
+    /// The lasting answers that may be given.
+    pub(super) offers: Vec<Offer>,
 }
 
 // === impl Effects ===
@@ -98,12 +101,15 @@ impl Effects {
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
             protected: ask.decision.protected,
+            offers: ask.offers,
         }
     }
 
     /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
     /// effect was: a status has no room for a long diff.
     async fn unconfirmed(&self, question: Question, message: String) -> CallError {
+        // Nothing waits: nothing can be accepted.
+        let question = Question { offers: Vec::new(), ..question };
         let now = jiff::Timestamp::now();
         let confirmation = Arc::new(Confirmation {
             id: String::new(),

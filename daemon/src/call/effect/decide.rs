@@ -1,9 +1,12 @@
 //! Putting the questions of a call to the policy: the only callers of [`policy::decide`].
 
-use moss_sdk::RelPath;
-use moss_workspace::{HistoryFile, Plan};
+use std::sync::Arc;
 
-use super::Effects;
+use moss_sdk::RelPath;
+use moss_sdk::edit::Retention;
+use moss_workspace::{HistoryFile, Plan, PlannedFile};
+
+use super::{Effects, ToolFacts};
 use crate::call::{CallError, record};
 use crate::caller::Role;
 use crate::policy::{self, Action, Decision, Subject, Verdict};
@@ -26,6 +29,14 @@ pub(crate) fn protection(protection: moss_workspace::Protection) -> policy::Prot
     }
 }
 
+pub(super) fn action_of(file: &PlannedFile) -> Action {
+    match file.action {
+        moss_workspace::Action::Create => Action::Create,
+        moss_workspace::Action::Modify => Action::Modify,
+        moss_workspace::Action::Delete => Action::Delete,
+    }
+}
+
 /// Whether a caller may see the content of a file that the history holds, by a tool or by the
 /// service of that name.
 pub(crate) fn may_show(
@@ -45,6 +56,7 @@ pub(crate) fn may_show(
             path: Some(name),
             protection: workspace.files.protection(name).map(protection),
             size_bytes: None,
+            answers: &[],
         };
         policy::decide(&policy, &subject).verdict == Verdict::Allow
     })
@@ -59,10 +71,12 @@ impl Effects {
         policy: &policy::Policy,
         file: Names<'_>,
     ) -> Decision {
-        let mut decision = self.decide_file(policy, Action::Read, file, None);
-        if decision.verdict == Verdict::Ask && self.lock().approved_reads.contains(file.real) {
+        let mut decision = self.decide_file(policy, &self.tool(), Action::Read, file, None);
+        let mut inner = self.lock();
+        if decision.verdict == Verdict::Ask && inner.approved_reads.contains(file.real) {
             decision.verdict = Verdict::Allow;
         }
+        inner.uses.note(&decision);
         decision
     }
 
@@ -73,9 +87,10 @@ impl Effects {
 
     /// Decides about one file by its real name, and by the name it was asked for under: a rule or a
     /// protection of either holds.
-    fn decide_file(
+    pub(super) fn decide_file(
         &self,
         policy: &policy::Policy,
+        tool: &ToolFacts,
         action: Action,
         file: Names<'_>,
         size_bytes: Option<u64>,
@@ -83,7 +98,7 @@ impl Effects {
         let files = &self.scope.call.workspace.files;
         let decide = |name| {
             let protection = files.protection(name).map(protection);
-            self.decide(policy, action, Some((name, protection, size_bytes)))
+            self.decide_for(policy, tool, action, Some((name, protection, size_bytes)))
         };
         let decision = decide(file.real);
         if file.asked == file.real {
@@ -93,26 +108,34 @@ impl Effects {
         policy::strictest(&both).cloned().expect("there are two")
     }
 
-    /// Decides about every file of a plan; the strictest decision holds for all.
+    /// Decides about every file of a plan, in its order; the strictest decision holds for all.
     pub(super) async fn decide_plan(
         &self,
         policy: &policy::Policy,
         plan: &Plan,
-    ) -> Result<Decision, CallError> {
+    ) -> Result<Vec<Decision>, CallError> {
+        let tool = self.tool();
         let mut decisions = Vec::with_capacity(plan.files().len());
         for file in plan.files() {
-            let action = match file.action {
-                moss_workspace::Action::Create => Action::Create,
-                moss_workspace::Action::Modify => Action::Modify,
-                moss_workspace::Action::Delete => Action::Delete,
-            };
-            let names = Names { real: &file.real, asked: &file.path };
-            let decision = self.decide_file(policy, action, names, Some(file.after_bytes));
+            let decision = self.decide_planned(policy, &tool, file);
+            let action = action_of(file);
             record::decided(&self.scope, action, Some(&file.real), &decision).await?;
             decisions.push(decision);
         }
-        let strictest = policy::strictest(&decisions);
-        Ok(strictest.cloned().expect("a plan changes at least one file"))
+        Ok(decisions)
+    }
+
+    pub(super) fn decide_planned(
+        &self,
+        policy: &policy::Policy,
+        tool: &ToolFacts,
+        file: &PlannedFile,
+    ) -> Decision {
+        let names = Names { real: &file.real, asked: &file.path };
+        // What cannot be undone is asked about each time.
+        let for_good = ToolFacts { answers: Arc::default(), ..tool.clone() };
+        let tool = if file.retention == Retention::Permanent { &for_good } else { tool };
+        self.decide_file(policy, tool, action_of(file), names, Some(file.after_bytes))
     }
 
     pub(super) fn decide(
@@ -121,7 +144,16 @@ impl Effects {
         action: Action,
         file: Option<(&RelPath, Option<policy::Protection>, Option<u64>)>,
     ) -> Decision {
-        let tool = self.lock().tool.clone();
+        self.decide_for(policy, &self.tool(), action, file)
+    }
+
+    fn decide_for(
+        &self,
+        policy: &policy::Policy,
+        tool: &ToolFacts,
+        action: Action,
+        file: Option<(&RelPath, Option<policy::Protection>, Option<u64>)>,
+    ) -> Decision {
         policy::decide(
             policy,
             &Subject {
@@ -133,7 +165,12 @@ impl Effects {
                 path: file.map(|(path, ..)| path),
                 protection: file.and_then(|(_, protection, _)| protection),
                 size_bytes: file.and_then(|(.., size)| size),
+                answers: &tool.answers,
             },
         )
+    }
+
+    pub(super) fn tool(&self) -> ToolFacts {
+        self.lock().tool.clone()
     }
 }

@@ -38,9 +38,9 @@ fn errors_of_a_file_name_place_and_remedy() {
 
 #[test]
 fn errors_of_a_rule_name_place_and_remedy() {
-    const KEYS: &str = "`name`, `tools`, `plugins`, `callers`, `effects`, `paths`, \
-        `size_bytes_min`, `size_bytes_max`, `decision`, `protected`, `reason`, `match`, \
-        `not_match`";
+    const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
+                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `decision`, `protected`, \
+                    `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",
         &format!("3:1: unknown field `tool`, expected one of {KEYS}; did you mean `tools`?"),

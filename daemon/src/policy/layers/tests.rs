@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
+use crate::policy::standing::{Asked, Asker, StandingAnswer, narrowest};
 use crate::policy::{Protection, decide, explain};
 
 const TOOLS: &[&str] = &["read_file", "create_file", "delete_file", "word-count"];
@@ -39,11 +40,13 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
         subsequence(GLOBS, 0..=2),
         prop::bool::weighted(0.2),
         sized,
-        any::<bool>(),
+        (any::<bool>(), prop::bool::weighted(0.2)),
         verdict,
     )
-        .prop_map(|(tools, effects, paths, by_plugin, size, opens, verdict)| {
-            let mut conditions = list("tools", &tools) + &list("paths", &paths);
+        .prop_map(|(tools, effects, paths, by_plugin, size, (opens, all_but), verdict)| {
+            let not = if all_but { "not_" } else { "" };
+            let mut conditions = list(&format!("{not}tools"), &tools);
+            conditions += &list(&format!("{not}paths"), &paths);
             match size {
                 Some(size) => conditions += &format!("size_bytes_min = {size}\n"),
                 None => conditions += &list("effects", &effects),
@@ -51,7 +54,8 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
             if by_plugin {
                 conditions += "plugins = [\"p*\"]\n";
             }
-            Drawn { conditions, opens: opens && !paths.is_empty(), verdict }
+            let opens = opens && !all_but && !paths.is_empty();
+            Drawn { conditions, opens, verdict }
         })
 }
 
@@ -111,6 +115,7 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
                     _ => None,
                 }),
                 size_bytes: matches!(action, Action::Create | Action::Modify).then_some(1),
+                answers: &[],
             })
         })
     })
@@ -178,6 +183,39 @@ proptest! {
             let decision = decide(&policy, &subject);
             prop_assert!(decision.protected);
             prop_assert!(opened || decision.verdict == Verdict::Deny, "{subject:?}: {decision}");
+        }
+    }
+
+    #[test]
+    fn an_answer_beats_what_the_user_and_the_default_ask_and_nothing_else(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer(),
+        covered in subsequence((0..PATHS.len()).collect::<Vec<_>>(), 1..3),
+        tool in select(TOOLS),
+        action in select(vec![Action::Read, Action::Create, Action::Modify, Action::Delete])
+    ) {
+        let policy = load(&admin, &user, &restricting(&workspace));
+        let asker = Asker { tool, plugin: tool.contains('-').then_some("p"), caller: "caller" };
+        let has_content = matches!(action, Action::Create | Action::Modify);
+        let size_bytes = has_content.then_some(1);
+        let asked = |path: &usize| Asked { action, path: &PATHS[*path], size_bytes };
+        let permissions = narrowest(asker, &covered.iter().map(asked).collect::<Vec<_>>());
+        let answers = [Arc::new(StandingAnswer::imagined(permissions.unwrap()))];
+        for subject in subjects() {
+            let before = decide(&policy, &subject);
+            let after = decide(&policy, &Subject { answers: &answers, ..subject });
+            if before.verdict == after.verdict {
+                prop_assert!(after.rule.answer.is_none(), "{}", after);
+                continue;
+            }
+            prop_assert_eq!((before.verdict, after.verdict), (Verdict::Ask, Verdict::Allow));
+            prop_assert!(after.rule.answer.is_some(), "{}", after);
+            prop_assert!(answers[0].allows(&subject), "{:?}", subject);
+            prop_assert!(!subject.is_guarded(), "{:?}", subject);
+            let explanation = explain(&policy, &subject);
+            let asks = explanation.matched.iter().filter(|rule| rule.verdict == Verdict::Ask);
+            for ask in asks {
+                prop_assert!(matches!(ask.rule.layer, Layer::User | Layer::Default), "{:?}", ask);
+            }
         }
     }
 

@@ -1,0 +1,396 @@
+//! The lasting answers of a workspace: those of sessions in memory, those for always in
+//! `answers.toml` in the state directory.
+//!
+//! The file is replaced as a whole under a lock between processes, and read again where another
+//! process replaced it. How often answers were used is written with the next change, after a while
+//! or at the end: a crash loses those counts and nothing else. A broken file is left alone: no
+//! stored answer is in force then, and none is added.
+
+mod offer;
+pub mod recorded;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use jiff::{SignedDuration, Timestamp};
+use moss_workspace::own::{FileVersion, OwnDir};
+
+pub use self::offer::{Offer, Scope};
+use crate::config;
+use crate::policy::PolicyError;
+use crate::policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
+use crate::policy::standing::{Asker, Permission, StandingAnswer};
+use crate::sessions::SessionKey;
+
+/// The file in the state directory of a workspace.
+pub const FILE_NAME: &str = "answers.toml";
+const LOCK_NAME: &str = "answers.lock";
+/// Longest wait for another process that changes the file.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// How long counts of uses wait to be written.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
+/// How far in the future an answer may have been given: clocks are set back.
+const CLOCK_SLACK: SignedDuration = SignedDuration::from_hours(24);
+/// Digits of an answer's name.
+const ID_DIGITS: usize = 12;
+
+/// The lasting answers of a workspace.
+#[derive(Debug)]
+pub struct Answers {
+    directory: OwnDir,
+    limits: config::Answers,
+    stored: ArcSwap<Loaded>,
+    inner: Mutex<Inner>,
+}
+
+/// Who asks, with all that an answer is bound to.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    /// The tool and its caller.
+    pub asker: Asker<'a>,
+    /// The digest of the plugin's component.
+    pub component: Option<&'a str>,
+    /// The session, if the caller names one.
+    pub session: Option<&'a SessionKey>,
+}
+
+/// An answer as people list it.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// The answer.
+    pub answer: Arc<StandingAnswer>,
+    /// The session that it holds for; none for one that is stored.
+    pub session: Option<String>,
+    /// How often it was used.
+    pub used: Used,
+    /// When it ends: the limits of today may be shorter than those it was given under.
+    pub ends_at: Timestamp,
+}
+
+/// Why an answer holds only once, or cannot be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswersError {
+    /// There are too many.
+    #[error("{0} answers are stored already (answers.answers_max); revoke one first")]
+    Full(usize),
+    /// The file is broken: whatever is in it is not written over.
+    #[error("{0}; mend or remove it")]
+    Broken(Box<PolicyError>),
+    /// The file cannot be written.
+    #[error(transparent)]
+    State(#[from] moss_workspace::Error),
+    /// There is no such answer.
+    #[error("there is no answer `{0}`")]
+    Unknown(String),
+}
+
+/// What the file says.
+#[derive(Debug, Default)]
+struct Loaded {
+    version: Option<FileVersion>,
+    answers: Vec<(Arc<StandingAnswer>, Used)>,
+    problem: Option<Box<PolicyError>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// The answers of sessions, oldest first.
+    sessions: Vec<(SessionKey, Arc<StandingAnswer>)>,
+    /// Uses that are not in the file, by answer.
+    uses: HashMap<String, Used>,
+    flushed_at: Instant,
+}
+
+/// Says what is wrong with the answers that a state directory holds, or how many there are.
+///
+/// # Errors
+///
+/// What is wrong with them.
+pub fn check(state: &Path) -> Result<usize, String> {
+    let Ok(directory) = OwnDir::open(state) else { return Ok(0) };
+    let loaded = load(&directory);
+    loaded.problem.map_or(Ok(loaded.answers.len()), |problem| Err(problem.one_line()))
+}
+
+fn load(directory: &OwnDir) -> Loaded {
+    let path = directory.path().join(FILE_NAME).display().to_string();
+    // First: what changes while it is read is read again.
+    let version = directory.version(FILE_NAME).ok().flatten();
+    let stored = match directory.read(FILE_NAME, FILE_BYTES_MAX as u64) {
+        Ok(None) => Ok(Vec::new()),
+        Ok(Some(bytes)) => String::from_utf8(bytes)
+            .map_err(|_| file::unreadable(&path, "not UTF-8 text".to_owned()))
+            .and_then(|text| file::parse(&path, &text)),
+        Err(error) => Err(file::unreadable(&path, error.to_string())),
+    };
+    match stored {
+        Ok(stored) => Loaded::new(version, stored),
+        Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
+    }
+}
+
+// === impl Answers ===
+
+impl Answers {
+    /// Opens the answers in a state directory, which must exist. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory is not the user's own. A broken file is no error: see
+    /// [`Answers::problem`].
+    pub fn open(state: &Path, limits: config::Answers) -> Result<Self, moss_workspace::Error> {
+        let directory = OwnDir::open(state)?;
+        let stored = ArcSwap::from_pointee(load(&directory));
+        let inner =
+            Inner { sessions: Vec::new(), uses: HashMap::new(), flushed_at: Instant::now() };
+        Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
+    }
+
+    /// Whether the file is another one than was read. Only looks at its name.
+    pub fn is_outdated(&self) -> bool {
+        self.directory.version(FILE_NAME).ok().flatten() != self.stored.load().version
+    }
+
+    /// Reads the file again. Waits for the disk.
+    pub fn reload(&self) {
+        self.stored.store(Arc::new(load(&self.directory)));
+    }
+
+    /// What is wrong with the file, and what holds meanwhile.
+    pub fn problem(&self) -> Option<String> {
+        let stored = self.stored.load();
+        let problem = stored.problem.as_ref()?;
+        Some(format!(
+            "{} (no stored answer is in force until the file is mended or removed)",
+            problem.one_line()
+        ))
+    }
+
+    /// Returns the answers that somebody's effects are held against.
+    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingAnswer>> {
+        let is_for = |answer: &StandingAnswer| {
+            answer.component.as_deref() == of.component && answer.is_for(of.asker)
+        };
+        let mut found = Vec::new();
+        if self.limits.always {
+            let stored = self.stored.load();
+            let of_file = stored.answers.iter().map(|(answer, _)| answer);
+            found.extend(of_file.filter(|a| is_for(a) && self.holds(a, now)).cloned());
+        }
+        if let Some(session) = of.session.filter(|_| self.limits.session) {
+            let inner = self.lock();
+            let of_session = inner.sessions.iter().filter(|(key, _)| key == session);
+            let of_session = of_session.map(|(_, answer)| answer);
+            found.extend(of_session.filter(|a| is_for(a) && now < a.expires_at).cloned());
+        }
+        found
+    }
+
+    /// Offers to remember an answer: for the session, and for always where that may be stored.
+    pub fn offers(
+        &self,
+        of: Situation<'_>,
+        permissions: &[Permission],
+        question: moss_sdk::ContentHash,
+        now: Timestamp,
+    ) -> Vec<Offer> {
+        let hours = |hours: u64| SignedDuration::from_hours(i64::try_from(hours).unwrap_or(0));
+        let until = |hold| now.checked_add(hold).unwrap_or(now);
+        let offer = |scope, until| Offer::new(scope, permissions, of.component, until, question);
+        let mut offers = Vec::new();
+        if let Some(session) = of.session.filter(|_| self.limits.session) {
+            let until = until(hours(self.limits.session_hours));
+            offers.push(offer(Scope::Session(session.clone()), until));
+        }
+        let stored = self.stored.load();
+        let has_room = stored.answers.len() < self.limits.answers_max;
+        if self.limits.always && stored.problem.is_none() && has_room {
+            offers.push(offer(Scope::Always, until(hours(24 * self.limits.always_days))));
+        }
+        offers
+    }
+
+    /// Keeps an answer as it was offered. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be stored; nothing is remembered then.
+    pub fn remember(
+        &self,
+        offer: &Offer,
+        now: Timestamp,
+    ) -> Result<Arc<StandingAnswer>, AnswersError> {
+        let id = crate::ids::random()[..ID_DIGITS].to_owned();
+        match &offer.scope {
+            Scope::Session(key) => {
+                let answer = Arc::new(offer.answer(id, None, now));
+                let mut inner = self.lock();
+                let is_same = |other: &StandingAnswer| offer.is_of(other);
+                inner
+                    .sessions
+                    .retain(|(k, other)| now < other.expires_at && !(k == key && is_same(other)));
+                if inner.sessions.len() >= self.limits.answers_max {
+                    inner.sessions.remove(0);
+                }
+                inner.sessions.push((key.clone(), Arc::clone(&answer)));
+                Ok(answer)
+            }
+            Scope::Always => {
+                let file = self.directory.path().join(FILE_NAME).display().to_string();
+                let answer = offer.answer(id, Some(file), now);
+                let stored = Stored { answer: answer.clone(), used: Used::default() };
+                self.change(now, |all| {
+                    all.retain(|other| !offer.is_of(&other.answer));
+                    if all.len() >= self.limits.answers_max {
+                        return Err(AnswersError::Full(all.len()));
+                    }
+                    all.push(stored);
+                    Ok(())
+                })?;
+                Ok(Arc::new(answer))
+            }
+        }
+    }
+
+    /// Takes an answer back, at once. Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such answer, or the file cannot be changed.
+    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Listed, AnswersError> {
+        let unknown = || AnswersError::Unknown(id.to_owned());
+        let listed = self.list(now).into_iter().find(|listed| listed.answer.id == id);
+        if listed.as_ref().is_some_and(|listed| listed.session.is_some()) {
+            self.lock().sessions.retain(|(_, answer)| answer.id != id);
+            return listed.ok_or_else(unknown);
+        }
+        let mut revoked = None;
+        self.change(now, |all| {
+            let index = all.iter().position(|stored| stored.answer.id == id).ok_or_else(unknown)?;
+            revoked = Some(all.remove(index));
+            Ok(())
+        })?;
+        let Stored { answer, used } = revoked.ok_or_else(unknown)?;
+        Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None, used })
+    }
+
+    /// Lists the answers in force: of the file, then of sessions, oldest first.
+    pub fn list(&self, now: Timestamp) -> Vec<Listed> {
+        let inner = self.lock();
+        let waiting = |answer: &StandingAnswer| inner.uses.get(&answer.id).copied();
+        let stored = self.stored.load();
+        let of_file = stored.answers.iter().filter(|(answer, _)| self.holds(answer, now));
+        let mut listed: Vec<_> = of_file
+            .filter(|_| self.limits.always)
+            .map(|(answer, used)| Listed {
+                answer: Arc::clone(answer),
+                session: None,
+                used: used.plus(waiting(answer).unwrap_or_default()),
+                ends_at: self.ends_at(answer),
+            })
+            .collect();
+        let of_sessions = inner.sessions.iter().filter(|(_, answer)| now < answer.expires_at);
+        listed.extend(of_sessions.map(|(key, answer)| Listed {
+            answer: Arc::clone(answer),
+            session: Some(key.session_id.clone()),
+            used: waiting(answer).unwrap_or_default(),
+            ends_at: answer.expires_at,
+        }));
+        listed
+    }
+
+    /// Notes that an answer let something happen. Returns whether the counts should be written:
+    /// see [`Answers::flush`].
+    pub fn note_use(&self, id: &str, now: Timestamp) -> bool {
+        let mut inner = self.lock();
+        let used = inner.uses.entry(id.to_owned()).or_default();
+        *used = used.plus(Used { count: 1, last_at: Some(now) });
+        inner.flushed_at.elapsed() >= FLUSH_INTERVAL
+    }
+
+    /// Writes how often answers were used. Waits for the disk; a failure costs the counts only.
+    pub fn flush(&self, now: Timestamp) {
+        let is_stored =
+            |id: &String| self.stored.load().answers.iter().any(|(answer, _)| answer.id == *id);
+        let is_due = self.lock().uses.keys().any(is_stored);
+        if is_due && let Err(error) = self.change(now, |_| Ok(())) {
+            tracing::warn!(%error, "how often answers were used is not written");
+        }
+        self.lock().flushed_at = Instant::now();
+    }
+
+    /// Changes the file, under its lock: what is over goes, the counts come in.
+    fn change(
+        &self,
+        now: Timestamp,
+        change: impl FnOnce(&mut Vec<Stored>) -> Result<(), AnswersError>,
+    ) -> Result<(), AnswersError> {
+        let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
+        let loaded = load(&self.directory);
+        if let Some(problem) = &loaded.problem {
+            let problem = problem.clone();
+            self.stored.store(Arc::new(loaded));
+            return Err(AnswersError::Broken(problem));
+        }
+        let waiting = self.lock().uses.clone();
+        let holds = |(answer, _): &&(Arc<StandingAnswer>, Used)| now < self.ends_at(answer);
+        let mut all: Vec<_> = loaded
+            .answers
+            .iter()
+            .filter(holds)
+            .map(|(answer, used)| Stored {
+                answer: answer.as_ref().clone(),
+                used: used.plus(waiting.get(&answer.id).copied().unwrap_or_default()),
+            })
+            .collect();
+        change(&mut all)?;
+        self.directory.write(FILE_NAME, file::render(&all).as_bytes())?;
+        let mut inner = self.lock();
+        for (answer, _) in &loaded.answers {
+            if let Some(written) = waiting.get(&answer.id) {
+                inner.uses.entry(answer.id.clone()).and_modify(|used| used.count -= written.count);
+            }
+        }
+        let Inner { sessions, uses, .. } = &mut *inner;
+        uses.retain(|id, used| {
+            let is_left = all.iter().any(|stored| stored.answer.id == *id)
+                || sessions.iter().any(|(_, answer)| answer.id == *id);
+            used.count > 0 && is_left
+        });
+        drop(inner);
+        let version = self.directory.version(FILE_NAME)?;
+        self.stored.store(Arc::new(Loaded::new(version, all)));
+        Ok(())
+    }
+
+    fn ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+        let hours = i64::try_from(24 * self.limits.always_days).unwrap_or(i64::MAX);
+        let latest = answer.answered_at.checked_add(SignedDuration::from_hours(hours));
+        latest.unwrap_or(Timestamp::MAX).min(answer.expires_at)
+    }
+
+    fn holds(&self, answer: &StandingAnswer, now: Timestamp) -> bool {
+        let earliest = answer.answered_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
+        earliest <= now && now < self.ends_at(answer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Loaded ===
+
+impl Loaded {
+    fn new(version: Option<FileVersion>, stored: Vec<Stored>) -> Self {
+        let answers =
+            stored.into_iter().map(|stored| (Arc::new(stored.answer), stored.used)).collect();
+        Self { version, answers, problem: None }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! What a person is offered besides a yes for once: the exact terms, and how long they hold.
+
+use jiff::Timestamp;
+use moss_sdk::ContentHash;
+
+use crate::policy::standing::{Permission, StandingAnswer, file};
+use crate::sessions::SessionKey;
+
+/// An answer that a person may give, with the text that the person reads before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// For how long.
+    pub scope: Scope,
+    /// The answer as it would be stored, in TOML.
+    pub terms: String,
+    /// When it ends.
+    pub expires_at: Timestamp,
+    /// Names the offer; bound to the question, the scope and every word of the terms.
+    pub digest: ContentHash,
+    permissions: Vec<Permission>,
+    component: Option<String>,
+}
+
+/// How long an answer holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// For calls of this session, while the daemon runs.
+    Session(SessionKey),
+    /// Until it expires or is revoked.
+    Always,
+}
+
+// === impl Offer ===
+
+impl Offer {
+    pub(super) fn new(
+        scope: Scope,
+        permissions: &[Permission],
+        component: Option<&str>,
+        expires_at: Timestamp,
+        question: ContentHash,
+    ) -> Self {
+        // To the second: the text says all of it.
+        let expires_at = Timestamp::from_second(expires_at.as_second()).unwrap_or(expires_at);
+        let terms = file::terms(permissions, component, expires_at);
+        let session = match &scope {
+            Scope::Session(key) => key.session_id.as_str(),
+            Scope::Always => "",
+        };
+        let mut hasher = blake3::Hasher::new();
+        for part in [question.to_string().as_str(), scope.as_str(), session, &terms] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        Self {
+            scope,
+            terms,
+            expires_at,
+            digest: ContentHash::from_bytes(hasher.finalize().into()),
+            permissions: permissions.to_vec(),
+            component: component.map(ToOwned::to_owned),
+        }
+    }
+
+    /// Makes the answer; `file` is where it is stored, if it is.
+    pub(super) fn answer(
+        &self,
+        id: String,
+        file: Option<String>,
+        answered_at: Timestamp,
+    ) -> StandingAnswer {
+        StandingAnswer {
+            rule: StandingAnswer::rule_of(&id, self.scope.as_str(), file, self.expires_at),
+            id,
+            permissions: self.permissions.clone(),
+            component: self.component.clone(),
+            answered_at: Timestamp::from_second(answered_at.as_second()).unwrap_or(answered_at),
+            expires_at: self.expires_at,
+        }
+    }
+
+    /// Whether an answer allows the same.
+    pub(super) fn is_of(&self, answer: &StandingAnswer) -> bool {
+        answer.permissions == self.permissions && answer.component == self.component
+    }
+}
+
+// === impl Scope ===
+
+impl Scope {
+    /// Returns the word for it: `session` or `always`.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Session(_) => "session",
+            Self::Always => "always",
+        }
+    }
+}

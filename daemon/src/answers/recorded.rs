@@ -1,0 +1,110 @@
+//! Keeping answers and taking them back, each with its record in the journal: an answer that leaves
+//! no trace is not kept.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::task::spawn_blocking;
+
+use super::{AnswersError, Listed, Scope};
+use crate::confirm::{Confirmation, Question, Taken};
+use crate::journal::redact::Text;
+use crate::journal::{Durability, Event, JournalError, Record};
+use crate::policy::standing::StandingAnswer;
+use crate::state::{Daemon, UnknownWorkspace, WorkspaceState};
+
+/// What became of an answer.
+#[derive(Debug)]
+pub struct Settled {
+    /// The question, answered.
+    pub confirmation: Arc<Confirmation>,
+    /// What is remembered; none for an answer that holds once. Otherwise why it holds only once.
+    pub remembered: Option<Result<Listed, KeepError>>,
+}
+
+/// Why an answer is not kept, or not taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// It cannot be stored, or there is none.
+    #[error(transparent)]
+    Answers(#[from] AnswersError),
+    /// It cannot be recorded.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The workspace is not served any more.
+    #[error(transparent)]
+    Workspace(#[from] UnknownWorkspace),
+    /// A defect of moss.
+    #[error("the work broke; this is a defect of moss")]
+    Broken,
+}
+
+/// Keeps what is to be remembered of an answer, then tells the caller who waits for it: the next
+/// call is not asked again. An answer that cannot be kept holds once.
+pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
+    let remembered = match taken.remember.clone() {
+        None => None,
+        Some(offer) => Some(keep(daemon, &taken.confirmation.question, offer).await),
+    };
+    if let Some(Err(error)) = &remembered {
+        tracing::warn!(%error, "an answer holds only once: it cannot be remembered");
+    }
+    Settled { confirmation: taken.deliver(), remembered }
+}
+
+async fn keep(
+    daemon: &Daemon,
+    question: &Question,
+    offer: super::Offer,
+) -> Result<Listed, KeepError> {
+    let workspace = daemon.workspace(&question.workspace)?;
+    let session = match &offer.scope {
+        Scope::Session(key) => Some(key.session_id.clone()),
+        Scope::Always => None,
+    };
+    let (scope, terms) = (offer.scope.as_str(), Text::new(&offer.terms));
+    let keeper = Arc::clone(&workspace);
+    let remember = move || keeper.answers.remember(&offer, Timestamp::now());
+    let answer = spawn_blocking(remember).await.map_err(|_| KeepError::Broken)??;
+    let event = Event::AnswerStored {
+        answer: answer.id.clone(),
+        scope,
+        session: session.as_deref().map(Text::new),
+        terms,
+    };
+    if let Err(error) = write(&workspace, &question.call_id, &answer, event).await {
+        let id = answer.id.clone();
+        let forget = move || workspace.answers.revoke(&id, Timestamp::now());
+        spawn_blocking(forget).await.map_err(|_| KeepError::Broken)??;
+        return Err(error.into());
+    }
+    let ends_at = answer.expires_at;
+    Ok(Listed { answer, session, used: Default::default(), ends_at })
+}
+
+/// Takes an answer back, at once.
+///
+/// # Errors
+///
+/// Where there is no such answer, or it cannot be taken back. An answer that is taken back and
+/// cannot be recorded is taken back.
+pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Listed, KeepError> {
+    let keeper = Arc::clone(workspace);
+    let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
+    let listed = spawn_blocking(revoke).await.map_err(|_| KeepError::Broken)??;
+    let event = Event::AnswerRevoked { answer: listed.answer.id.clone() };
+    write(workspace, "", &listed.answer, event).await?;
+    Ok(listed)
+}
+
+async fn write(
+    workspace: &WorkspaceState,
+    call_id: &str,
+    answer: &StandingAnswer,
+    event: Event,
+) -> Result<(), JournalError> {
+    let tool = answer.permissions.first().map(|permission| permission.tool.as_str());
+    let tool = Text::new(tool.unwrap_or_default());
+    let record = Record { call_id: call_id.to_owned(), tool, event };
+    workspace.journal.record(record, Durability::Durable).await
+}

@@ -1,0 +1,297 @@
+//! Tests of the module `answers`. Time is what they say it is.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use moss_sdk::{ContentHash, RelPath};
+use tempfile::TempDir;
+
+use super::*;
+use crate::config::Config;
+use crate::policy::Action;
+use crate::policy::standing::{Asked, narrowest};
+
+const ASKER: Asker<'static> = Asker { tool: "replace_text", plugin: None, caller: "caller" };
+const QUESTION: ContentHash = ContentHash::from_bytes([7; 32]);
+
+fn now() -> Timestamp {
+    "2026-11-21T12:00:00Z".parse().unwrap()
+}
+
+fn later(hours: i64) -> Timestamp {
+    now() + SignedDuration::from_hours(hours)
+}
+
+fn limits() -> config::Answers {
+    Config::default().answers
+}
+
+fn open(state: &TempDir) -> Answers {
+    Answers::open(state.path(), limits()).unwrap()
+}
+
+fn session(session_id: &str) -> SessionKey {
+    SessionKey { caller: "caller".to_owned(), session_id: session_id.to_owned() }
+}
+
+fn situation(session: Option<&SessionKey>) -> Situation<'_> {
+    Situation { asker: ASKER, component: None, session }
+}
+
+fn permissions(path: &str) -> Vec<Permission> {
+    let path = RelPath::parse(path).unwrap();
+    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    narrowest(ASKER, &[asked]).unwrap()
+}
+
+/// Offers what is asked about a file, and keeps the answer.
+fn remember(answers: &Answers, path: &str, key: Option<&SessionKey>) -> Arc<StandingAnswer> {
+    let offers = answers.offers(situation(key), &permissions(path), QUESTION, now());
+    let wanted = if key.is_some() { "session" } else { "always" };
+    let offer = offers.iter().find(|offer| offer.scope.as_str() == wanted).unwrap();
+    answers.remember(offer, now()).unwrap()
+}
+
+fn in_force(answers: &Answers, key: Option<&SessionKey>, at: Timestamp) -> usize {
+    answers.in_force(situation(key), at).len()
+}
+
+fn text(state: &TempDir) -> String {
+    std::fs::read_to_string(state.path().join(FILE_NAME)).unwrap()
+}
+
+#[test]
+fn a_stored_answer_survives_and_ends() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let answer = remember(&answers, "a", None);
+    let file = state.path().join(FILE_NAME);
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(text(&state).contains(&answer.id), "{}", text(&state));
+    for answers in [answers, open(&state)] {
+        let found = answers.in_force(situation(None), later(24 * 30 - 1));
+        assert_eq!(found.len(), 1);
+        assert_eq!(*found[0], *answer);
+        assert_eq!(in_force(&answers, None, later(24 * 30)), 0, "it is over");
+        assert_eq!(in_force(&answers, None, later(-48)), 0, "it is not given yet");
+        assert!(answers.list(later(24 * 30)).is_empty());
+    }
+    // What is over goes with the next change.
+    let answers = open(&state);
+    let offers = answers.offers(situation(None), &permissions("b"), QUESTION, later(24 * 40));
+    answers.remember(&offers[0], later(24 * 40)).unwrap();
+    assert!(!text(&state).contains(&answer.id), "{}", text(&state));
+}
+
+#[test]
+fn an_answer_of_a_session_is_its_alone_and_is_not_stored() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let (one, other) = (session("one"), session("other"));
+    remember(&answers, "a", Some(&one));
+    assert_eq!(in_force(&answers, Some(&one), later(11)), 1);
+    assert_eq!(in_force(&answers, Some(&one), later(12)), 0);
+    assert_eq!(in_force(&answers, Some(&other), now()), 0);
+    assert_eq!(in_force(&answers, None, now()), 0);
+    let approver = SessionKey { caller: "approver".to_owned(), ..one.clone() };
+    assert_eq!(in_force(&answers, Some(&approver), now()), 0);
+    assert!(!state.path().join(FILE_NAME).exists());
+    assert_eq!(in_force(&open(&state), Some(&one), now()), 0);
+    // Without a session none is offered.
+    let offers = answers.offers(situation(None), &permissions("a"), QUESTION, now());
+    assert_eq!(offers.iter().map(|offer| offer.scope.as_str()).collect::<Vec<_>>(), ["always"]);
+}
+
+#[test]
+fn an_answer_is_bound_to_tool_caller_plugin_and_component() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let (asker, digest) = (Asker { plugin: Some("p"), ..ASKER }, "0a".repeat(32));
+    let of = Situation { asker, component: Some(&digest), session: None };
+    let path = RelPath::parse("a").unwrap();
+    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let offers = answers.offers(of, &narrowest(asker, &[asked]).unwrap(), QUESTION, now());
+    assert!(offers[0].terms.contains(&digest), "{}", offers[0].terms);
+    answers.remember(&offers[0], now()).unwrap();
+    for answers in [answers, open(&state)] {
+        let count = |of| answers.in_force(of, now()).len();
+        assert_eq!(count(of), 1);
+        assert_eq!(count(Situation { component: Some("0b"), ..of }), 0);
+        assert_eq!(count(Situation { component: None, ..of }), 0);
+        for other in [
+            Asker { tool: "create_file", ..asker },
+            Asker { plugin: None, ..asker },
+            Asker { plugin: Some("q"), ..asker },
+            Asker { caller: "approver", ..asker },
+        ] {
+            assert_eq!(count(Situation { asker: other, ..of }), 0, "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn a_revoked_answer_is_gone_at_once_and_for_good() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let key = session("s");
+    let stored = remember(&answers, "a", None);
+    let of_session = remember(&answers, "b", Some(&key));
+    assert_eq!(in_force(&answers, Some(&key), now()), 2);
+    assert_eq!(answers.revoke(&stored.id, now()).unwrap().answer, stored);
+    assert_eq!(in_force(&answers, Some(&key), now()), 1);
+    let listed = answers.revoke(&of_session.id, now()).unwrap();
+    assert_eq!(listed.session.as_deref(), Some("s"));
+    assert_eq!(in_force(&answers, Some(&key), now()), 0);
+    for id in [stored.id.as_str(), of_session.id.as_str(), ""] {
+        assert!(matches!(answers.revoke(id, now()), Err(AnswersError::Unknown(_))), "{id}");
+    }
+    assert_eq!(in_force(&open(&state), None, now()), 0);
+}
+
+#[test]
+fn what_another_process_does_is_seen_and_kept() {
+    let state = TempDir::new().unwrap();
+    let (one, other) = (open(&state), open(&state));
+    let first = remember(&one, "a", None);
+    assert!(other.is_outdated() && !one.is_outdated());
+    let second = remember(&other, "b", None);
+    assert!(one.is_outdated() && !other.is_outdated());
+    one.reload();
+    assert_eq!(in_force(&one, None, now()), 2);
+    one.revoke(&first.id, now()).unwrap();
+    other.reload();
+    let left: Vec<_> = other.list(now()).iter().map(|listed| listed.answer.id.clone()).collect();
+    assert_eq!(left, std::slice::from_ref(&second.id));
+    std::fs::remove_file(state.path().join(FILE_NAME)).unwrap();
+    assert!(other.is_outdated());
+}
+
+#[test]
+fn uses_are_counted_over_processes_and_ends() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let answer = remember(&answers, "a", None);
+    answers.note_use(&answer.id, later(1));
+    assert!(!answers.note_use(&answer.id, later(2)), "it is too soon to write");
+    let used = |answers: &Answers| answers.list(later(3))[0].used;
+    assert_eq!(used(&answers), Used { count: 2, last_at: Some(later(2)) });
+    assert_eq!(used(&open(&state)).count, 0, "they are written later");
+    answers.flush(later(3));
+    assert_eq!(used(&answers).count, 2, "they are not counted twice");
+    answers.flush(later(3));
+    let again = open(&state);
+    assert_eq!(used(&again), Used { count: 2, last_at: Some(later(2)) });
+    again.note_use(&answer.id, later(3));
+    again.flush(later(3));
+    answers.reload();
+    assert_eq!(used(&answers).count, 3);
+}
+
+#[test]
+fn a_broken_file_gives_nothing_and_is_left_alone() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let answer = remember(&answers, "a", None);
+    let whole = text(&state);
+    let offers = answers.offers(situation(None), &permissions("b"), QUESTION, now());
+    for broken in ["nonsense", &whole.replace("\"a\"", "\"**\""), &whole[..whole.len() / 2]] {
+        std::fs::write(state.path().join(FILE_NAME), broken).unwrap();
+        assert!(answers.is_outdated());
+        answers.reload();
+        assert_eq!((in_force(&answers, None, now()), answers.list(now()).len()), (0, 0));
+        let problem = answers.problem().unwrap();
+        assert!(problem.contains("answers.toml:") && problem.contains("no stored answer"));
+        assert!(check(state.path()).unwrap_err().contains("answers.toml:"));
+        assert!(answers.offers(situation(None), &permissions("b"), QUESTION, now()).is_empty());
+        let refused = answers.remember(&offers[0], now()).unwrap_err();
+        assert!(matches!(refused, AnswersError::Broken(_)), "{refused}");
+        assert!(answers.revoke(&answer.id, now()).is_err());
+        assert_eq!(text(&state), broken);
+    }
+    // Answers of sessions do not stand in it.
+    let key = session("s");
+    remember(&answers, "c", Some(&key));
+    assert_eq!(in_force(&answers, Some(&key), now()), 1);
+    std::fs::write(state.path().join(FILE_NAME), &whole).unwrap();
+    answers.reload();
+    assert_eq!((in_force(&answers, None, now()), answers.problem()), (1, None));
+    assert_eq!(check(state.path()), Ok(1));
+    let open_to_others = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(state.path().join(FILE_NAME), open_to_others).unwrap();
+    answers.reload();
+    assert_eq!(in_force(&answers, None, now()), 0);
+    assert!(answers.problem().unwrap().contains("can be written by other users"));
+}
+
+#[test]
+fn what_is_forbidden_is_neither_offered_nor_in_force() {
+    let state = TempDir::new().unwrap();
+    let key = session("s");
+    remember(&open(&state), "a", None);
+    let with = |limits| Answers::open(state.path(), limits).unwrap();
+    let scopes = |answers: &Answers| {
+        let offers = answers.offers(situation(Some(&key)), &permissions("b"), QUESTION, now());
+        offers.iter().map(|offer| offer.scope.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(scopes(&open(&state)), ["session", "always"]);
+    let without_always = with(config::Answers { always: false, ..limits() });
+    assert_eq!(scopes(&without_always), ["session"]);
+    assert_eq!(in_force(&without_always, None, now()), 0);
+    assert!(without_always.list(now()).is_empty());
+    assert_eq!(scopes(&with(config::Answers { session: false, ..limits() })), ["always"]);
+    assert_eq!(scopes(&with(config::Answers { answers_max: 1, ..limits() })), ["session"]);
+    // A shorter time holds for what was stored under a longer one.
+    let short = with(config::Answers { always_days: 2, ..limits() });
+    assert_eq!(in_force(&short, None, later(47)), 1);
+    assert_eq!(in_force(&short, None, later(48)), 0);
+    assert_eq!(short.list(now())[0].ends_at, later(48));
+}
+
+#[test]
+fn the_same_answer_given_again_takes_the_place_of_the_first() {
+    let state = TempDir::new().unwrap();
+    let answers = Answers::open(state.path(), config::Answers { answers_max: 2, ..limits() });
+    let answers = answers.unwrap();
+    let key = session("s");
+    for path in ["a", "a", "b"] {
+        if path == "b" {
+            remember(&answers, path, None);
+        }
+        remember(&answers, path, Some(&key));
+    }
+    let first = remember(&answers, "a", None);
+    assert_eq!(answers.list(now()).len(), 4);
+    let offers = open(&state).offers(situation(None), &permissions("c"), QUESTION, now());
+    let full = answers.remember(&offers[0], now()).unwrap_err();
+    assert!(matches!(full, AnswersError::Full(2)), "{full}");
+    let same = open(&state).offers(situation(None), &permissions("a"), QUESTION, now());
+    let second = answers.remember(&same[0], now()).unwrap();
+    assert_ne!(first.id, second.id);
+    assert!(answers.list(now()).iter().all(|listed| listed.answer.id != first.id));
+    // Of sessions the oldest is forgotten: it asks again.
+    remember(&answers, "c", Some(&key));
+    let of_session = answers.list(now()).into_iter().filter(|listed| listed.session.is_some());
+    let paths: Vec<_> = of_session
+        .flat_map(|listed| listed.answer.permissions[0].paths.clone())
+        .map(|path| path.to_string())
+        .collect();
+    assert_eq!(paths, ["b", "c"]);
+}
+
+#[test]
+fn an_offer_is_bound_to_its_question_and_to_every_word() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let key = session("s");
+    let digests = |path: &str, key: &SessionKey, question, at| -> Vec<_> {
+        let offers = answers.offers(situation(Some(key)), &permissions(path), question, at);
+        offers.iter().map(|offer| offer.digest).collect()
+    };
+    let mut all = digests("a", &key, QUESTION, now());
+    all.extend(digests("b", &key, QUESTION, now()));
+    all.extend(digests("a", &key, ContentHash::from_bytes([8; 32]), now()));
+    all.extend(digests("a", &key, QUESTION, later(1)));
+    all.push(digests("a", &session("t"), QUESTION, now())[0]);
+    let distinct: std::collections::HashSet<_> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len());
+    assert_eq!(digests("a", &key, QUESTION, now()), all[..2]);
+}

@@ -1,0 +1,145 @@
+//! Lasting answers in a call: which are in force, which are offered with a question, and what is
+//! left of those that were used.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use moss_sdk::ContentHash;
+use moss_workspace::Plan;
+
+use super::decide::action_of;
+use super::{Effects, Names, ToolFacts};
+use crate::answers::{Offer, Situation};
+use crate::call::{CallError, Work, record};
+use crate::policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
+use crate::policy::{Action, Decision, Policy, Verdict};
+
+/// The lasting answers that let something happen in a call.
+#[derive(Debug, Default)]
+pub(super) struct Uses(BTreeSet<String>);
+
+// === impl Uses ===
+
+impl Uses {
+    /// Notes the answer by which something was allowed, if it was by one.
+    pub(super) fn note(&mut self, decision: &Decision) {
+        let allowed = Some(&decision.rule).filter(|_| decision.verdict == Verdict::Allow);
+        if let Some(id) = allowed.and_then(|rule| rule.answer.as_ref())
+            && !self.0.contains(id)
+        {
+            self.0.insert(id.clone());
+        }
+    }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Finds the answers in force now. What another process stored or took back counts.
+    pub(super) async fn look_for_answers(&self) {
+        let workspace = &self.scope.call.workspace;
+        if workspace.answers.is_outdated() {
+            let workspace = Arc::clone(workspace);
+            let reload = move || workspace.answers.reload();
+            // Only a defect breaks it, which is logged: then what was read before stays.
+            let _ = self.scope.blocking(reload).await;
+        }
+        let answers = self.situated(&self.tool(), |situation| {
+            workspace.answers.in_force(situation, Timestamp::now())
+        });
+        self.lock().tool.answers = Arc::new(answers);
+    }
+
+    /// What may be offered with the question about changes: the narrowest answers that would have
+    /// made it needless.
+    pub(super) fn offers_to_change(
+        &self,
+        policy: &Policy,
+        plan: &Plan,
+        each: &[Decision],
+        question: ContentHash,
+    ) -> Vec<Offer> {
+        let files = plan.files().iter().zip(each);
+        let asked = files.filter(|(_, decision)| decision.verdict == Verdict::Ask);
+        let effects: Vec<_> = asked
+            .flat_map(|(file, _)| {
+                let size_bytes = Some(file.after_bytes);
+                [&file.real, &file.path].map(|path| Asked {
+                    action: action_of(file),
+                    path,
+                    size_bytes,
+                })
+            })
+            .collect();
+        self.offers(&effects, question, |tool| {
+            let verdict = |file| self.decide_planned(policy, tool, file).verdict;
+            plan.files().iter().all(|file| verdict(file) == Verdict::Allow)
+        })
+    }
+
+    /// As [`Effects::offers_to_change`], for one file that is read.
+    pub(super) fn offers_to_read(&self, file: Names<'_>, question: ContentHash) -> Vec<Offer> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        let read = |path| Asked { action: Action::Read, path, size_bytes: None };
+        self.offers(&[read(file.real), read(file.asked)], question, |tool| {
+            self.decide_file(&policy, tool, Action::Read, file, None).verdict == Verdict::Allow
+        })
+    }
+
+    fn offers(
+        &self,
+        effects: &[Asked<'_>],
+        question: ContentHash,
+        would_do: impl Fn(&ToolFacts) -> bool,
+    ) -> Vec<Offer> {
+        if matches!(self.scope.call.work, Work::Undo { .. }) {
+            return Vec::new();
+        }
+        let tool = self.tool();
+        let permissions = self.situated(&tool, |situation| narrowest(situation.asker, effects));
+        let would = |permissions: &Vec<Permission>| {
+            let mut answers = tool.answers.as_ref().clone();
+            answers.push(Arc::new(StandingAnswer::imagined(permissions.clone())));
+            would_do(&ToolFacts { answers: Arc::new(answers), ..tool.clone() })
+        };
+        let Some(permissions) = permissions.filter(would) else { return Vec::new() };
+        let answers = &self.scope.call.workspace.answers;
+        self.situated(&tool, |situation| {
+            answers.offers(situation, &permissions, question, Timestamp::now())
+        })
+    }
+
+    /// Says who asks, as answers are bound to it.
+    fn situated<T>(&self, tool: &ToolFacts, then: impl FnOnce(Situation<'_>) -> T) -> T {
+        let call = &self.scope.call;
+        let session = call.session();
+        let asker =
+            Asker { tool: call.tool(), plugin: tool.plugin.as_deref(), caller: call.role.as_str() };
+        let component = tool.component.as_deref();
+        then(Situation { asker, component, session: session.as_ref() })
+    }
+
+    /// Notes the answers by which changes are allowed that are about to be written.
+    pub(super) fn note_uses(&self, each: &[Decision]) {
+        let mut inner = self.lock();
+        each.iter().for_each(|decision| inner.uses.note(decision));
+    }
+
+    /// Records and counts the answers that were used, each once for the call.
+    pub(super) async fn record_uses(&self) -> Result<(), CallError> {
+        let uses = std::mem::take(&mut self.lock().uses);
+        let workspace = &self.scope.call.workspace;
+        let mut is_due = false;
+        for id in uses.0 {
+            is_due |= workspace.answers.note_use(&id, Timestamp::now());
+            record::answer_used(&self.scope, id).await?;
+        }
+        if is_due {
+            let workspace = Arc::clone(workspace);
+            // A count that is not written is written later.
+            let _ = self.scope.blocking(move || workspace.answers.flush(Timestamp::now())).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,448 @@
+//! Answers that last: what is offered, what they cover, how they end, and who may give them.
+
+use moss_proto::v1;
+use moss_proto::v1::AnswerScope::{self, Always, Session};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+use tonic::{Code, Status};
+
+use crate::harness::guests::{install, spread};
+use crate::harness::{Client, Daemon, Site, output, reason, refusing, waiting};
+use crate::plugins::settled;
+use crate::policy::{Fate, explained, fate};
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({"path": path, "oldText": old, "newText": new})
+}
+
+fn in_session(call: v1::Call, session_id: &str) -> v1::Call {
+    v1::Call { session_id: session_id.to_owned(), ..call }
+}
+
+/// Makes a call that asks, and answers it for longer than once.
+async fn remembered(
+    daemon: &Daemon,
+    call: v1::Call,
+    scope: AnswerScope,
+) -> (v1::Confirmation, v1::ResolveConfirmationResponse) {
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut events = caller.stream(call).await.unwrap();
+    let question = events.question().await;
+    let offer = offer(&question, scope).digest.clone();
+    let resolved = resolve(&approver, &question, &offer).await.unwrap();
+    output(&events.end().await.unwrap());
+    (question, resolved)
+}
+
+fn offer(question: &v1::Confirmation, scope: AnswerScope) -> &v1::OfferedAnswer {
+    let found = question.offers.iter().find(|offer| offer.scope() == scope);
+    found.unwrap_or_else(|| panic!("no offer for {scope:?}: {question:?}"))
+}
+
+async fn resolve(
+    client: &Client,
+    question: &v1::Confirmation,
+    remember: &str,
+) -> Result<v1::ResolveConfirmationResponse, Status> {
+    let request = v1::ResolveConfirmationRequest {
+        id: question.id.clone(),
+        verdict: v1::Verdict::Approve.into(),
+        digest: question.digest.clone(),
+        reason: String::new(),
+        remember: remember.to_owned(),
+    };
+    Ok(client.confirmations().resolve_confirmation(request).await?.into_inner())
+}
+
+async fn answers(client: &Client) -> Vec<v1::LastingAnswer> {
+    let response = client.policy().list_answers(v1::ListAnswersRequest::default()).await;
+    response.unwrap().into_inner().answers
+}
+
+async fn revoke(client: &Client, id: &str) -> Result<v1::LastingAnswer, Status> {
+    let request = v1::RevokeAnswerRequest { id: id.to_owned(), ..Default::default() };
+    let response = client.policy().revoke_answer(request).await?.into_inner();
+    Ok(response.answer.unwrap())
+}
+
+/// What the journal says of answers, oldest first: kind and answer.
+fn records(site: &Site) -> Vec<(String, String)> {
+    let file = site.workspace_state().join("audit.db");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags).unwrap();
+    let mut statement = connection.prepare("SELECT record FROM audit ORDER BY seq").unwrap();
+    let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let records = rows.map(|row| serde_json::from_str::<Value>(&row.unwrap()).unwrap());
+    let word = |record: &Value, key: &str| record[key].as_str().unwrap_or_default().to_owned();
+    let of_answers = records.filter(|record| word(record, "kind").starts_with("answer_"));
+    of_answers.map(|record| (word(&record, "kind"), word(&record, "answer"))).collect()
+}
+
+#[tokio::test]
+async fn an_answer_for_always_covers_what_it_says_until_it_is_revoked() {
+    let site = Site::new();
+    site.write("a [1].txt", "one\n");
+    site.write("b.txt", "one\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let call = waiting("replace_text", edit("a [1].txt", "one", "two"));
+    let (question, resolved) = remembered(&daemon, call, Always).await;
+    let answer = resolved.answer.unwrap();
+    let offered = offer(&question, Always);
+    assert_eq!(answer.rule_toml, offered.rule_toml);
+    assert_eq!(answer.expires_at, offered.expires_at);
+    let rule = "tools = [\"replace_text\"]\ncallers = [\"caller\"]\neffects = [\"modify\"]\n\
+                paths = ['a \\[1\\].txt']\nsize_bytes_max = 65536\ndecision = \"allow\"\n";
+    assert!(offered.rule_toml.ends_with(rule), "{}", offered.rule_toml);
+    let file = std::fs::read_to_string(site.workspace_state().join("answers.toml")).unwrap();
+    assert!(file.contains(rule) && file.contains(&answer.id), "{file}");
+
+    // The same again, with another text, is not asked about.
+    let again = edit("a [1].txt", "two", "three");
+    assert_eq!(fate(&caller, "replace_text", again).await, Fate::Allowed);
+    // Another path, tool, effect, size or caller is.
+    assert_eq!(fate(&caller, "replace_text", edit("b.txt", "one", "2")).await, Fate::Asked);
+    let large = edit("a [1].txt", "three", &"x".repeat(70_000));
+    assert_eq!(fate(&caller, "replace_text", large).await, Fate::Asked);
+    let same_path = json!({"path": "a [1].txt"});
+    assert_eq!(fate(&caller, "delete_file", same_path).await, Fate::Asked);
+    let lines = json!({"path": "a [1].txt", "startLine": 1, "endLine": 1, "content": "four"});
+    assert_eq!(fate(&caller, "replace_lines", lines).await, Fate::Asked);
+    let third = edit("a [1].txt", "three", "four");
+    assert_eq!(fate(&approver, "replace_text", third.clone()).await, Fate::Asked);
+
+    let listed = answers(&caller).await;
+    assert_eq!((listed.len(), listed[0].uses, &listed[0].id), (1, 1, &answer.id));
+    assert!(listed[0].last_used_at.is_some());
+
+    assert_eq!(revoke(&approver, &answer.id).await.unwrap().id, answer.id);
+    assert_eq!(fate(&caller, "replace_text", third).await, Fate::Asked);
+    assert!(answers(&caller).await.is_empty());
+    let status = revoke(&approver, &answer.id).await.unwrap_err();
+    assert_eq!((status.code(), reason(&status)), (Code::NotFound, "ANSWER_UNKNOWN".to_owned()));
+    daemon.stop();
+    let expected = ["answer_stored", "answer_used", "answer_revoked"];
+    assert_eq!(records(&site), expected.map(|kind| (kind.to_owned(), answer.id.clone())));
+}
+
+#[tokio::test]
+async fn an_answer_for_a_session_holds_for_it_while_the_daemon_runs() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let create = |path: &str| json!({"path": path, "content": "x\n"});
+    let call = in_session(waiting("create_file", create("a.txt")), "one");
+    let (_, resolved) = remembered(&daemon, call, Session).await;
+    let answer = resolved.answer.unwrap();
+    assert_eq!((answer.scope(), answer.session_id.as_str()), (Session, "one"));
+    let again = async |session_id: &str| {
+        std::fs::remove_file(site.workspace().join("a.txt")).unwrap_or_default();
+        let call = in_session(refusing("create_file", create("a.txt")), session_id);
+        caller.call(call).await.map_err(|status| reason(&status))
+    };
+    output(&again("one").await.unwrap());
+    for other in ["two", ""] {
+        assert_eq!(again(other).await.unwrap_err(), "CONFIRMATION_REQUIRED", "{other}");
+    }
+    let other_path = in_session(refusing("create_file", create("b.txt")), "one");
+    assert_eq!(reason(&caller.call(other_path).await.unwrap_err()), "CONFIRMATION_REQUIRED");
+    assert!(!site.workspace_state().join("answers.toml").exists());
+    site.write("c.txt", "x\n");
+    let delete = json!({"path": "c.txt"});
+    let call = in_session(waiting("delete_file", delete.clone()), "one");
+    remembered(&daemon, call, Session).await;
+    site.write("c.txt", "x\n");
+    let explain = async |session_id: &str| {
+        let request = v1::ExplainPolicyRequest {
+            tool: "delete_file".to_owned(),
+            arguments_json: delete.to_string(),
+            session_id: session_id.to_owned(),
+            ..Default::default()
+        };
+        caller.policy().explain_policy(request).await.unwrap().into_inner().decision()
+    };
+    assert_eq!(explain("one").await, v1::Decision::Allow);
+    assert_eq!(explain("two").await, v1::Decision::Ask);
+    drop(caller);
+    daemon.stop();
+
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    assert!(answers(&caller).await.is_empty());
+    let call = in_session(refusing("create_file", create("b.txt")), "one");
+    assert_eq!(reason(&caller.call(call).await.unwrap_err()), "CONFIRMATION_REQUIRED");
+}
+
+#[tokio::test]
+async fn a_stored_answer_survives_a_restart_and_counts_its_uses() {
+    let site = Site::new();
+    site.write("a.txt", "0\n");
+    let daemon = site.serve();
+    let call = waiting("replace_text", edit("a.txt", "0", "1"));
+    let (_, resolved) = remembered(&daemon, call, Always).await;
+    daemon.stop();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    for number in 1..4 {
+        let next = edit("a.txt", &number.to_string(), &(number + 1).to_string());
+        assert_eq!(fate(&caller, "replace_text", next).await, Fate::Allowed);
+    }
+    drop(caller);
+    daemon.stop();
+    // Also without a daemon; and what is revoked there is revoked.
+    let listed = site.run(&["answers", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed["answers"][0]["uses"], 3, "{listed}");
+    let id = resolved.answer.unwrap().id;
+    let edited = site.run(&["call", "replace_text", "path=a.txt", "oldText=4", "newText=5"]);
+    assert_eq!(edited.code, Some(0), "{}", edited.stderr);
+    let revoked = site.run(&["answers", "revoke", &id[..6]]);
+    assert_eq!((revoked.code, revoked.stdout), (Some(0), format!("revoked {id}\n")));
+    let edited = site.run(&["call", "replace_text", "path=a.txt", "oldText=5", "newText=6"]);
+    assert_eq!(edited.code, Some(4), "{}", edited.stderr);
+    assert_eq!(site.run(&["answers", "revoke", &id]).code, Some(1));
+    assert_eq!(site.read("a.txt"), "5\n");
+}
+
+#[tokio::test]
+async fn a_daemon_sees_what_another_process_takes_back() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let call = waiting("replace_text", edit("a.txt", "one", "two"));
+    remembered(&daemon, call, Always).await;
+    // Another socket directory: the command finds no daemon and works by itself.
+    let mut command = site.command(["answers", "revoke", "--all"]);
+    command.env("XDG_RUNTIME_DIR", site.outside("elsewhere"));
+    assert!(command.output().unwrap().status.success());
+    let caller = daemon.caller().await;
+    assert_eq!(fate(&caller, "replace_text", edit("a.txt", "two", "3")).await, Fate::Asked);
+}
+
+#[tokio::test]
+async fn a_caller_can_neither_give_nor_take_back_an_answer() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let call = waiting("replace_text", edit("a.txt", "one", "two"));
+    let mut events = caller.stream(call).await.unwrap();
+    let question = events.question().await;
+    let digest = &offer(&question, Always).digest;
+    let status = resolve(&caller, &question, digest).await.unwrap_err();
+    assert_eq!((status.code(), reason(&status)), (Code::PermissionDenied, "ROLE_MISSING".into()));
+    // Only what this question offers can be accepted, and only with a yes.
+    for (remember, why) in [
+        ("0".repeat(64), "ANSWER_NOT_OFFERED"),
+        (question.digest.clone(), "ANSWER_NOT_OFFERED"),
+        ("always".to_owned(), "REQUEST_INVALID"),
+    ] {
+        let status = resolve(&approver, &question, &remember).await.unwrap_err();
+        assert_eq!(reason(&status), why, "{remember}");
+    }
+    let no = v1::ResolveConfirmationRequest {
+        id: question.id.clone(),
+        verdict: v1::Verdict::Deny.into(),
+        digest: question.digest.clone(),
+        reason: String::new(),
+        remember: digest.clone(),
+    };
+    let status = approver.confirmations().resolve_confirmation(no).await.unwrap_err();
+    assert_eq!(reason(&status), "REQUEST_INVALID");
+    assert!(answers(&caller).await.is_empty());
+    let answer = resolve(&approver, &question, digest).await.unwrap().answer.unwrap();
+    output(&events.end().await.unwrap());
+    let status = revoke(&caller, &answer.id).await.unwrap_err();
+    assert_eq!((status.code(), reason(&status)), (Code::PermissionDenied, "ROLE_MISSING".into()));
+    assert_eq!(answers(&caller).await.len(), 1);
+    // An approver's own calls are another caller's.
+    let other = edit("a.txt", "two", "three");
+    assert_eq!(fate(&approver, "replace_text", other).await, Fate::Asked);
+}
+
+/// The scopes that a question about an edit of a file offers.
+async fn offered(daemon: &Daemon, tool: &str, arguments: Value) -> Vec<AnswerScope> {
+    let caller = daemon.caller().await;
+    let call = in_session(waiting(tool, arguments), "s");
+    let mut events = caller.stream(call).await.unwrap();
+    events.question().await.offers.iter().map(v1::OfferedAnswer::scope).collect()
+}
+
+#[tokio::test]
+async fn what_others_ask_and_protected_names_are_never_offered() {
+    let mut site = Site::new();
+    site.write("user.txt", "x\n");
+    site.write("admin.txt", "x\n");
+    site.write("workspace.txt", "x\n");
+    site.write(".env", "x\n");
+    let rule = |path: &str, more: &str| {
+        format!("[[rule]]\npaths = [\"{path}\"]\neffects = [\"write\", \"read\"]\n{more}\n")
+    };
+    let ask = "decision = \"ask\"";
+    site.user_policy(&format!(
+        "version = 1\n{}{}[[rule]]\ntools = [\"list_directory\"]\ndecision = \"ask\"\n",
+        rule("user.txt", ask),
+        rule(".env", "protected = true\ndecision = \"ask\""),
+    ));
+    site.admin_policy(&format!("version = 1\n{}", rule("admin.txt", ask)));
+    site.workspace_policy(&format!("version = 1\n{}", rule("workspace.txt", ask)));
+    let daemon = site.serve();
+    let read = |path: &str| json!({"path": path});
+    assert_eq!(offered(&daemon, "read_file", read("user.txt")).await, [Session, Always]);
+    for path in ["admin.txt", "workspace.txt", ".env"] {
+        assert_eq!(offered(&daemon, "read_file", read(path)).await, [], "{path}");
+    }
+    // A question about a call as such does not show what the call will do.
+    assert_eq!(offered(&daemon, "list_directory", read(".")).await, []);
+    let create = |path: &str| json!({"path": path, "content": "x\n"});
+    assert_eq!(offered(&daemon, "create_file", create("new.txt")).await, [Session, Always]);
+    // What cannot be undone is asked about each time.
+    site.write("old.txt", "x\n");
+    assert_eq!(offered(&daemon, "delete_file", read("old.txt")).await, [Session, Always]);
+    let for_good = json!({"path": "old.txt", "permanent": true});
+    assert_eq!(offered(&daemon, "delete_file", for_good.clone()).await, []);
+    let (_, resolved) = remembered(&daemon, waiting("delete_file", read("old.txt")), Always).await;
+    site.write("old.txt", "x\n");
+    let caller = daemon.caller().await;
+    assert_eq!(fate(&caller, "delete_file", for_good).await, Fate::Asked);
+    let explanation = explained(&caller, "delete_file", read("old.txt")).await;
+    let step = explanation.steps.iter().find(|step| step.effect == "delete old.txt").unwrap();
+    let deciding = step.deciding.as_ref().unwrap();
+    assert_eq!((deciding.layer.as_str(), deciding.line), ("user", 0));
+    assert!(deciding.file.ends_with("answers.toml"), "{deciding:?}");
+    assert_eq!(deciding.name, format!("always answer {}", resolved.answer.unwrap().id));
+    assert_eq!(fate(&caller, "delete_file", read("old.txt")).await, Fate::Allowed);
+}
+
+#[tokio::test]
+async fn rules_of_others_that_come_later_hold_against_an_answer() {
+    const NOTHING: &str = "version = 1\n";
+    let mut site = Site::new();
+    site.write("a.txt", "one\n");
+    let file = site.admin_policy(NOTHING);
+    let daemon = site.serve();
+    remembered(&daemon, waiting("replace_text", edit("a.txt", "one", "two")), Always).await;
+    daemon.stop();
+    for (decision, expected) in [("ask", Fate::Asked), ("deny", Fate::Denied)] {
+        site.write("a.txt", "two\n");
+        let rule = format!(
+            "version = 1\n[[rule]]\npaths = [\"a.txt\"]\neffects = [\"write\"]\ndecision = \"{decision}\"\n"
+        );
+        for (admin, workspace) in [(rule.as_str(), NOTHING), (NOTHING, rule.as_str())] {
+            std::fs::write(&file, admin).unwrap();
+            site.workspace_policy(workspace);
+            let daemon = site.serve();
+            let caller = daemon.caller().await;
+            let fate = fate(&caller, "replace_text", edit("a.txt", "two", "3")).await;
+            assert_eq!(fate, expected, "{admin} {workspace}");
+        }
+        std::fs::write(&file, NOTHING).unwrap();
+        site.workspace_policy(NOTHING);
+        site.user_policy(&rule);
+        let daemon = site.serve();
+        let caller = daemon.caller().await;
+        let same = edit("a.txt", "two", "3");
+        let expected = if decision == "ask" { Fate::Allowed } else { Fate::Denied };
+        assert_eq!(fate(&caller, "replace_text", same).await, expected, "user {decision}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_file_of_answers_is_told_and_gives_nothing() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    remembered(&daemon, waiting("replace_text", edit("a.txt", "one", "two")), Always).await;
+    let file = site.workspace_state().join("answers.toml");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, whole.replace("\"a.txt\"", "\"**\"")).unwrap();
+    let caller = daemon.caller().await;
+    let next = || edit("a.txt", "two", "three");
+    assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Asked);
+    assert_eq!(offered(&daemon, "replace_text", next()).await, [Session]);
+    let problem = caller.load().await.workspaces[0].answers_problem.clone();
+    assert!(problem.contains("answers.toml:"), "{problem}");
+    let explanation = explained(&caller, "replace_text", next()).await;
+    assert_eq!(explanation.problems, [problem]);
+    let doctor = site.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+    let line = doctor.stdout.lines().find(|line| line.contains("stored answers")).unwrap();
+    assert!(line.starts_with("fail") && line.contains("more than one name"), "{line}");
+    assert!(site.run(&["status"]).stdout.contains("answers.toml:"));
+    // It is nobody's but the person's to mend.
+    let revoked = site.run(&["answers", "revoke", "--all"]);
+    assert_eq!(revoked.code, Some(0), "{}", revoked.stderr);
+    std::fs::write(&file, whole).unwrap();
+    assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Allowed);
+    assert!(site.run(&["doctor"]).stdout.contains("stored answers: 1"));
+}
+
+#[tokio::test]
+async fn forbidden_answers_are_neither_offered_nor_in_force() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    remembered(&daemon, waiting("replace_text", edit("a.txt", "one", "two")), Always).await;
+    daemon.stop();
+    site.config("[answers]\nalways = false\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let next = edit("a.txt", "two", "three");
+    assert_eq!(fate(&caller, "replace_text", next.clone()).await, Fate::Asked);
+    assert_eq!(offered(&daemon, "replace_text", next).await, [Session]);
+    assert!(answers(&caller).await.is_empty());
+}
+
+#[tokio::test]
+async fn the_command_line_remembers_an_answer_for_somebody_elses_call() {
+    let site = Site::new();
+    site.write("a.txt", "one\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let call = waiting("replace_text", edit("a.txt", "one", "two"));
+    let mut events = caller.stream(call).await.unwrap();
+    let id = events.question().await.id;
+    let shown = site.run(&["confirm", "show", &id]).stdout;
+    assert!(
+        shown.contains("--remember always") && shown.contains("paths = [\"a.txt\"]"),
+        "{shown}"
+    );
+    // The call names no session.
+    let refused = site.run(&["confirm", "approve", &id, "--remember", "session"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let approved = site.run(&["confirm", "approve", &id, "--remember", "always"]);
+    assert_eq!(approved.code, Some(0), "{}", approved.stderr);
+    assert!(approved.stdout.contains("moss answers revoke"), "{}", approved.stdout);
+    output(&events.end().await.unwrap());
+    assert_eq!(fate(&caller, "replace_text", edit("a.txt", "two", "3")).await, Fate::Allowed);
+    let rules = site.run(&["policy", "show"]).stdout;
+    assert!(rules.contains("answers.toml") && rules.contains("always answer"), "{rules}");
+}
+
+#[tokio::test]
+async fn an_answer_for_a_plugin_ends_with_its_component() {
+    let site = Site::new();
+    for file in ["f0.txt", "f1.txt", "f2.txt"] {
+        site.write(file, "old\n");
+    }
+    install(&site, &[("spread", &spread(), json!({}))]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    let (question, _) = remembered(&daemon, waiting("spread", json!({"n": 1})), Always).await;
+    let rule = &offer(&question, Always).rule_toml;
+    for part in ["component = \"", "plugins = [\"spread\"]", "\"f0.txt\",\n", "\"f2.txt\",\n"] {
+        assert!(rule.contains(part), "{part} is not in {rule}");
+    }
+    assert_eq!(fate(&caller, "spread", json!({"n": 2})).await, Fate::Allowed);
+    drop(caller);
+    daemon.stop();
+
+    // Another component of the same name and behaviour: it has a section more, which says nothing.
+    let other = [spread(), vec![0, 2, 1, b'x']].concat();
+    install(&site, &[("spread", &other, json!({}))]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    assert_eq!(fate(&caller, "spread", json!({"n": 3})).await, Fate::Asked);
+}
