@@ -72,7 +72,7 @@ where
     use v1::status_service_server::StatusServiceServer;
     use v1::tool_service_server::ToolServiceServer;
 
-    let limits = &daemon.config.grpc;
+    let limits = daemon.config().grpc.clone();
     macro_rules! service {
         ($server:ident, $implementation:expr) => {
             $server::new($implementation)

@@ -29,8 +29,9 @@ use crate::traces::Traces;
 /// A running daemon.
 #[derive(Debug)]
 pub struct Daemon {
-    /// Every limit.
-    pub config: Config,
+    config: ArcSwap<Config>,
+    /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
+    pub config_problem: ArcSwap<String>,
     /// Open questions.
     pub confirmations: Arc<Confirmations>,
     /// Places for running calls.
@@ -127,7 +128,8 @@ impl Daemon {
                 .into_iter()
                 .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
                 .collect(),
-            config,
+            config: ArcSwap::from_pointee(config),
+            config_problem: ArcSwap::default(),
         })
     }
 
@@ -152,6 +154,16 @@ impl Daemon {
             .get(Path::new(root))
             .cloned()
             .ok_or_else(|| UnknownWorkspace::NotServed { asked: root.to_owned(), served: served() })
+    }
+
+    /// Returns every limit as it is now.
+    pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
+        self.config.load()
+    }
+
+    /// Puts other limits in force.
+    pub fn replace_config(&self, config: Config) {
+        self.config.store(Arc::new(config));
     }
 
     /// Returns the workspaces, by root directory.

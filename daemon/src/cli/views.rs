@@ -183,6 +183,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
         "calls_running": status.calls_running,
         "calls_queued": status.calls_queued,
         "confirmations_pending": status.confirmations_pending,
+        "config_problem": status.config_problem,
     })
 }
 

@@ -224,7 +224,7 @@ impl Session {
 
     async fn try_hold(&self, path: &RelPath, buffer: v1::EditorBuffer) -> Result<(), Problem> {
         let about = |code, message| Problem { code, message, subject: buffer.path.clone() };
-        let bytes_max = self.daemon.config.files.edit_bytes_max;
+        let bytes_max = self.workspace.files.limits().edit_bytes_max;
         if let Some(text) = &buffer.unsaved_text {
             if text.len() as u64 > bytes_max {
                 let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");

@@ -39,6 +39,7 @@ const ROUNDS_MAX: usize = 8;
 /// Who follows files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
+    Configuration,
     Policies,
     Plugins,
 }
