@@ -502,6 +502,40 @@ async fn who_says_nothing_keeps_nobody_out() {
     }
 }
 
+#[test]
+fn what_is_neither_tls_nor_grpc_does_no_harm() {
+    let garbage: Vec<u8> =
+        (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let hello = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03".as_slice();
+    for is_encrypted in [false, true] {
+        let (site, certificates) = encrypted(false);
+        let site = if is_encrypted { site } else { on_loopback() };
+        let daemon = site.serve();
+        for bytes in
+            [b"GET / HTTP/1.1\r\nHost: moss\r\n\r\n".as_slice(), b"", b"\0", hello, &garbage]
+        {
+            let mut stream = TcpStream::connect(("127.0.0.1", daemon.port())).unwrap();
+            stream.set_read_timeout(Some(BOUND)).unwrap();
+            // The daemon may hang up before it has read everything.
+            let _ = stream.write_all(bytes);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+        let token = vec!["--token-file".to_owned(), site.outside("token").display().to_string()];
+        let remote = if is_encrypted { certificates.client(None) } else { token };
+        assert_eq!(run(&site, &daemon, &remote, &READ).code, Some(0));
+        daemon.stop();
+    }
+}
+
+#[test]
+fn a_name_that_means_this_machine_is_loopback() {
+    let mut site = Site::new();
+    let token = secret(&site, "token", TOKEN);
+    site.argument("--listen").argument("tcp:localhost:0").argument("--token-file").argument(&token);
+    site.serve().stop();
+}
+
 #[tokio::test]
 async fn who_shows_no_credential_does_not_stay() {
     let site = on_loopback();
