@@ -20,6 +20,7 @@ mod files;
 mod guide;
 mod harness;
 mod history;
+mod huge;
 mod journal;
 mod kill;
 mod limits;
