@@ -21,6 +21,7 @@ mod files;
 mod guide;
 mod harness;
 mod history;
+mod huge;
 mod journal;
 mod kill;
 mod limits;

@@ -15,8 +15,8 @@ use crate::file_types::FileTypes;
 
 /// Most files of one result.
 const FILES_MAX: usize = 100;
-/// Most entries that one call looks at.
-const VISITED_MAX: usize = 200_000;
+/// Most entries that one call looks at: 200,000 files and their directories.
+const VISITED_MAX: usize = 300_000;
 
 /// Finds files of the workspace by name or path.
 ///

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 /// Most entries of one result.
 const ENTRIES_MAX: usize = 1_000;
-/// Most entries that one call visits.
-const VISITED_MAX: usize = 200_000;
+/// Most entries that one call visits: 200,000 files and their directories.
+const VISITED_MAX: usize = 300_000;
 
 /// Lists the files and directories in a directory of the workspace, with size and time of last
 /// change.
