@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: &[&str] = &["confirmations", "history", "plugins", "policy", "status", "tools"];
+const FILES: &[&str] =
+    &["confirmations", "editor", "history", "plugins", "policy", "status", "tools"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = FILES.iter().map(|file| format!("moss/v1/{file}.proto")).collect();

@@ -27,11 +27,15 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::delete_lines::DeleteLines>(),
         erased::<tools::replace_text::ReplaceText>(),
         erased::<tools::list_directory::ListDirectory>(),
+        erased::<tools::get_project_structure::GetProjectStructure>(),
+        erased::<tools::get_cursor_context::GetCursorContext>(),
         erased::<tools::create_file::CreateFile>(),
         erased::<tools::delete_file::DeleteFile>(),
         erased::<tools::grep_search::GrepSearch>(),
         erased::<tools::file_search::FileSearch>(),
         erased::<tools::diff_history::DiffHistory>(),
+        // Beyond the specification.
+        erased::<tools::clarify::Clarify>(),
     ]
 }
 

@@ -1,11 +1,14 @@
 //! One module per tool, named like the tool. A tool holds its parameters, its bounds and its
 //! result; it refuses what its arguments cannot mean.
 
+pub(crate) mod clarify;
 pub(crate) mod create_file;
 pub(crate) mod delete_file;
 pub(crate) mod delete_lines;
 pub(crate) mod diff_history;
 pub(crate) mod file_search;
+pub(crate) mod get_cursor_context;
+pub(crate) mod get_project_structure;
 pub(crate) mod grep_search;
 pub(crate) mod insert_line;
 pub(crate) mod list_directory;

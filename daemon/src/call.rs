@@ -4,6 +4,7 @@
 //! Top to bottom: find the tool, bind the arguments, decide, take a place, run, check the output.
 //! While a tool runs, its effects go through the module `effect`.
 
+mod editor;
 mod effect;
 mod error;
 mod host;
@@ -34,6 +35,7 @@ use crate::confirm::Confirmation;
 use crate::permits::Permit;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
+use crate::traces::Parent;
 
 /// One use of a tool, as it arrived.
 #[derive(Debug, Clone)]
@@ -56,6 +58,8 @@ pub struct Call {
     pub expected_hashes: BTreeMap<RelPath, ContentHash>,
     /// When the caller stops waiting.
     pub deadline: Option<Instant>,
+    /// What the caller counts it to, where spans are wanted.
+    pub parent: Option<Parent>,
 }
 
 /// What a call does.
@@ -188,6 +192,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     scope.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let shown = effects.take();
     let duration = started.elapsed();
+    record::counted(&scope, &result, duration);
     let recorded = record::finished(&scope, &result, &shown.changes, shown.history, duration).await;
     recorded.map_err(|error| match shown.history {
         Some(number) => CallError::Internal(format!(

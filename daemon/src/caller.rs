@@ -1,15 +1,21 @@
 //! Who calls: one of two credentials, each a file that only the user can read.
 //!
 //! Callers call; approvers answer questions as well. An unsandboxed program of the same user could
-//! read both files: what that means is said in `docs/security.md`.
+//! read both files: what that means is said in `docs/security.md`. Over the network other
+//! credentials count, which a person names one by one: see [`RemoteTokens`].
+
+use std::path::Path;
 
 use moss_workspace::Error;
-use moss_workspace::own::OwnDir;
+use moss_workspace::own::{self, OwnDir};
 use rustix::fs::Mode;
 use subtle::ConstantTimeEq as _;
 
 /// Largest credential file, in bytes.
 const TOKEN_BYTES_MAX: u64 = 4096;
+/// Shortest credential that opens a port, in characters, and how many of them must differ.
+const REMOTE_TOKEN_CHARS_MIN: usize = 32;
+const REMOTE_TOKEN_VARIETY_MIN: usize = 8;
 
 /// What a credential allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +33,18 @@ pub struct Credentials {
     pub caller: String,
     /// The text of `approver.token`.
     pub approver: String,
+}
+
+/// The secrets that are accepted over the network: no others are.
+#[derive(Clone)]
+pub struct RemoteTokens(Credentials);
+
+/// What somebody who got a connection has to show.
+#[derive(Debug, Clone)]
+pub struct Access {
+    credentials: Credentials,
+    /// Whether who shows nothing may ask what there is.
+    is_open: bool,
 }
 
 // === impl Role ===
@@ -71,6 +89,97 @@ impl Credentials {
             (true, false) => Some(Role::Caller),
             (false, false) => None,
         }
+    }
+}
+
+// === impl RemoteTokens ===
+
+impl RemoteTokens {
+    /// Reads the caller's credential, and the approver's where one is named: without it, nobody
+    /// answers confirmations over the network.
+    ///
+    /// # Errors
+    ///
+    /// Where a file cannot be read, others may read it, it holds nothing that is hard to guess, or
+    /// both hold the same.
+    pub fn load(caller: &Path, approver: Option<&Path>) -> Result<Self, Error> {
+        let credentials = Credentials {
+            caller: read_token(caller)?,
+            approver: approver.map(read_token).transpose()?.unwrap_or_default(),
+        };
+        if let Some(approver) = approver
+            && credentials.caller == credentials.approver
+        {
+            return Err(unfit(approver, "holds the same as the caller's: name another file"));
+        }
+        Ok(Self(credentials))
+    }
+
+    /// Whether who may only call would be an approver on the daemon's own sockets.
+    pub fn hands_out(&self, local: &Credentials) -> bool {
+        local.role_of(&self.0.caller) == Some(Role::Approver)
+    }
+
+    /// The secrets, for who shows them to a daemon.
+    pub fn into_credentials(self) -> Credentials {
+        self.0
+    }
+}
+
+/// Reads a credential that somebody could guess at from anywhere.
+fn read_token(path: &Path) -> Result<String, Error> {
+    let bytes = own::read_secret(path, TOKEN_BYTES_MAX)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let token = text.trim();
+    if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(unfit(path, "holds more than one word of plain characters"));
+    }
+    let mut seen: Vec<u8> = token.bytes().collect();
+    seen.sort_unstable();
+    seen.dedup();
+    if token.len() < REMOTE_TOKEN_CHARS_MIN || seen.len() < REMOTE_TOKEN_VARIETY_MIN {
+        return Err(unfit(
+            path,
+            &format!(
+                "is too easy to guess: a token has at least {REMOTE_TOKEN_CHARS_MIN} random \
+                 characters, as `openssl rand -hex 32` prints"
+            ),
+        ));
+    }
+    Ok(token.to_owned())
+}
+
+fn unfit(path: &Path, reason: &str) -> Error {
+    Error::Own { path: path.display().to_string(), reason: reason.to_owned() }
+}
+
+impl std::fmt::Debug for RemoteTokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RemoteTokens")
+    }
+}
+
+// === impl Access ===
+
+impl Access {
+    /// For processes of the same user.
+    pub fn local(credentials: Credentials) -> Self {
+        Self { credentials, is_open: true }
+    }
+
+    /// For whoever can reach a port: without a credential there is nothing, not even health.
+    pub fn remote(tokens: RemoteTokens) -> Self {
+        Self { credentials: tokens.0, is_open: false }
+    }
+
+    /// Returns the role of a presented secret.
+    pub fn role_of(&self, secret: &str) -> Option<Role> {
+        self.credentials.role_of(secret)
+    }
+
+    /// Whether who shows nothing may ask what there is.
+    pub fn is_open(&self) -> bool {
+        self.is_open
     }
 }
 

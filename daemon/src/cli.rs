@@ -7,6 +7,7 @@ mod answers;
 mod arguments;
 mod audit;
 mod call;
+mod certificate;
 mod completions;
 mod confirm;
 mod confirming;
@@ -21,6 +22,7 @@ mod outcome;
 mod plugin;
 mod policy;
 mod prompt;
+mod remote;
 mod report;
 mod serve;
 mod status;
@@ -36,13 +38,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use moss_daemon::address::Address;
 use moss_daemon::client::{Client, Need};
 use moss_daemon::dirs::Dirs;
+use moss_daemon::listener::{self, Inherited};
 use moss_daemon::start::Setup;
 
 use self::confirming::Confirm;
 use self::error::CliError;
 use self::outcome::Outcome;
+use self::remote::Remote;
 use self::ui::Ui;
 
 /// Longest wait for threads that still work when the command is over.
@@ -52,8 +57,8 @@ const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
 /// Coding tools behind one policy: propose, confirm, commit, undo
 ///
-/// With a daemon that serves the workspace on the default socket, commands use it. Otherwise they
-/// run the same code in their own process.
+/// With a daemon that serves the workspace on the default socket, commands use it; with `--server`,
+/// the one that it names. Otherwise they run the same code in their own process.
 ///
 /// Exit codes: 0 done or shown, 1 the tool failed, 2 invalid, 3 denied, 4 needs an answer that
 /// nobody can give here, 5 no daemon, 124 out of time, 130 cancelled.
@@ -87,6 +92,9 @@ struct Global {
     /// effect.
     #[arg(long, global = true, value_name = "ANSWER", default_value = "ask")]
     confirm: Confirm,
+
+    #[command(flatten)]
+    remote: Remote,
 }
 
 #[derive(Debug, Subcommand)]
@@ -106,6 +114,8 @@ enum Command {
     Plugin(plugin::PluginCommand),
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    #[command(subcommand)]
+    Certificate(certificate::CertificateCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -127,11 +137,20 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     logging::start(matches!(cli.command, Command::Serve(_)));
     let session = Session { ui: Ui::new(cli.global.json), global: cli.global };
+    // Before there is a thread besides this one: it changes the environment.
+    let inherited = match cli.command {
+        Command::Serve(_) => listener::inherit(),
+        _ => Ok(Inherited::default()),
+    };
+    let inherited = match inherited {
+        Ok(inherited) => inherited,
+        Err(error) => return error::finish(&session.ui, Err(error.into())),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
-    let result = runtime.block_on(cli.command.run(&session));
+    let result = runtime.block_on(cli.command.run(inherited, &session));
     runtime.shutdown_timeout(EXIT_GRACE);
     error::finish(&session.ui, result)
 }
@@ -158,9 +177,9 @@ async fn interruptible<T>(work: impl Future<Output = Result<T, CliError>>) -> Re
 // === impl Command ===
 
 impl Command {
-    async fn run(self, session: &Session) -> Result<Outcome, CliError> {
+    async fn run(self, inherited: Inherited, session: &Session) -> Result<Outcome, CliError> {
         match self {
-            Self::Serve(args) => serve::run(args, session).await,
+            Self::Serve(args) => serve::run(args, inherited, session).await,
             Self::Tools(args) => tools::run(args, session).await,
             Self::Call(args) => call::run(args, session).await,
             Self::Confirm(command) => confirm::run(command, session).await,
@@ -169,6 +188,7 @@ impl Command {
             Self::History(command) => history::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
+            Self::Certificate(command) => certificate::run(command, session),
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),
@@ -211,13 +231,18 @@ impl Session {
             plugin_lists: Vec::new(),
             config_file: None,
             admin_policies: Vec::new(),
+            secrets: Vec::new(),
+            collector: None,
         })
     }
 
     /// Gets at a daemon for this workspace: the one that listens, or one in this process. To be
     /// closed at the end.
     async fn open(&self, need: Need<'_>) -> Result<Client, CliError> {
-        let client = Client::open(self.setup()?).await?;
+        let client = match self.reach(true).await? {
+            Some(client) => client,
+            None => Client::open(self.setup()?).await?,
+        };
         let prepared = interruptible(async {
             client.prepare(need).await;
             Ok(())
@@ -243,13 +268,34 @@ impl Session {
         result
     }
 
-    /// Works with the daemon that listens on the default socket.
+    /// Connects to the daemon that was named, if one was; for one of its workspaces, or for all.
+    async fn reach(&self, one: bool) -> Result<Option<Client>, CliError> {
+        let Some(server) = self.global.remote.server(&self.dirs()?)? else { return Ok(None) };
+        let workspace = if one { self.named_root()? } else { None };
+        let workspace = workspace.map(|root| root.display().to_string()).unwrap_or_default();
+        Ok(Some(interruptible(async { Ok(Client::reach(server, workspace).await?) }).await?))
+    }
+
+    /// The root directory of the workspace as the daemon that was named knows it; none for its only
+    /// one. A directory of another machine is taken as it is written.
+    fn named_root(&self) -> Result<Option<PathBuf>, CliError> {
+        match &self.global.remote.server {
+            Some(Address::Tcp(_)) => Ok(self.global.workspace.clone()),
+            _ => self.root().map(Some),
+        }
+    }
+
+    /// Works with the daemon that was named, or the one that listens on the default socket.
     async fn with_daemon<T>(
         &self,
         work: impl AsyncFnOnce(&Client) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let dirs = self.dirs()?;
-        let Some(client) = Client::connect(&dirs).await? else {
+        let client = match self.reach(false).await? {
+            Some(client) => Some(client),
+            None => Client::connect(&dirs).await?,
+        };
+        let Some(client) = client else {
             let message = format!("no daemon listens on {}", dirs.socket().display());
             return Err(CliError::new(Outcome::Unavailable, "no_daemon", message));
         };

@@ -19,6 +19,7 @@ pub struct Config {
     pub confirmations: Confirmations,
     pub answers: Answers,
     pub sessions: Sessions,
+    pub editors: Editors,
     pub files: Files,
     pub history: History,
     pub plugins: Plugins,
@@ -53,6 +54,14 @@ section!(Answers {
     answers_max: usize,
 });
 section!(Sessions { sessions_max: usize, files_max: usize });
+section!(Editors {
+    attached_max: usize,
+    buffers_max: usize,
+    unsaved_bytes_max: usize,
+    diagnostics_max: usize,
+    answer_ms: u64,
+    clarify_ms: u64,
+});
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
 section!(Plugins { component_bytes_max: u64, plugins_max: usize });

@@ -5,6 +5,7 @@
 mod auth;
 mod confirmations;
 mod deadline;
+mod editor;
 mod error;
 mod from_proto;
 mod history;
@@ -27,7 +28,7 @@ use tonic::transport::server::Connected;
 
 use self::auth::AuthLayer;
 use self::deadline::DeadlineLayer;
-use crate::caller::Credentials;
+use crate::caller::Access;
 use crate::state::Daemon;
 
 /// How many streams that a peer reset at once are accepted before the connection is closed.
@@ -54,7 +55,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Where the transport breaks.
 pub async fn serve<S, IO, E>(
     daemon: Arc<Daemon>,
-    credentials: Credentials,
+    access: Access,
     connections: S,
     stop: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error>
@@ -64,6 +65,7 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     use v1::confirmation_service_server::ConfirmationServiceServer;
+    use v1::editor_service_server::EditorServiceServer;
     use v1::history_service_server::HistoryServiceServer;
     use v1::plugin_service_server::PluginServiceServer;
     use v1::policy_service_server::PolicyServiceServer;
@@ -97,7 +99,7 @@ where
         .http2_keepalive_timeout(Some(Duration::from_millis(limits.keepalive_timeout_ms)))
         .accept_http1(false)
         .layer(DeadlineLayer)
-        .layer(AuthLayer::new(credentials))
+        .layer(AuthLayer::new(access))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))
@@ -106,6 +108,7 @@ where
             ConfirmationServiceServer,
             confirmations::Confirmations(Arc::clone(&daemon))
         ))
+        .add_service(service!(EditorServiceServer, editor::Editor(Arc::clone(&daemon))))
         .add_service(service!(HistoryServiceServer, history::History(Arc::clone(&daemon))))
         .add_service(service!(PolicyServiceServer, policy::Policy(Arc::clone(&daemon))))
         .add_service(service!(PluginServiceServer, plugins::Plugins(Arc::clone(&daemon))))

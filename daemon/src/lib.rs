@@ -6,22 +6,26 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
+pub mod address;
 pub mod answers;
 pub mod arguments;
 pub mod call;
 pub mod caller;
 pub mod catalog;
+pub mod certificates;
 pub mod change;
 pub mod client;
 pub mod config;
 pub mod confirm;
 pub mod deceptive;
 pub mod dirs;
+pub mod editors;
 pub mod explain;
 pub mod grpc;
 mod ids;
 pub mod journal;
 pub mod listener;
+pub mod metrics;
 pub mod permits;
 pub mod plugins;
 pub mod policy;
@@ -29,6 +33,8 @@ mod reload;
 pub mod sessions;
 pub mod start;
 pub mod state;
+pub mod tls;
+pub mod traces;
 pub mod validate;
 
 use std::sync::Arc;
@@ -45,7 +51,8 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready, then drains: no new connections, open questions are
-/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled.
+/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Tells its
+/// numbers meanwhile where there is an endpoint for them.
 ///
 /// # Errors
 ///
@@ -53,17 +60,23 @@ const ANSWER_GRACE: Duration = Duration::from_secs(1);
 pub async fn serve(
     started: Started,
     sockets: Vec<listener::Socket>,
+    endpoint: Option<metrics::endpoint::Endpoint>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
     let Started { daemon, credentials } = started;
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
     for socket in sockets {
-        let connections = listener::accept(socket, daemon.config.grpc.connections_max);
+        let access = socket.access(&credentials);
+        let count = daemon.metrics.connections(socket.transport());
+        let connections = listener::accept(socket, daemon.config.grpc.connections_max, count);
         let stopped = stop.clone().cancelled_owned();
-        servers.spawn(grpc::serve(Arc::clone(&daemon), credentials.clone(), connections, stopped));
+        servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
     }
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
+    if let Some(endpoint) = endpoint {
+        daemon.tasks.spawn(metrics::endpoint::serve(endpoint, Arc::clone(&daemon)));
+    }
     let ended = tokio::select! {
         () = shutdown => None,
         ended = servers.join_next() => ended,
@@ -96,6 +109,11 @@ async fn drain(daemon: &state::Daemon) {
         if tokio::time::timeout(CANCEL_GRACE, daemon.tasks.wait()).await.is_err() {
             tracing::error!("some calls did not end; nothing is half written");
         }
+    }
+    if let Some(traces) = daemon.traces.clone()
+        && let Err(error) = tokio::task::spawn_blocking(move || traces.close()).await
+    {
+        tracing::error!(%error, "the last spans were not sent");
     }
     for workspace in daemon.workspaces() {
         let workspace = Arc::clone(workspace);

@@ -1,49 +1,41 @@
-//! The Unix socket: in a directory of mode 0700, itself 0600, and only processes of the same user
-//! get a connection. Accepting never ends because of one bad connection, and one that says nothing
+//! Where clients come in: Unix sockets for processes of the same user, and ports for whoever shows
+//! a credential. Accepting never ends because of one bad connection, and one that says nothing
 //! does not keep its place.
 
+mod connection;
+mod inherited;
+mod tcp;
+mod unix;
+
 use std::io;
-use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use moss_workspace::own::{Lock, OwnDir};
-use rustix::fs::FileType;
-use rustix::io::Errno;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::Sleep;
+use tokio::task::JoinSet;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::server::{Connected, UdsConnectInfo};
+
+pub use self::connection::{Connection, Peer};
+pub use self::inherited::{Inherited, inherit};
+pub use self::tcp::{Guard, TcpSocket};
+pub use self::unix::UnixSocket;
+use crate::address::Address;
+use crate::caller::{Access, Credentials};
+use crate::metrics::{ConnectionCount, OpenConnection};
 
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// What a client says first: the preface of HTTP/2, in bytes.
-const PREFACE_BYTES: usize = 24;
-/// How long a client may take to say it.
-const PREFACE_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// A bound socket. Dropping it removes the socket file.
+/// A bound socket.
 #[derive(Debug)]
-pub struct Socket {
-    listener: UnixListener,
-    directory: OwnDir,
-    name: String,
-    /// Held while the socket is: a second daemon on the same path is told so.
-    _lock: Lock,
-}
-
-/// A connection that counts against the limit on connections while it lives. Reading fails where
-/// the client does not say its preface in time.
-#[derive(Debug)]
-pub struct Connection {
-    stream: UnixStream,
-    /// What is missing of the preface, in bytes, and when the wait for it ends.
-    preface: Option<(usize, Pin<Box<Sleep>>)>,
-    _place: OwnedSemaphorePermit,
+pub enum Socket {
+    /// For processes of the same user.
+    Unix(UnixSocket),
+    /// For whoever shows a credential.
+    Tcp(TcpSocket),
 }
 
 /// Why a socket cannot be bound.
@@ -61,165 +53,192 @@ pub enum BindError {
     /// Not the path of a socket.
     #[error("{}: not a usable name for a socket", .0.display())]
     Name(PathBuf),
+    /// A port, and nothing that says who may come in.
+    #[error("a port needs a credential: name a file that holds one with --token-file")]
+    Unguarded,
+    /// A port that other machines can reach, without encryption.
+    #[error(
+        "{given} can be reached from other machines, as {address}: encrypt it with --tls-cert and \
+         --tls-key (`moss certificate new` makes them), or listen on 127.0.0.1"
+    )]
+    Exposed {
+        /// What was asked for.
+        given: String,
+        /// The address that can be reached.
+        address: SocketAddr,
+    },
+    /// Numbers that other machines could read.
+    #[error("metrics are told on this machine only, and {0} is not loopback: use 127.0.0.1")]
+    MetricsExposed(SocketAddr),
+    /// What a supervisor passed on cannot be used.
+    #[error("the sockets passed by LISTEN_FDS: {0}")]
+    Inherited(String),
     /// The system refuses.
-    #[error("cannot listen on {}: {source}", path.display())]
+    #[error("cannot listen on {address}: {source}")]
     Io {
         /// The socket.
-        path: PathBuf,
+        address: String,
         /// Why.
         source: io::Error,
     },
 }
 
-/// Binds a socket, making its directory where it is missing and removing what a dead daemon left.
+/// What a connection holds while it lives, and gives back.
+struct Place {
+    _permit: OwnedSemaphorePermit,
+    _counted: OpenConnection,
+}
+
+/// A connection as it came.
+enum Accepted {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+/// Binds a socket. A port needs a guard.
 ///
 /// # Errors
 ///
-/// Where a living daemon has it, something else lies there, its directory is open to others, or
-/// the system refuses.
-pub fn bind(path: &Path) -> Result<Socket, BindError> {
-    let io = |source| BindError::Io { path: path.to_owned(), source };
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| BindError::Name(path.to_owned()))?.to_owned();
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = OwnDir::create(parent.unwrap_or(Path::new(".")))?;
-    let lock = match directory.lock(&format!("{name}.lock"), Duration::ZERO) {
-        Ok(lock) => lock,
-        Err(moss_workspace::Error::Busy { .. }) => return Err(BindError::Taken(path.to_owned())),
-        Err(error) => return Err(error.into()),
-    };
-    match is_socket(path) {
-        Ok(true) => directory.remove(&name)?,
-        Ok(false) => return Err(BindError::InTheWay(path.to_owned())),
-        Err(Errno::NOENT) => {}
-        Err(errno) => return Err(io(errno.into())),
+/// See [`BindError`].
+pub async fn bind(address: &Address, guard: Option<&Guard>) -> Result<Socket, BindError> {
+    match address {
+        Address::Unix(path) => unix::bind(path).map(Socket::Unix),
+        Address::Tcp(host) => {
+            let guard = guard.cloned().ok_or(BindError::Unguarded)?;
+            tcp::bind(host, guard).await.map(Socket::Tcp)
+        }
     }
-    let listener = UnixListener::bind(path).map_err(io)?;
-    // The directory keeps others out from the first instant; this is the second fence.
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    rustix::fs::chmod(path, mode).map_err(|errno| io(errno.into()))?;
-    Ok(Socket { listener, directory, name, _lock: lock })
 }
 
-/// Whether a socket lies there itself, not behind a link.
-fn is_socket(path: &Path) -> rustix::io::Result<bool> {
-    let stat = rustix::fs::lstat(path)?;
-    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
-}
-
-/// Accepts the connections of this user's processes, at most so many at once, until the stream is
-/// dropped; then the socket is gone.
-pub fn accept(socket: Socket, connections_max: usize) -> ReceiverStream<io::Result<Connection>> {
+/// Accepts connections, at most so many at once, until the stream is dropped; then the socket is
+/// gone.
+pub fn accept(
+    socket: Socket,
+    connections_max: usize,
+    count: ConnectionCount,
+) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
     let places = Arc::new(Semaphore::new(connections_max));
     tokio::spawn(async move {
+        // Each has its place already: there are at most so many. They end with the loop.
+        let mut arriving = JoinSet::new();
         loop {
             let accepted = tokio::select! {
                 () = sender.closed() => break,
-                accepted = socket.listener.accept() => accepted,
+                Some(_) = arriving.join_next() => continue,
+                accepted = socket.accept() => accepted,
             };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let accepted = match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             };
-            if let Some(connection) = admit(stream, &places)
-                && sender.send(Ok(connection)).await.is_err()
-            {
-                break;
-            }
+            let Some(place) = admit(&accepted, &places) else {
+                count.refuse();
+                continue;
+            };
+            let place = Place { _permit: place, _counted: count.open() };
+            let arrival = arrive(accepted, socket.tls(), place);
+            let sender = sender.clone();
+            arriving.spawn(async move {
+                if let Some(connection) = arrival.await {
+                    // Nobody takes it any more: the daemon stops.
+                    let _ = sender.send(Ok(connection)).await;
+                }
+            });
         }
         drop(socket);
     });
     ReceiverStream::new(receiver)
 }
 
-/// Lets a peer of the same user in while there is a place.
-fn admit(stream: UnixStream, places: &Arc<Semaphore>) -> Option<Connection> {
-    let ours = rustix::process::geteuid().as_raw();
-    let peer = stream.peer_cred().map(|peer| peer.uid());
-    if peer.as_ref().ok() != Some(&ours) {
-        tracing::warn!(?peer, "refused a connection of another user");
+/// Lets a client in while there is a place; on a Unix socket only the same user's.
+fn admit(accepted: &Accepted, places: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    if let Accepted::Unix(stream) = accepted
+        && !unix::is_of_same_user(stream)
+    {
         return None;
     }
-    let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+    let place = Arc::clone(places).try_acquire_owned();
+    if place.is_err() {
         tracing::warn!("refused a connection: too many (grpc.connections_max)");
-        return None;
-    };
-    let preface = Some((PREFACE_BYTES, Box::pin(tokio::time::sleep(PREFACE_WAIT_MAX))));
-    Some(Connection { stream, preface, _place: place })
+    }
+    place.ok()
+}
+
+/// Makes a connection of what came; none where the client does not agree on encryption.
+async fn arrive(
+    accepted: Accepted,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    place: Place,
+) -> Option<Connection> {
+    match (accepted, tls) {
+        (Accepted::Unix(stream), _) => {
+            Some(Connection::new(Box::new(stream), Peer::new(false), place))
+        }
+        (Accepted::Tcp(stream), None) => {
+            Some(Connection::new(Box::new(stream), Peer::new(true), place))
+        }
+        (Accepted::Tcp(stream), Some(tls)) => {
+            let peer = stream.peer_addr().ok();
+            match tcp::shake_hands(stream, tls).await {
+                Ok(stream) => Some(Connection::new(Box::new(stream), Peer::new(true), place)),
+                Err(error) => {
+                    tracing::info!(?peer, %error, "a client did not agree on encryption");
+                    None
+                }
+            }
+        }
+    }
 }
 
 // === impl Socket ===
 
-impl Drop for Socket {
-    fn drop(&mut self) {
-        if let Err(error) = self.directory.remove(&self.name) {
-            tracing::warn!(%error, "cannot remove the socket");
+impl Socket {
+    /// What a client on it has to show, where `local` are the daemon's own credentials.
+    pub fn access(&self, local: &Credentials) -> Access {
+        match self {
+            Self::Unix(_) => Access::local(local.clone()),
+            Self::Tcp(socket) => Access::remote(socket.guard.tokens.clone()),
+        }
+    }
+
+    /// The kind of socket, in one word.
+    pub fn transport(&self) -> &'static str {
+        match self {
+            Self::Unix(_) => "unix",
+            Self::Tcp(_) => "tcp",
+        }
+    }
+
+    /// How connections are encrypted, if they are.
+    fn tls(&self) -> Option<Arc<rustls::ServerConfig>> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(socket) => socket.guard.tls.clone(),
+        }
+    }
+
+    async fn accept(&self) -> io::Result<Accepted> {
+        match self {
+            Self::Unix(socket) => socket.accept().await.map(Accepted::Unix),
+            Self::Tcp(socket) => socket.accept().await.map(Accepted::Tcp),
         }
     }
 }
 
-// === impl Connection ===
-
-impl Connected for Connection {
-    type ConnectInfo = UdsConnectInfo;
-
-    fn connect_info(&self) -> UdsConnectInfo {
-        self.stream.connect_info()
-    }
-}
-
-impl AsyncRead for Connection {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let filled = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        let Some((missing, wait)) = &mut self.preface else { return read };
-        if read.is_pending() {
-            return wait.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()));
+impl std::fmt::Display for Socket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unix(socket) => write!(f, "unix:{}", socket.path().display()),
+            Self::Tcp(socket) => {
+                let encrypted = if self.tls().is_some() { " (TLS)" } else { "" };
+                write!(f, "tcp:{}{encrypted}", socket.address())
+            }
         }
-        *missing = missing.saturating_sub(buffer.filled().len() - filled);
-        if *missing == 0 {
-            self.preface = None;
-        }
-        read
-    }
-}
-
-impl AsyncWrite for Connection {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

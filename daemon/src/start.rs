@@ -19,6 +19,7 @@ use crate::dirs::Dirs;
 use crate::journal::{Journal, JournalError};
 use crate::policy::{Policy, PolicyError, Source, Sources};
 use crate::state::{Daemon, WorkspaceState};
+use crate::traces::{Traces, TracesError};
 
 /// Largest configuration or policy file, in bytes.
 const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -38,6 +39,10 @@ pub struct Setup {
     pub config_file: Option<PathBuf>,
     /// Admin policies beside `/etc/moss/policy.toml`.
     pub admin_policies: Vec<PathBuf>,
+    /// Files with secrets that it was given.
+    pub secrets: Vec<PathBuf>,
+    /// The collector that spans of calls are sent to.
+    pub collector: Option<String>,
 }
 
 /// A daemon that is ready to serve.
@@ -64,6 +69,9 @@ pub enum StartError {
     /// The audit journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The collector of traces.
+    #[error(transparent)]
+    Traces(#[from] TracesError),
     /// The native tools: a defect.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -76,6 +84,7 @@ pub enum StartError {
 /// Where something that must not be ignored is broken; see [`StartError`].
 pub fn start(setup: &Setup) -> Result<Started, StartError> {
     let config = configuration(setup)?;
+    let traces = setup.collector.as_deref().map(Traces::new).transpose()?;
     let state = OwnDir::create(&setup.dirs.state)?;
     let credentials = Credentials::load_or_create(&state)?;
     let workspaces = setup
@@ -83,7 +92,7 @@ pub fn start(setup: &Setup) -> Result<Started, StartError> {
         .iter()
         .map(|directory| open_workspace(setup, &config, directory))
         .collect::<Result<_, _>>()?;
-    Ok(Started { daemon: Daemon::new(config, workspaces, setup.clone()), credentials })
+    Ok(Started { daemon: Daemon::new(config, workspaces, traces, setup.clone()), credentials })
 }
 
 /// Resolves the limits out of the user's and the admin's file.
@@ -149,6 +158,7 @@ fn own_paths(setup: &Setup) -> Vec<PathBuf> {
     paths.extend(setup.config_file.iter().cloned());
     paths.extend(setup.admin_policies.iter().cloned());
     paths.extend(setup.plugin_lists.iter().cloned());
+    paths.extend(setup.secrets.iter().cloned());
     paths
 }
 

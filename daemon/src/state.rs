@@ -16,12 +16,15 @@ use crate::answers::Answers;
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::Confirmations;
+use crate::editors::Editors;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::permits::Permits;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
+use crate::traces::Traces;
 
 /// A running daemon.
 #[derive(Debug)]
@@ -34,6 +37,10 @@ pub struct Daemon {
     pub permits: Permits,
     /// Places for blocking work of calls.
     pub workers: Permits,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Where spans of calls go, if somebody wants them.
+    pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
     pub tasks: TaskTracker,
     /// The daemon is about to stop: nobody will answer questions any more.
@@ -68,6 +75,8 @@ pub struct WorkspaceState {
     pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// The editors that are attached to it.
+    pub editors: Arc<Editors>,
     /// What its callers have read.
     pub sessions: Sessions,
     name: String,
@@ -96,12 +105,19 @@ pub enum UnknownWorkspace {
 
 impl Daemon {
     /// Makes a daemon that serves these workspaces.
-    pub fn new(config: Config, workspaces: Vec<WorkspaceState>, setup: Setup) -> Arc<Self> {
+    pub fn new(
+        config: Config,
+        workspaces: Vec<WorkspaceState>,
+        traces: Option<Traces>,
+        setup: Setup,
+    ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
+            metrics: Metrics::default(),
+            traces,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
@@ -169,6 +185,7 @@ impl WorkspaceState {
             catalog_replaced: watch::Sender::new(()),
             native,
             plugins: ArcSwap::default(),
+            editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
         }
     }

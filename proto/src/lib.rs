@@ -8,6 +8,8 @@ pub mod v1 {
         missing_docs,
         unused_qualifications,
         clippy::allow_attributes_without_reason,
+        clippy::large_enum_variant,
+        clippy::use_self,
         reason = "generated from documented .proto files"
     )]
     tonic::include_proto!("moss.v1");

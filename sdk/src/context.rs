@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::edit::ChangeSet;
+use crate::editor::{DefinitionKind, Definitions, EditorState, Position, Query, Reply, Symbol};
 use crate::error::ToolError;
 use crate::file::{
     FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
@@ -37,6 +38,13 @@ pub trait Files: Send + Sync {
 
     /// Reads a whole regular file, up to the limit on editable files.
     fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>>;
+
+    /// Reads a file as [`Files::read`] does, but asks nobody: none where the policy denies it or
+    /// would ask.
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>>;
 
     /// Reads a window of lines of a text file of any size.
     fn read_lines<'a>(
@@ -85,8 +93,32 @@ pub trait TextVisitor: Any + Send {
     fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()>;
 }
 
+/// The editors that are attached to the workspace of the call, filtered by the policy. One that
+/// does not answer in time is as good as none.
+pub trait Editors: Send + Sync {
+    /// Returns what the editor shows that was used last; none where no editor is attached.
+    fn state(&self) -> Option<EditorState>;
+
+    /// Asks an editor for the symbols of a file; none where no editor knows.
+    fn symbols<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Option<Vec<Symbol>>>;
+
+    /// Asks an editor where what stands at a place is defined; none where no editor knows.
+    fn definitions<'a>(
+        &'a self,
+        path: &'a RelPath,
+        position: Position,
+        kind: DefinitionKind,
+    ) -> BoxFuture<'a, Option<Definitions>>;
+
+    /// Asks the person, and waits.
+    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply>;
+}
+
 /// What the host does for one call.
 pub trait Host: Files {
+    /// The editors of the workspace.
+    fn editors(&self) -> &dyn Editors;
+
     /// Shows the changes, lets policy and people decide, commits all of them or none. What is
     /// committed counts as read by the session, where it had read what the change was made on.
     ///

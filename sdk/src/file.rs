@@ -17,6 +17,8 @@ pub struct FileSnapshot {
     pub size_bytes: u64,
     /// What it holds.
     pub content: Content,
+    /// Whether it is what an editor holds and has not saved, and not what is on disk.
+    pub unsaved: bool,
 }
 
 /// The content of a file.
@@ -90,6 +92,8 @@ pub struct FileLines {
     pub lines_total: u64,
     /// The lines of the window, from its start; none where it starts past the end.
     pub lines: Lines,
+    /// Whether they are what an editor holds and has not saved, and not what is on disk.
+    pub unsaved: bool,
 }
 
 /// Lines one after the other, in one piece of memory.

@@ -14,19 +14,21 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::context::{
-    Applied, AppliedFile, BoxFuture, Context, Files, Host, Progress, TextVisitor, Visit,
+    Applied, BoxFuture, Context, Editors, Files, Host, Progress, TextVisitor, Visit,
 };
-use crate::edit::{Change, ChangeKind, ChangeSet};
+use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text,
-    VisitOptions,
+    Content, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text, VisitOptions,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery};
 use crate::path::RelPath;
 use crate::tool::AnyTool;
 
+mod changes;
+mod editor;
+mod list;
 mod text;
 mod visit;
 
@@ -51,6 +53,7 @@ struct State {
     history: u64,
     dry_run: bool,
     cancelled: bool,
+    editor: editor::Editor,
 }
 
 #[derive(Clone)]
@@ -101,7 +104,7 @@ impl MemoryHost {
         self.state().ignored.insert(fixture(path));
     }
 
-    /// Keeps a file from walks over texts, as a policy would.
+    /// Keeps a file from whatever asks nobody, as a policy would.
     pub fn deny(&self, path: &str) {
         self.state().denied.insert(fixture(path));
     }
@@ -174,8 +177,17 @@ impl Files for MemoryHost {
             hash: hash(&file.bytes),
             size_bytes: file.bytes.len() as u64,
             content: decode(&file.bytes),
+            unsaved: false,
         });
         Box::pin(async { snapshot })
+    }
+
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
+        let is_denied = self.state().denied.contains(path);
+        Box::pin(async move { if is_denied { Ok(None) } else { self.read(path).await.map(Some) } })
     }
 
     fn read_lines<'a>(
@@ -184,7 +196,7 @@ impl Files for MemoryHost {
         lines: LineWindow,
     ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
         Box::pin(async move {
-            let FileSnapshot { hash, size_bytes, content } = self.read(path).await?;
+            let FileSnapshot { hash, size_bytes, content, unsaved } = self.read(path).await?;
             let Content::Text(Text { text, form }) = content else {
                 return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
             };
@@ -194,6 +206,7 @@ impl Files for MemoryHost {
                 form,
                 lines_total: text.split_inclusive('\n').count() as u64,
                 lines: text::window(&text, lines),
+                unsaved,
             })
         })
     }
@@ -227,6 +240,10 @@ impl Files for MemoryHost {
 }
 
 impl Host for MemoryHost {
+    fn editors(&self) -> &dyn Editors {
+        self
+    }
+
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
         let applied = self.state().propose(changes);
         Box::pin(async { applied })
@@ -267,120 +284,6 @@ impl State {
     fn is_directory(&self, path: &RelPath) -> bool {
         path.is_root() || self.files.keys().any(|file| ancestors(file).any(|dir| dir == *path))
     }
-
-    fn list(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
-        if !self.is_directory(path) {
-            self.file(path)?;
-            let message = format!("{path} is not a directory");
-            return Err(ToolError::new(ErrorCode::NotADirectory, message));
-        }
-        let mut listing = Listing::default();
-        for entry in self.entries() {
-            let beneath = ancestors(&entry.path).any(|dir| dir == *path);
-            let direct = entry.path.parent().as_ref() == Some(path);
-            let hidden = ancestors(&entry.path).any(|dir| self.ignored.contains(&dir));
-            if !beneath || hidden || !(direct || options.recursive) {
-                continue;
-            }
-            if self.ignored.contains(&entry.path) {
-                listing.skipped.ignored += 1;
-            } else if listing.entries.len() == options.entries_max {
-                listing.truncated = true;
-                break;
-            } else {
-                listing.entries.push(entry);
-            }
-        }
-        Ok(listing)
-    }
-
-    /// Returns every file and directory, in path order.
-    fn entries(&self) -> Vec<Entry> {
-        let directories: BTreeSet<RelPath> =
-            self.files.keys().flat_map(ancestors).filter(|path| !path.is_root()).collect();
-        let directories = directories.into_iter().map(|path| Entry {
-            path,
-            kind: EntryKind::Directory,
-            size_bytes: None,
-            modified: Some(SystemTime::UNIX_EPOCH),
-        });
-        let files = self.files.iter().map(|(path, file)| Entry {
-            path: path.clone(),
-            kind: EntryKind::File,
-            size_bytes: Some(file.bytes.len() as u64),
-            modified: Some(file.modified),
-        });
-        let mut entries: Vec<Entry> = directories.chain(files).collect();
-        entries.sort_by(|a, b| a.path.components().cmp(b.path.components()));
-        entries
-    }
-
-    fn propose(&mut self, changes: ChangeSet) -> Result<Applied, ToolError> {
-        self.proposals.push(changes.clone());
-        let mut files = self.files.clone();
-        let mut applied = Vec::new();
-        for change in changes.changes {
-            let bytes = self.changed(&change)?;
-            let before = self.files.get(&change.path).map(|file| hash(&file.bytes));
-            let hash = bytes.as_deref().map(hash);
-            if self.read.get(&change.path).copied() == before && !self.dry_run {
-                match hash {
-                    Some(hash) => self.read.insert(change.path.clone(), hash),
-                    None => self.read.remove(&change.path),
-                };
-            }
-            match bytes {
-                Some(bytes) => {
-                    let modified = SystemTime::UNIX_EPOCH;
-                    files.insert(change.path.clone(), File { bytes, modified })
-                }
-                None => files.remove(&change.path),
-            };
-            applied.push(AppliedFile { path: change.path, hash });
-        }
-        if self.dry_run {
-            return Ok(Applied { history: None, files: applied });
-        }
-        self.files = files;
-        self.history += 1;
-        Ok(Applied { history: Some(self.history), files: applied })
-    }
-
-    /// Returns the bytes of a file after a change; none where the change removes it.
-    fn changed(&self, change: &Change) -> Result<Option<Vec<u8>>, ToolError> {
-        let path = &change.path;
-        match &change.kind {
-            ChangeKind::Create { content } => {
-                if self.files.contains_key(path) || self.is_directory(path) {
-                    let message = format!("{path} exists already");
-                    return Err(ToolError::new(ErrorCode::AlreadyExists, message));
-                }
-                Ok(Some(content.clone().into_bytes()))
-            }
-            ChangeKind::Write { base, content } => {
-                self.base(path, *base)?;
-                Ok(Some(content.clone().into_bytes()))
-            }
-            ChangeKind::Edit { base, splices } => {
-                let bytes = self.base(path, *base)?;
-                let Content::Text(Text { text, form }) = decode(bytes) else {
-                    return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
-                };
-                let text = splice(&text, splices)?;
-                let bom = if form.bom { "\u{feff}" } else { "" };
-                Ok(Some(format!("{bom}{text}").into_bytes()))
-            }
-            ChangeKind::Delete { base, .. } => self.base(path, *base).map(|_| None),
-        }
-    }
-
-    fn base(&self, path: &RelPath, base: ContentHash) -> Result<&[u8], ToolError> {
-        let bytes = &self.file(path)?.bytes;
-        if hash(bytes) == base {
-            return Ok(bytes);
-        }
-        Err(ToolError::new(ErrorCode::Conflict, format!("{path} changed in the meantime")))
-    }
 }
 
 fn fixture(path: &str) -> RelPath {
@@ -390,24 +293,4 @@ fn fixture(path: &str) -> RelPath {
 /// Returns the directories above a path, the root last.
 fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> + use<> {
     std::iter::successors(path.parent(), RelPath::parent)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_set_is_applied_whole_or_not_at_all() {
-        let host = MemoryHost::new([("a", "1")]);
-        let base = hash(b"1");
-        let delete = Change {
-            path: fixture("a"),
-            kind: ChangeKind::Delete { base, retention: crate::edit::Retention::Recoverable },
-        };
-        let stale =
-            Change { path: fixture("b"), kind: ChangeKind::Write { base, content: String::new() } };
-        let both = ChangeSet { changes: vec![delete, stale] };
-        assert_eq!(finish(host.propose(both)).unwrap_err().code, ErrorCode::NotFound);
-        assert_eq!(host.text("a").as_deref(), Some("1"));
-    }
 }

@@ -19,17 +19,29 @@ pub(crate) const TOOLS: &[&str] = &[
     "delete_lines",
     "replace_text",
     "list_directory",
+    "get_project_structure",
+    "get_cursor_context",
     "create_file",
     "delete_file",
     "grep_search",
     "file_search",
     "diff_history",
+    "clarify",
 ];
 /// The tools that only read.
-const READS: &[&str] =
-    &["read_file", "list_directory", "grep_search", "file_search", "diff_history"];
+const READS: &[&str] = &[
+    "read_file",
+    "list_directory",
+    "get_project_structure",
+    "get_cursor_context",
+    "grep_search",
+    "file_search",
+    "diff_history",
+    "clarify",
+];
 /// The tools that take no path.
-const PATHLESS: &[&str] = &["grep_search", "file_search"];
+const PATHLESS: &[&str] =
+    &["get_project_structure", "get_cursor_context", "grep_search", "file_search", "clarify"];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -164,6 +176,9 @@ fn steps() -> Vec<Step> {
             Some("1\ndrei\n"),
         ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
+        ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
+        ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
+        ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),

@@ -4,6 +4,7 @@
 //! Knows nothing of what a test is about. Every wait has a bound, and what was started is ended.
 
 mod client;
+mod editor;
 pub(crate) mod guests;
 mod log;
 mod program;
@@ -21,6 +22,7 @@ use tempfile::TempDir;
 pub(crate) use self::client::{
     Client, Events, Watcher, call, details, failure, output, reason, refusing, waiting,
 };
+pub(crate) use self::editor::{Editor, range};
 use self::log::Log;
 pub(crate) use self::program::{binary, plugin};
 
@@ -310,6 +312,19 @@ impl Daemon {
     /// The process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Connects to its first port on this machine with a credential, or none.
+    pub(crate) async fn dial(&self, token: Option<&str>) -> Client {
+        Client::dial(self.port(), token).await
+    }
+
+    /// The first port on this machine that it says it listens on.
+    pub(crate) fn port(&self) -> u16 {
+        let log = self.log();
+        let (_, rest) = log.split_once("tcp:127.0.0.1:").expect("it listens on a port");
+        let digits = rest.chars().take_while(char::is_ascii_digit);
+        digits.collect::<String>().parse().unwrap()
     }
 
     /// What the daemon has logged so far.

@@ -6,6 +6,7 @@
     reason = "a test program: what it unwraps and prints is its message"
 )]
 
+mod activation;
 mod answers;
 mod arguments;
 mod auth;
@@ -14,20 +15,29 @@ mod cli;
 mod commands;
 mod confirmation;
 mod documents;
+mod editor;
 mod files;
+mod guide;
 mod harness;
 mod history;
 mod journal;
 mod kill;
 mod limits;
+mod listings;
+mod metrics;
 mod paths;
 mod plugins;
 mod policy;
 mod protection;
 mod python;
 mod reload;
+mod reloads;
+mod remote;
 mod ripgrep;
 mod search;
 mod serve;
 mod shutdown;
+mod structure;
 mod terminal;
+mod traces;
+mod typescript;

@@ -5,15 +5,20 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::guide;
 use crate::harness::{Ended, Site};
+
+const NO_PYTHON: &str = "MOSS_TEST_PYTHON is not set: it names a Python with \
+                         tests/clients/requirements.txt; run `cargo xtask test`";
+
+fn tests() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 /// Runs the client against a daemon and returns its report.
 fn report(site: &Site) -> Value {
-    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(
-        "MOSS_TEST_PYTHON is not set: it names a Python with tests/clients/requirements.txt; \
-         run `cargo xtask test`",
-    );
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON);
+    let tests = tests();
     let generated = site.outside("generated");
     std::fs::create_dir(&generated).unwrap();
     let mut command = Command::new(python);
@@ -39,6 +44,22 @@ fn report(site: &Site) -> Value {
 }
 
 #[test]
+fn editor_of_the_guide_in_python_is_asked_and_answers() {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON);
+    let site = Site::new();
+    let generated = site.outside("generated");
+    std::fs::create_dir(&generated).unwrap();
+    std::fs::write(generated.join("example_editor.py"), guide::code("python")).unwrap();
+    guide::check(&site, |site| {
+        let mut command = Command::new(&python);
+        command.arg("-B").arg(tests().join("clients/python/attach.py"));
+        command.arg("--socket").arg(site.socket()).arg("--state").arg(site.state());
+        command.arg("--protos").arg(tests().join("../proto")).arg("--generated").arg(&generated);
+        command
+    });
+}
+
+#[test]
 fn a_python_client_calls_confirms_and_undoes() {
     let site = Site::new();
     site.write("greeting.txt", "hello world\n");
@@ -46,7 +67,7 @@ fn a_python_client_calls_confirms_and_undoes() {
     let report = report(&site);
 
     let services = report["reflection"]["services"].as_array().unwrap();
-    for service in ["Tool", "Confirmation", "History", "Policy", "Plugin", "Status"] {
+    for service in ["Tool", "Confirmation", "Editor", "History", "Policy", "Plugin", "Status"] {
         let name = json!(format!("moss.v1.{service}Service"));
         assert!(services.contains(&name), "{name} is not in {services:?}");
     }

@@ -2,8 +2,6 @@
 //! change itself, told by the daemon.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use moss_proto::v1;
 use serde_json::{Value, json};
@@ -14,23 +12,18 @@ use crate::harness::{Client, Site, failure, output, reason, until, waiting};
 use crate::policy::Fate::{Allowed, Asked, Denied};
 use crate::policy::{create, explained};
 
-/// Swaps of a component under constant calls.
-const SWAPS: u8 = 40;
-/// Clients that call all the time.
-const CALLERS: usize = 4;
-
 fn rule(effect: &str, decision: &str) -> String {
     format!("version = 1\n[[rule]]\neffects = [\"{effect}\"]\ndecision = \"{decision}\"\n")
 }
 
 /// Replaces a file as editors do.
-fn replace(file: &Path, content: impl AsRef<[u8]>) {
+pub(crate) fn replace(file: &Path, content: impl AsRef<[u8]>) {
     let temp = file.with_extension("new");
     std::fs::write(&temp, content).unwrap();
     std::fs::rename(temp, file).unwrap();
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -214,60 +207,6 @@ async fn plugins_come_and_go_with_the_list() {
     // A daemon that stops ends the watch.
     daemon.terminate();
     assert!(catalogs.next().await.is_none());
-}
-
-#[tokio::test]
-async fn a_component_is_swapped_under_constant_calls() {
-    let site = Site::new();
-    let versions = [1, 2].map(|version| zoo_version(version, "Does it."));
-    install(&site, &[("zoo", &versions[1], json!({}))]);
-    let file = site.outside("config/moss/zoo.wasm");
-    let daemon = site.serve();
-    let client = daemon.caller().await;
-    let mut catalogs = client.watch_tools().await;
-    until("the plugin is ready", async || client.load().await.workspaces[0].plugins_ready == 1)
-        .await;
-    let stop = Arc::new(AtomicBool::new(false));
-    let calls = Arc::new(AtomicUsize::new(0));
-    let mut callers = Vec::new();
-    for _ in 0..CALLERS {
-        let (client, stop, calls) = (daemon.caller().await, Arc::clone(&stop), Arc::clone(&calls));
-        callers.push(tokio::spawn(async move {
-            while !stop.load(Ordering::Relaxed) {
-                let answer = client.done("act", json!({})).await;
-                assert!(answer == json!({"v": 1}) || answer == json!({"v": 2}), "{answer}");
-                calls.fetch_add(1, Ordering::Relaxed);
-            }
-        }));
-    }
-    let mut digest = catalogs.next().await.unwrap().catalog_digest;
-    for swap in 0..SWAPS {
-        let version = usize::from(swap % 2);
-        let before = calls.load(Ordering::Relaxed);
-        match swap % 4 {
-            0 | 1 => replace(&file, &versions[version]),
-            _ => std::fs::write(&file, &versions[version]).unwrap(),
-        }
-        // The start of the plugin itself may be among what is told.
-        let changed = loop {
-            let message = catalogs.next().await.unwrap();
-            if message.added.is_empty() {
-                break message;
-            }
-        };
-        assert_eq!(changed.changed, ["act"], "swap {swap}");
-        assert_ne!(std::mem::replace(&mut digest, changed.catalog_digest.clone()), digest);
-        // Who is told gets the new version.
-        assert_eq!(client.done("act", json!({})).await, json!({"v": version + 1}), "swap {swap}");
-        until("calls go on", async || calls.load(Ordering::Relaxed) > before).await;
-    }
-    stop.store(true, Ordering::Relaxed);
-    for caller in callers {
-        caller.await.expect("no call fails");
-    }
-    assert_eq!(client.done("act", json!({})).await, json!({"v": 2}));
-    let plugin = client.plugin_list().await.remove(0);
-    assert_eq!((plugin.sha256, plugin.notice.as_str()), (sha256(&versions[1]), ""));
 }
 
 /// Waits until a plugin says why its file does not serve.

@@ -149,7 +149,6 @@ const SETTINGS: &[&str] = &[
     "--hidden",
     "--no-ignore-global",
     "--no-ignore-parent",
-    "--no-ignore-exclude",
     "--no-require-git",
     "--glob=!.git",
     "--crlf",
@@ -176,11 +175,16 @@ fn has_ripgrep() -> bool {
     works
 }
 
-/// Copies the sources of this repository into the workspace, and adds what they lack.
-fn sources() -> Site {
-    let site = Site::new();
+/// Copies the sources of this repository into the workspace.
+pub(crate) fn copy_sources(site: &Site) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     copy(root, &site.workspace());
+}
+
+/// The sources of this repository, and what they lack.
+fn sources() -> Site {
+    let site = Site::new();
+    copy_sources(&site);
     let utf_16: Vec<u8> = std::iter::once(0xfeff)
         .chain("one\r\ntwo needle\r\nend\r\n".encode_utf16())
         .flat_map(u16::to_le_bytes)

@@ -70,7 +70,7 @@ fn what_cannot_be_served_is_said() {
     let home = site.outside("home").display().to_string();
     let file = site.write("a.txt", "x").display().to_string();
     for (arguments, code, word) in [
-        (["--listen", "tcp:localhost:1"], 2, "unix:PATH"),
+        (["--listen", "tcp:localhost"], 2, "tcp:HOST:PORT"),
         (["--listen", "/tmp/x.sock"], 2, "unix:PATH"),
         (["--listen", &long], 1, "cannot listen on"),
         (["--workspace", &missing], 2, &missing),

@@ -27,7 +27,7 @@ const UNSAFE: &[(&str, &str)] = &[(
 /// Who may know gRPC besides `proto/`, `daemon/src/grpc/`, `daemon/src/client/`, `tests/`, `xtask/`.
 const TONIC: &[(&str, &str)] = &[
     ("daemon/src/lib.rs", "`serve` passes on the transport's error"),
-    ("daemon/src/listener.rs", "a connection tells the server who its peer is"),
+    ("daemon/src/listener/connection.rs", "a connection tells the server who its peer is"),
 ];
 /// Who may know the WASM engine besides `plugin-host/`.
 const WASMTIME: &[(&str, &str)] =

@@ -73,7 +73,9 @@ fn parts(rpc: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = rpc.strip_prefix("rpc ")?.split_once('(')?;
     let (request, rest) = rest.split_once(") returns (")?;
     let response = rest.strip_suffix(");")?;
-    Some((name, request, response.strip_prefix("stream ").unwrap_or(response)))
+    let [request, response] =
+        [request, response].map(|message| message.strip_prefix("stream ").unwrap_or(message));
+    Some((name, request, response))
 }
 
 /// `ToolKind` as `TOOL_KIND`.

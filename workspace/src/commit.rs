@@ -91,6 +91,10 @@ impl Workspace {
         if plan.files.is_empty() {
             return Err(Error::NoChange { path: RelPath::root() });
         }
+        if let Some(file) = plan.files.iter().find(|file| file.unsaved) {
+            let reason = "was planned in an editor's buffer and is not written to disk";
+            return Err(Error::Unsaved { path: file.path.clone(), reason });
+        }
         self.check_root()?;
         let _lock = history.lock()?;
         recover::take_back(self, history)?;

@@ -8,7 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::text;
 
 /// After this long a shortest diff is no longer sought; a longer one is just as right.
-const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
+pub(crate) const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
 /// Lines shown around a change.
 const CONTEXT_LINES: usize = 3;
 

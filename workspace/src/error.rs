@@ -195,6 +195,14 @@ pub enum Error {
         /// The limit.
         max: u64,
     },
+    /// An editor holds text of the file that is not saved.
+    #[error("{path} {reason}")]
+    Unsaved {
+        /// The file.
+        path: RelPath,
+        /// What cannot be done.
+        reason: &'static str,
+    },
     /// Somebody else holds the lock, or the path keeps changing.
     #[error("{what}")]
     Busy {
@@ -290,6 +298,7 @@ impl Error {
             Self::Binary { .. } => ErrorCode::Binary,
             Self::Encoding { .. } => ErrorCode::Encoding,
             Self::NoChange { .. } => ErrorCode::NoChange,
+            Self::Unsaved { .. } => ErrorCode::Conflict,
             Self::Changed { .. } | Self::Merge { .. } | Self::Forgotten { .. } => {
                 ErrorCode::Conflict
             }
@@ -338,6 +347,7 @@ impl Error {
             }
             Self::Merge { .. } => "undo the later change first, or edit the file by hand",
             Self::Limit { .. } => "split the change into smaller ones",
+            Self::Unsaved { .. } => "ask for it to be saved in the editor, then try again",
             Self::Busy { .. } => "try again",
             Self::NoEntry { .. } => "list the history to see the numbers that exist",
             Self::Forgotten { .. } => {

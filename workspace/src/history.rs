@@ -23,7 +23,7 @@ use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Connection;
 
-use crate::changes::Action;
+use crate::changes::{Action, Plan};
 use crate::diff;
 use crate::error::Error;
 use crate::own::{Lock, OwnDir};
@@ -240,6 +240,20 @@ impl History {
     /// `History`, `Busy`.
     pub fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, Error> {
         store::blob(&self.connection(), hash)
+    }
+
+    /// Records a plan that an editor has carried out in a buffer that is not saved, and returns the
+    /// number of its entry. On return it is durable.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn record(&self, plan: &Plan, origin: &Origin) -> Result<u64, Error> {
+        let _lock = self.lock()?;
+        let number = store::record(&mut self.connection(), plan, origin)?;
+        // Room is made after the fact, as after a commit.
+        let _ = self.prune(number);
+        Ok(number)
     }
 
     /// Runs the store's own check of its integrity.

@@ -7,12 +7,15 @@
 //! * Writing: [`Workspace::plan`] turns a change set into exact bytes, diff and digest;
 //!   [`Workspace::commit`] carries a [`Plan`] out, all of it or nothing, and records it in the
 //!   [`History`]; [`History::plan_undo`] plans the way back; [`recover()`] cleans up after a crash.
+//! * What editors have not saved ([`Buffers`]) stands for the files in reads and plans; such a plan is
+//!   carried out by the editor, and [`History::record`] notes it.
 //! * [`own`] holds moss's own files, outside of any workspace.
 //!
 //! Nothing here decides whether something is allowed, asks anybody, or runs anything. Everything
 //! may wait: callers with an event loop use its pool for blocking work. Only
 //! [`Workspace::open_cached`] never does.
 
+mod buffers;
 #[cfg(target_os = "linux")]
 mod cached;
 mod changes;
@@ -33,6 +36,7 @@ mod text;
 mod tree;
 mod visiting;
 
+pub use crate::buffers::{Buffers, NoBuffers};
 pub use crate::changes::{Action, Plan, PlannedFile};
 pub use crate::commit::Committed;
 pub use crate::error::Error;

@@ -225,7 +225,7 @@ impl Collector {
             final_newline,
         };
         let lines_total = self.number - u64::from(final_newline);
-        FileLines { hash, size_bytes, form, lines_total, lines: self.lines }
+        FileLines { hash, size_bytes, form, lines_total, lines: self.lines, unsaved: false }
     }
 }
 

@@ -69,6 +69,26 @@ pub fn read_trusted(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Erro
     read_bounded(path, &fd, bytes_max).map(Some)
 }
 
+/// Reads a secret that a person names, a credential or a private key: a file that nobody else may
+/// even read.
+///
+/// # Errors
+///
+/// `Own` where it is not a regular file of the user's or the super-user's, is larger than
+/// `bytes_max`, or could have been read by somebody else; `Io`.
+pub fn read_secret(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Error> {
+    let flags = handle::READ.difference(OFlags::NOFOLLOW);
+    let fd = rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|errno| Error::io(&path.display(), "open", errno))?;
+    let stat = handle::stat(&fd).map_err(|errno| Error::io(&path.display(), "look at", errno))?;
+    if stat.kind == EntryKind::File && stat.mode & 0o077 != 0 {
+        let reason = format!("can be read by other users: run `chmod 600 {}`", path.display());
+        return Err(Error::Own { path: path.display().to_string(), reason });
+    }
+    check(path, &stat, EntryKind::File)?;
+    read_bounded(path, &fd, bytes_max)
+}
+
 /// Refuses what belongs to somebody else or can be written by others.
 fn check(path: &Path, stat: &Stat, kind: EntryKind) -> Result<(), Error> {
     let unsafe_because =

@@ -1,11 +1,14 @@
 //! Reading files: whole ones, bounded, and windows of lines of files of any size.
 
+use std::borrow::Cow;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::{Content, EntryKind, FileLines, FileSnapshot, LineWindow};
 use rustix::io::Errno;
 
+use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
 use crate::lines;
@@ -23,6 +26,8 @@ pub struct OpenedFile<'a> {
     fd: OwnedFd,
     stat: Stat,
     patience: Patience,
+    /// What an editor holds of it and has not saved.
+    unsaved: Option<Arc<str>>,
 }
 
 // === impl Workspace ===
@@ -58,7 +63,8 @@ impl Workspace {
     pub fn open_for_reading(&self, path: &RelPath) -> Result<OpenedFile<'_>, Error> {
         let (place, fd, stat) = self.open_file(path)?;
         let (path, real) = (path.clone(), place.path);
-        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience: Patience::Wait })
+        let patience = Patience::Wait;
+        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, unsaved: None })
     }
 
     /// See the Linux version: other systems cannot read without waiting.
@@ -122,12 +128,19 @@ impl<'a> OpenedFile<'a> {
         fd: OwnedFd,
         stat: Stat,
     ) -> Self {
-        Self { workspace, path, real, fd, stat, patience: Patience::AtOnce }
+        Self { workspace, path, real, fd, stat, patience: Patience::AtOnce, unsaved: None }
     }
 
     /// Returns its real path, after all links.
     pub fn real(&self) -> &RelPath {
         &self.real
+    }
+
+    /// Takes what an editor has not saved of it for its content, where there is such a text.
+    #[must_use]
+    pub fn over(mut self, buffers: &(impl Buffers + ?Sized)) -> Self {
+        self.unsaved = buffers.unsaved(&self.real);
+        self
     }
 
     /// Reads it whole, as [`Workspace::read`].
@@ -137,15 +150,22 @@ impl<'a> OpenedFile<'a> {
     /// As [`Workspace::read`].
     pub fn read(&self) -> Result<FileSnapshot, Error> {
         let path = &self.path;
-        check_size(path, self.stat.size_bytes, self.workspace.limits().edit_bytes_max)?;
-        let bytes = self.workspace.read_whole(path, &self.fd, self.patience)?;
+        let bytes = match &self.unsaved {
+            Some(text) => text.as_bytes().into(),
+            None => {
+                let bytes_max = self.workspace.limits().edit_bytes_max;
+                check_size(path, self.stat.size_bytes, bytes_max)?;
+                Cow::Owned(self.workspace.read_whole(path, &self.fd, self.patience)?)
+            }
+        };
         let content = match text::decode(&bytes) {
             Ok(text) => Content::Text(text),
             Err(NotText::Binary) => Content::Binary,
             Err(NotText::Encoding) => return Err(undecodable(path)),
         };
         let hash = handle::hash(&bytes);
-        Ok(FileSnapshot { hash, size_bytes: bytes.len() as u64, content })
+        let (size_bytes, unsaved) = (bytes.len() as u64, self.unsaved.is_some());
+        Ok(FileSnapshot { hash, size_bytes, content, unsaved })
     }
 
     /// Reads a window of its lines, as [`Workspace::read_lines`].
@@ -155,6 +175,12 @@ impl<'a> OpenedFile<'a> {
     /// As [`Workspace::read_lines`].
     pub fn read_lines(&self, window: LineWindow) -> Result<FileLines, Error> {
         let path = &self.path;
+        if let Some(unsaved) = &self.unsaved {
+            let bytes = unsaved.as_bytes();
+            let text = text::decode(bytes).map_err(|not| refusal(path, not))?;
+            let lines = lines::of_text(&text, handle::hash(bytes), bytes.len() as u64, window);
+            return Ok(FileLines { unsaved: true, ..lines });
+        }
         let bytes_max = self.workspace.limits().read_bytes_max;
         check_size(path, self.stat.size_bytes, bytes_max)?;
         let streamed = lines::stream(&self.fd, bytes_max, self.patience, window)

@@ -18,10 +18,14 @@ use crate::handle::{self, Patience, Stat};
 use crate::resolve::{Mount, Place};
 use crate::root::Workspace;
 
-/// Ignore files, the strongest last.
-const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// The directory that no walk shows.
-const HIDDEN: &str = ".git";
+/// The ignore file of any program: stronger than all of git's.
+const IGNORE_FILE: &str = ".ignore";
+/// Git's ignore file.
+const GIT_IGNORE_FILE: &str = ".gitignore";
+/// The directory or file that makes a directory a repository's root; no walk shows it.
+const GIT: &str = ".git";
+/// Where in it rules stand that are not shared: weaker than those of ignore files.
+const GIT_EXCLUDE_FILE: [&str; 2] = ["info", "exclude"];
 
 /// How far a walk goes.
 #[derive(Clone, Copy)]
@@ -75,8 +79,16 @@ struct Walk<'a> {
     left_out: LeftOut,
     visited: usize,
     /// The ignore rules of the directories above and of those that are open, the root first.
-    rules: Vec<Gitignore>,
+    rules: Vec<Rules>,
     open: Vec<Level>,
+}
+
+/// The ignore rules that one directory holds.
+struct Rules {
+    ignore: Gitignore,
+    git: Gitignore,
+    /// Whether a repository starts here: git's rules from above do not hold in it.
+    is_repository: bool,
 }
 
 /// A directory that is being walked.
@@ -121,13 +133,13 @@ impl Workspace {
     }
 
     /// The ignore rules of all directories above a place. One that is gone by now has none.
-    fn rules_above(&self, place: &Place) -> Result<Vec<Gitignore>, Error> {
+    fn rules_above(&self, place: &Place) -> Result<Vec<Rules>, Error> {
         let mut above: Vec<RelPath> =
             std::iter::successors(place.path.parent(), RelPath::parent).collect();
         above.reverse();
         let rules = |path: RelPath| match self.open_directory(&path) {
             Ok((_, directory)) => Ok(self.rules_of(&directory, &path)),
-            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(Gitignore::empty()),
+            Err(Error::NotFound { .. } | Error::NotADirectory { .. }) => Ok(Rules::none()),
             Err(error) => Err(error),
         };
         above.into_iter().map(rules).collect()
@@ -135,15 +147,22 @@ impl Workspace {
 
     /// The ignore rules that a directory holds itself. Ignore files that cannot be read, are too
     /// large or hold broken lines leave out what they would have said.
-    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> Gitignore {
-        let mut builder = GitignoreBuilder::new(if path.is_root() { "" } else { path.as_str() });
-        for name in IGNORE_FILES {
-            let Some(text) = self.read_ignore_file(directory, name) else { continue };
-            for line in text.lines() {
-                let _ = builder.add_line(None, line);
-            }
+    fn rules_of(&self, directory: &OwnedFd, path: &RelPath) -> Rules {
+        let is_repository = handle::find_at(directory, GIT).is_ok_and(|git| git.is_some());
+        let exclude = if is_repository { self.read_exclude_file(directory) } else { None };
+        let git = self.read_ignore_file(directory, GIT_IGNORE_FILE);
+        Rules {
+            ignore: rules(path, self.read_ignore_file(directory, IGNORE_FILE)),
+            git: rules(path, exclude.into_iter().chain(git)),
+            is_repository,
         }
-        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+
+    fn read_exclude_file(&self, root: &OwnedFd) -> Option<String> {
+        let [info, file] = GIT_EXCLUDE_FILE;
+        let git = handle::open_at(root, GIT, handle::DIRECTORY).ok()?;
+        let info = handle::open_at(git, info, handle::DIRECTORY).ok()?;
+        self.read_ignore_file(&info, file)
     }
 
     fn read_ignore_file(&self, directory: &OwnedFd, name: &str) -> Option<String> {
@@ -158,6 +177,30 @@ impl Workspace {
         }
         let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())
+    }
+}
+
+/// Makes rules of the texts of ignore files in a directory, the strongest last.
+fn rules(directory: &RelPath, texts: impl IntoIterator<Item = String>) -> Gitignore {
+    let mut texts = texts.into_iter().peekable();
+    if texts.peek().is_none() {
+        return Gitignore::empty();
+    }
+    let root = if directory.is_root() { "" } else { directory.as_str() };
+    let mut builder = GitignoreBuilder::new(root);
+    for text in texts {
+        for line in text.lines() {
+            let _ = builder.add_line(None, line);
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+// === impl Rules ===
+
+impl Rules {
+    fn none() -> Self {
+        Self { ignore: Gitignore::empty(), git: Gitignore::empty(), is_repository: false }
     }
 }
 
@@ -199,7 +242,7 @@ impl Walk<'_> {
             Err(_) => return self.unreadable(),
         };
         let is_directory = stat.kind == EntryKind::Directory;
-        if name == HIDDEN || self.is_ignored(&real, is_directory) {
+        if name == GIT || self.is_ignored(&real, is_directory) {
             self.left_out.ignored += 1;
             return Step::Past;
         }
@@ -217,16 +260,19 @@ impl Walk<'_> {
         Step::Past
     }
 
-    /// Whether the nearest rule that speaks of a path says to leave it out.
+    /// Whether the rules say to leave a path out: those of `.ignore` before git's, the nearest
+    /// first.
     fn is_ignored(&self, real: &RelPath, is_directory: bool) -> bool {
-        for rules in self.rules.iter().rev() {
-            match rules.matched(real.as_str(), is_directory) {
-                Match::None => {}
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-            }
-        }
-        false
+        let speaks = |rules: &Gitignore| match rules.matched(real.as_str(), is_directory) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        };
+        let nearest = || self.rules.iter().rev();
+        let repository = nearest().position(|rules| rules.is_repository);
+        let in_repository = repository.map_or(self.rules.len(), |at| at + 1);
+        let by_git = || nearest().take(in_repository).find_map(|rules| speaks(&rules.git));
+        nearest().find_map(|rules| speaks(&rules.ignore)).or_else(by_git).unwrap_or(false)
     }
 
     fn descend(

@@ -10,6 +10,7 @@ use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{EntryKind, SkippedTexts, VisitOptions, Visited, VisitedText};
 use rustix::io::Errno;
 
+use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::handle;
 use crate::resolve::Mount;
@@ -27,6 +28,8 @@ pub struct Gate<'a> {
     pub lists: &'a dyn Fn(&RelPath) -> bool,
     /// Whether a file may be read, by its real path and by the one it is shown under.
     pub reads: &'a dyn Fn(&RelPath, &RelPath) -> MayRead,
+    /// What editors have not saved: it stands for the files.
+    pub buffers: &'a dyn Buffers,
     /// Whether whoever waits for the walk has gone.
     pub cancelled: &'a dyn Fn() -> bool,
 }
@@ -134,18 +137,13 @@ impl Visit<'_> {
     }
 
     fn read(&mut self, found: &Found<'_>) -> Step {
+        if let Some(text) = self.gate.buffers.unsaved(found.real) {
+            return self.hand_over(found, &text, text.len());
+        }
         let mut buffer = std::mem::take(&mut self.buffer);
         let read = self.workspace.read_found(found, &mut buffer);
         let step = match read.and_then(|size| Ok((size, decoded(&buffer[..size])?))) {
-            Ok((size, text)) => {
-                self.visited.files += 1;
-                self.bytes_read += size as u64;
-                let file = VisitedText { path: found.shown, text: &text };
-                match self.visitor.visit(file) {
-                    ControlFlow::Continue(()) => self.next(),
-                    ControlFlow::Break(()) => Step::End,
-                }
-            }
+            Ok((size, text)) => self.hand_over(found, &text, size),
             Err(left) => {
                 let SkippedTexts { binary, too_large, unreadable, .. } = &mut self.visited.skipped;
                 *match left {
@@ -158,6 +156,15 @@ impl Visit<'_> {
         };
         self.buffer = buffer;
         step
+    }
+
+    fn hand_over(&mut self, found: &Found<'_>, text: &str, size: usize) -> Step {
+        self.visited.files += 1;
+        self.bytes_read += size as u64;
+        match self.visitor.visit(VisitedText { path: found.shown, text }) {
+            ControlFlow::Continue(()) => self.next(),
+            ControlFlow::Break(()) => Step::End,
+        }
     }
 
     fn next(&mut self) -> Step {

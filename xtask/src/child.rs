@@ -1,6 +1,5 @@
 //! Starting other programs: said first, checked after.
 
-use std::ffi::OsStr;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -24,16 +23,39 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 pub(crate) fn announce(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program()).file_name().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args());
-    let text = words.map(quoted).collect::<Vec<_>>().join(" ");
+    let text = words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ");
     eprintln!("→ {text}");
     text
 }
 
-fn quoted(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    if word.is_empty() || word.contains(char::is_whitespace) {
-        format!("'{word}'")
-    } else {
-        word.into_owned()
+/// Returns a command as a person would type it.
+pub(crate) fn typed(words: &[&str]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:@%+,^".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    // Of KEY=VALUE only the value is quoted, as people do.
+    match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() && key.chars().all(is_plain) => {
+            format!("{key}={}", quoted(value))
+        }
+        _ => quoted(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_quoted_for_a_shell() {
+        let words = ["a", "b c", "", "key=x y", "it's", "*", "$HOME", "--x=1", "path=a/b.rs"];
+        let expected = r"a 'b c' '' key='x y' 'it'\''s' '*' '$HOME' --x=1 path=a/b.rs";
+        assert_eq!(typed(&words), expected);
     }
 }

@@ -69,6 +69,16 @@ impl Layout {
         self.target.join("clients")
     }
 
+    /// The client in TypeScript.
+    pub(crate) fn typescript_client(&self) -> PathBuf {
+        self.root.join("tests/clients/typescript")
+    }
+
+    /// The packages of the client in TypeScript.
+    pub(crate) fn node_environment(&self) -> PathBuf {
+        self.target.join("clients-node")
+    }
+
     pub(crate) fn python_requirements(&self) -> PathBuf {
         self.root.join("tests/clients/requirements.txt")
     }

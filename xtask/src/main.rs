@@ -1,8 +1,9 @@
-//! What developers and newcomers run: `cargo xtask serve`, `test`, `lint`, `ci`, `bench calls`.
+//! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
+//! `bench calls`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from the WASM target that rustup
-//! installs.
+//! installs, and from temporary directories that are removed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -12,8 +13,10 @@
 mod artifacts;
 mod bench;
 mod child;
+mod demo;
 mod layout;
 mod lint;
+mod node;
 mod python;
 mod serve;
 mod test;
@@ -26,6 +29,9 @@ use crate::layout::Layout;
 
 const USAGE: &str = "\
 usage:
+  cargo xtask demo [--yes]
+      a guided tour on a copy of these sources: read, edit, refuse, undo, plugins, escapes, audit;
+      pauses between its steps on a terminal, unless --yes is given
   cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
       build everything, then serve DIR (default: the repository around the current directory);
       ARGS go to `moss serve`
@@ -53,6 +59,8 @@ fn run(arguments: &[String]) -> Result<()> {
     let layout = Layout::find()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
+        ["demo"] => demo::run(&layout, true),
+        ["demo", "--yes"] => demo::run(&layout, false),
         ["serve", rest @ ..] => serve::run(&layout, rest),
         ["test"] => test::run(&layout, &[]),
         ["test", "--", rest @ ..] => test::run(&layout, rest),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::layout::{Layout, Profile};
-use crate::{artifacts, child, python};
+use crate::{artifacts, child, demo, node, python};
 
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let started = Instant::now();
     artifacts::plugins(layout)?;
     let python = python::environment(layout)?;
+    let node_modules = node::modules(layout)?;
     artifacts::daemon(layout, Profile::Debug)?;
 
     let mut tally = Tally::default();
@@ -31,7 +32,8 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         .args(arguments)
         .env("MOSS_TEST_BINARY", layout.moss(Profile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())
-        .env("MOSS_TEST_PYTHON", python);
+        .env("MOSS_TEST_PYTHON", python)
+        .env("MOSS_TEST_NODE_MODULES", node_modules);
     let mut plugins = child::cargo();
     plugins
         .args(["test", "--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
@@ -48,6 +50,9 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
          in {programs} test programs, {} s in all",
         started.elapsed().as_secs()
     );
+    if arguments.is_empty() {
+        demo::check(layout)?;
+    }
     if !all_passed {
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }

@@ -66,6 +66,9 @@ pub(crate) struct ReadFileOutput {
     line_ending: LineEnding,
     /// Whether the last line ends with a line end.
     final_newline: bool,
+    /// Whether this is what the user has in an editor and has not saved; it is what edits change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unsaved: bool,
     /// Whether wanted lines are missing from `content` because of a bound.
     truncated: bool,
     /// The `startLine` with which to go on, where `content` is truncated.
@@ -122,6 +125,7 @@ fn output(path: &RelPath, start: u64, wanted_end: Option<u64>, file: FileLines) 
         bom: file.form.bom,
         line_ending: file.form.line_ending,
         final_newline: file.form.final_newline,
+        unsaved: file.unsaved,
         truncated: next_line.is_some(),
         next_line,
         cut_lines: numbers()

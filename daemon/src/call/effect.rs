@@ -26,6 +26,7 @@ use crate::journal::Answer as Recorded;
 use crate::journal::redact::mask;
 use crate::policy::standing::StandingAnswer;
 use crate::policy::{Action, Decision, Policy, Verdict, strictest};
+use crate::state::WorkspaceState;
 
 /// The effects of one call and what became of them.
 #[derive(Debug)]
@@ -176,17 +177,19 @@ impl Effects {
         changes: ChangeSet,
     ) -> Result<Applied, ToolError> {
         let workspace = Arc::clone(&self.scope.call.workspace);
-        let plan = self.scope.blocking(move || workspace.files.plan(&changes)).await??;
+        let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
+        let plan = self.scope.blocking(plan).await??;
         self.settle(plan, None).await
     }
 
     /// Takes a history entry back, as a change like any other.
     pub(super) async fn undo(self: &Arc<Self>, number: u64) -> Result<Value, ToolError> {
         let workspace = Arc::clone(&self.scope.call.workspace);
-        let plan = self
-            .scope
-            .blocking(move || workspace.history.plan_undo(&workspace.files, number))
-            .await??;
+        let plan = move || {
+            let WorkspaceState { files, history, editors, .. } = &*workspace;
+            history.plan_undo_over(files, number, &**editors)
+        };
+        let plan = self.scope.blocking(plan).await??;
         self.permit_showing(&plan).await?;
         let applied = self.settle(plan, Some(number)).await?;
         let files: Vec<_> = applied
@@ -224,6 +227,7 @@ impl Effects {
         undo_of: Option<u64>,
     ) -> Result<Applied, ToolError> {
         self.check_expected(&plan)?;
+        self.check_buffers(&plan)?;
         let diff_bytes_max = self.scope.daemon.config.calls.diff_bytes_max;
         let changes = change::proposed(plan.files(), diff_bytes_max);
         let digest = plan.digest();
@@ -346,7 +350,11 @@ impl Effects {
         }
     }
 
-    fn mark(&self, status: Status) {
+    pub(super) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    pub(super) fn mark(&self, status: Status) {
         self.lock().changes.iter_mut().for_each(|change| change.status = status);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_sdk::context::{Applied, BoxFuture, Files, Host, Progress, TextVisitor, Visit};
+use moss_sdk::context::{Applied, BoxFuture, Editors, Files, Host, Progress, TextVisitor, Visit};
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery};
@@ -15,16 +15,16 @@ use crate::policy::{Decision, Policy, Verdict};
 
 /// The host's side of one call of a native tool.
 pub(super) struct CallHost {
-    scope: Arc<Scope>,
-    effects: Arc<Effects>,
+    pub(super) scope: Arc<Scope>,
+    pub(super) effects: Arc<Effects>,
 }
 
 /// What decides about the reads of one call; owned, so that it can go to a blocking thread.
 #[derive(Clone)]
-struct Reader {
+pub(super) struct Reader {
     scope: Arc<Scope>,
     effects: Arc<Effects>,
-    policy: Arc<Policy>,
+    pub(super) policy: Arc<Policy>,
 }
 
 /// Why a read did not happen.
@@ -73,7 +73,8 @@ impl CallHost {
         }
     }
 
-    fn reader(&self) -> Reader {
+    /// What decides about reads by the rules of this moment.
+    pub(super) fn reader(&self) -> Reader {
         Reader {
             policy: self.scope.call.workspace.policy.load_full(),
             scope: Arc::clone(&self.scope),
@@ -92,7 +93,8 @@ impl Reader {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Option<T> {
-        let opened = self.scope.call.workspace.files.open_cached(path)?;
+        let workspace = &self.scope.call.workspace;
+        let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
         let names = Names { real: opened.real(), asked: path };
         let decision = self.effects.decide_read(&self.policy, names);
         if decision.verdict != Verdict::Allow {
@@ -106,8 +108,8 @@ impl Reader {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Result<T, NotRead> {
-        let files = &self.scope.call.workspace.files;
-        let opened = files.open_for_reading(path)?;
+        let workspace = &self.scope.call.workspace;
+        let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
         let real = opened.real();
         let decision = self.effects.decide_read(&self.policy, Names { real, asked: path });
         match decision.verdict {
@@ -117,7 +119,7 @@ impl Reader {
         }
     }
 
-    fn lists(&self, path: &RelPath) -> bool {
+    pub(super) fn lists(&self, path: &RelPath) -> bool {
         self.effects.may_list(&self.policy, path)
     }
 
@@ -144,6 +146,25 @@ impl Files for CallHost {
 
     fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
         Box::pin(self.reading(path, |opened: &OpenedFile<'_>| opened.read()))
+    }
+
+    fn read_unasked<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
+        let reader = self.reader();
+        Box::pin(async move {
+            let read = |opened: &OpenedFile<'_>| opened.read();
+            if let Some(snapshot) = reader.read_cached(path, read) {
+                return Ok(Some(snapshot));
+            }
+            let path = path.clone();
+            match self.scope.blocking(move || reader.read(&path, read)).await? {
+                Ok(snapshot) => Ok(Some(snapshot)),
+                Err(NotRead::Ask(..) | NotRead::Denied(..)) => Ok(None),
+                Err(NotRead::Failed(error)) => Err(error),
+            }
+        })
     }
 
     fn read_lines<'a>(
@@ -184,6 +205,7 @@ impl Files for CallHost {
                 let gate = Gate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
+                    buffers: &*reader.scope.call.workspace.editors,
                     cancelled: &|| reader.scope.cancel.is_cancelled(),
                 };
                 let files = &reader.scope.call.workspace.files;
@@ -207,6 +229,10 @@ impl Files for CallHost {
 }
 
 impl Host for CallHost {
+    fn editors(&self) -> &dyn Editors {
+        self
+    }
+
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
         Box::pin(self.effects.propose(changes))
     }

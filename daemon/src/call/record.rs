@@ -12,7 +12,9 @@ use crate::catalog::Runner;
 use crate::change::{self, Status};
 use crate::journal::redact::{Arguments, Text};
 use crate::journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use crate::metrics::UNKNOWN_TOOL;
 use crate::policy::{Action, Decision};
+use crate::traces::Ended;
 use crate::validate::Violation;
 
 /// Records that a call came in, before anything else is done for it.
@@ -67,6 +69,7 @@ pub(super) async fn answered(
     answer: Answer,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
+    scope.daemon.metrics.answered(answer.as_str());
     let by_person = matches!(answer, Answer::Approved | Answer::Denied);
     let event = Event::Confirmation {
         digest: digest.to_string(),
@@ -80,6 +83,26 @@ pub(super) async fn answered(
 /// Records that a lasting answer let something happen.
 pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
     write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
+}
+
+/// Counts a call that ended, and tells of it where that is wanted. A name that is in no catalog is
+/// the caller's own text: it is left out.
+pub(super) fn counted(
+    scope: &Scope,
+    result: &Result<Result<String, ToolError>, CallError>,
+    duration: Duration,
+) {
+    let tool = match &scope.call.work {
+        Work::Tool { name, .. } if scope.catalog.entry(name).is_err() => UNKNOWN_TOOL,
+        _ => scope.call.tool(),
+    };
+    let (outcome, ..) = ending(result);
+    scope.daemon.metrics.call_ended(tool, outcome, duration);
+    if let Some(traces) = &scope.daemon.traces {
+        let parent = scope.call.parent.as_ref();
+        let call_id = &scope.call_id;
+        traces.call_ended(&Ended { call_id, tool, outcome, duration, parent });
+    }
 }
 
 /// Records what was written and how the call ended.
@@ -101,6 +124,7 @@ pub(super) async fn finished(
         .collect();
     let has_effect = !committed.is_empty();
     if has_effect {
+        scope.daemon.metrics.committed();
         let event = Event::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }

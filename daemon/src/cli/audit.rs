@@ -1,6 +1,7 @@
 //! `moss audit`: the audit journal of the workspace, read from the state directory. A daemon that
 //! writes meanwhile does not matter.
 
+use moss_daemon::address::Address;
 use moss_daemon::journal::audit::{self, Entry, Filter, Verification};
 use serde_json::{Value, json};
 
@@ -31,6 +32,9 @@ pub(super) struct TailArgs {
 }
 
 pub(super) fn run(command: &AuditCommand, session: &Session) -> Result<Outcome, CliError> {
+    if let Some(Address::Tcp(_)) = &session.global.remote.server {
+        return Err(CliError::invalid("the journal is read on the daemon's machine: run it there"));
+    }
     let directory = session.dirs()?.workspace_state(&session.root()?);
     let unreadable = |error: moss_daemon::journal::JournalError| {
         CliError::new(Outcome::Failed, "state_unusable", error.to_string())

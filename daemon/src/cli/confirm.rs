@@ -67,7 +67,8 @@ pub(super) struct DenyArgs {
 }
 
 pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Outcome, CliError> {
-    let scope = session.global.workspace.as_ref().map(|_| session.root()).transpose()?;
+    let scope = session.global.workspace.as_ref().map(|_| session.named_root()).transpose()?;
+    let scope = scope.flatten();
     let scope = scope.as_deref();
     session
         .with_daemon(async |client| {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::error::CliError;
-use super::outcome::Outcome;
+use super::outcome::{self, Outcome};
 use super::ui::{bold, green, red, yellow};
 use super::{Session, text};
 
@@ -46,7 +46,10 @@ enum State {
 pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     let setup = session.setup()?;
     let mut checks = own_files::check(&setup.dirs);
-    checks.push(daemon(&setup).await);
+    checks.push(match session.global.remote.server {
+        Some(_) => server(session).await,
+        None => daemon(&setup).await,
+    });
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
     checks.extend(plugin_lists(&setup));
@@ -89,6 +92,22 @@ async fn daemon(setup: &Setup) -> Check {
     }
     let detail = format!("pid {} serves other workspaces on {socket}", status.pid);
     Check::warn("daemon", detail, format!("for this one: `moss serve --workspace {root}`"))
+}
+
+/// Whether commands get at the daemon that was named.
+async fn server(session: &Session) -> Check {
+    let status = session.with_daemon(async |client| Ok(client.status().await?)).await;
+    match status {
+        Ok(status) if status.version != env!("CARGO_PKG_VERSION") => {
+            let detail = format!("version {} answers", status.version);
+            Check::warn("daemon", detail, "use the same version on both sides")
+        }
+        Ok(status) => Check::ok("daemon", format!("pid {} answers", status.pid)),
+        Err(error) => {
+            let next = outcome::next_step(&error.error.code).unwrap_or("mend it and try again");
+            Check::fail("daemon", error.error.message, next)
+        }
+    }
 }
 
 /// The workspace, what its file system can do, and the policy in force there.

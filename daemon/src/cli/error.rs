@@ -152,6 +152,7 @@ impl From<StartError> for CliError {
             StartError::AdminPolicy(_) => (Outcome::Invalid, "admin_policy_invalid"),
             StartError::Workspace(_) => (Outcome::Failed, "workspace_unusable"),
             StartError::Journal(_) => (Outcome::Failed, "state_unusable"),
+            StartError::Traces(_) => (Outcome::Invalid, "usage"),
             StartError::Catalog(_) => (Outcome::Failed, "internal"),
         };
         Self::new(outcome, code, error.to_string())

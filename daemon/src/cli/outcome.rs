@@ -29,12 +29,14 @@ pub(super) enum Outcome {
 pub(super) fn outcome_of(code: &str) -> Outcome {
     match code {
         "tool_unknown" | "arguments_invalid" | "invalid_arguments" | "request_invalid"
-        | "workspace_unknown" => Outcome::Invalid,
+        | "workspace_unknown" | "connection_exposed" => Outcome::Invalid,
         "denied" | "denied_by_policy" | "denied_by_person" | "role_missing" => Outcome::Denied,
         "unconfirmed" | "confirmation_required" => Outcome::Unconfirmed,
-        "no_daemon" | "daemon_unreachable" | "daemon_incompatible" | "credential_invalid" => {
-            Outcome::Unavailable
-        }
+        "no_daemon"
+        | "daemon_unreachable"
+        | "daemon_incompatible"
+        | "credential_invalid"
+        | "certificate_refused" => Outcome::Unavailable,
         "timeout" | "call_timeout" => Outcome::Timeout,
         "cancelled" | "call_cancelled" => Outcome::Cancelled,
         _ => Outcome::Failed,
@@ -51,6 +53,10 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         "denied_by_policy" => Some("see the rules with `moss policy explain TOOL KEY=VALUE…`"),
         "confirmation_required" => {
             Some("run it on a terminal, or approve exactly this effect with `--confirm DIGEST`")
+        }
+        "role_missing" => Some("name the approver's credential with `--approver-token-file`"),
+        "certificate_refused" => {
+            Some("compare --tls-ca, --tls-cert and --tls-key with those of the daemon")
         }
         "daemon_unreachable" => Some("see what is wrong with `moss doctor`"),
         "no_daemon" => Some("start one with `moss serve`"),
@@ -133,6 +139,8 @@ mod tests {
             ("daemon_unreachable", Outcome::Unavailable),
             ("daemon_incompatible", Outcome::Unavailable),
             ("credential_invalid", Outcome::Unavailable),
+            ("certificate_refused", Outcome::Unavailable),
+            ("connection_exposed", Outcome::Invalid),
             ("confirmation_unknown", Outcome::Failed),
             ("internal", Outcome::Failed),
             ("of_tomorrow", Outcome::Failed),

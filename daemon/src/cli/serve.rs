@@ -1,9 +1,10 @@
 //! `moss serve`.
 
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 
-use moss_daemon::listener::{self, BindError};
+use moss_daemon::address::{Address, Host};
+use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
+use moss_daemon::metrics::endpoint;
 use moss_daemon::start::Setup;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,11 +18,22 @@ use super::outcome::Outcome;
 /// Ends on SIGTERM or Ctrl-C: running calls get time to finish, open questions are withdrawn.
 #[derive(Debug, clap::Args)]
 pub(super) struct ServeArgs {
-    /// Listen on a Unix socket, may be given several times
+    /// Listen on unix:PATH or tcp:HOST:PORT, may be given several times
     ///
-    /// By default the socket that commands look for: `moss/moss.sock` in XDG_RUNTIME_DIR.
-    #[arg(long, value_name = "unix:PATH")]
+    /// Unless a Unix socket is named or inherited, also on the one that commands look for:
+    /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file`, and `--tls-cert` and
+    /// `--tls-key` where other machines can reach it. Port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
+
+    /// Tell numbers to Prometheus at http://HOST:PORT/metrics, on loopback only
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<Host>,
+
+    /// Send a span of every call to an OpenTelemetry collector, over OTLP/gRPC
+    #[arg(long, value_name = "http://HOST:PORT", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    #[arg(hide_env_values = true)]
+    traces: Option<String>,
 
     /// Load the plugins of another list
     #[arg(long, value_name = "FILE")]
@@ -36,41 +48,79 @@ pub(super) struct ServeArgs {
     admin_policy: Vec<PathBuf>,
 }
 
-/// Where a daemon listens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Address(PathBuf);
-
-pub(super) async fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliError> {
+pub(super) async fn run(
+    args: ServeArgs,
+    inherited: Inherited,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let remote = &session.global.remote;
+    if remote.server.is_some() {
+        let message =
+            "`moss serve` starts a daemon, and --server (MOSS_SERVER) names one that runs";
+        return Err(CliError::invalid(message));
+    }
     let setup = Setup {
         plugin_lists: args.plugins,
         config_file: args.config,
         admin_policies: args.admin_policy,
+        secrets: remote.secrets(),
+        // The standard takes an empty variable for none.
+        collector: args.traces.filter(|collector| !collector.is_empty()),
         ..session.setup()?
     };
-    let mut addresses: Vec<PathBuf> = args.listen.into_iter().map(|address| address.0).collect();
-    if addresses.is_empty() {
-        addresses.push(setup.dirs.socket());
-    }
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown()?;
     // Next: a second daemon is told so before it touches anything.
-    let sockets = addresses.iter().map(|path| listener::bind(path)).collect::<Result<_, _>>()?;
+    let guard = if needs_guard(&args.listen, &inherited) { remote.guard()? } else { None };
+    let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
+    let endpoint = match &args.metrics {
+        Some(host) => Some(endpoint::bind(host).await?),
+        None => None,
+    };
     let workspace = setup.workspaces[0].display().to_string();
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))??;
-    let listening: Vec<String> =
-        addresses.iter().map(|path| format!("unix:{}", path.display())).collect();
+    if guard.is_some_and(|guard| guard.tokens.hands_out(&started.credentials)) {
+        let message = "--token-file names the approver's credential: whoever holds it could answer \
+                       confirmations; name another file";
+        return Err(CliError::new(Outcome::Failed, "credential_invalid", message));
+    }
+    let mut listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
+    listening.extend(endpoint.as_ref().map(ToString::to_string));
     session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
     tell_supervisor(NotifyState::Ready);
     let shutdown = async {
         shutdown.await;
         tell_supervisor(NotifyState::Stopping);
     };
-    moss_daemon::serve(started, sockets, shutdown)
+    moss_daemon::serve(started, sockets, endpoint, shutdown)
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
+}
+
+fn needs_guard(addresses: &[Address], inherited: &Inherited) -> bool {
+    inherited.has_tcp() || addresses.iter().any(|address| matches!(address, Address::Tcp(_)))
+}
+
+/// Binds what was named and takes over what was passed on. Without a Unix socket among them the
+/// default one comes first: commands and answers of people go over it.
+async fn sockets(
+    mut addresses: Vec<Address>,
+    inherited: Inherited,
+    guard: Option<&Guard>,
+    default: &Path,
+) -> Result<Vec<Socket>, BindError> {
+    let is_unix = |address: &Address| matches!(address, Address::Unix(_));
+    if !inherited.has_unix() && !addresses.iter().any(is_unix) {
+        addresses.insert(0, Address::Unix(default.to_owned()));
+    }
+    let mut sockets = inherited.adopt(guard)?;
+    for address in &addresses {
+        sockets.push(listener::bind(address, guard).await?);
+    }
+    Ok(sockets)
 }
 
 /// Tells systemd, where it started the daemon with `Type=notify`.
@@ -92,40 +142,22 @@ fn shutdown() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-// === impl Address ===
-
-impl FromStr for Address {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix("unix:") {
-            Some(path) if !path.is_empty() => Ok(Self(path.into())),
-            _ => Err("expected unix:PATH".to_owned()),
-        }
-    }
-}
-
 // === impl CliError ===
 
 impl From<BindError> for CliError {
     fn from(error: BindError) -> Self {
         let code = match &error {
             BindError::Taken(_) => "socket_taken",
+            BindError::Unguarded => "credential_missing",
+            BindError::Exposed { .. } | BindError::MetricsExposed(_) => "connection_exposed",
             _ => "socket_unusable",
         };
-        Self::new(Outcome::Failed, code, error.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_unix_sockets() {
-        assert_eq!("unix:/run/x.sock".parse(), Ok(Address("/run/x.sock".into())));
-        for wrong in ["", "unix:", "/run/x.sock", "tcp:localhost:1"] {
-            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
-        }
+        let outcome = match &error {
+            BindError::Unguarded | BindError::Exposed { .. } | BindError::MetricsExposed(_) => {
+                Outcome::Invalid
+            }
+            _ => Outcome::Failed,
+        };
+        Self::new(outcome, code, error.to_string())
     }
 }

@@ -38,6 +38,16 @@ fn described(status: &v1::GetStatusResponse) -> String {
             workspace.plugins_ready,
             workspace.plugins_failed,
         );
+        for editor in &workspace.editors {
+            let _ = writeln!(
+                shown,
+                "  editor: {} {}, {} files open, {} not saved",
+                text::line(&editor.name),
+                text::line(&editor.version),
+                editor.open,
+                editor.unsaved,
+            );
+        }
         if !workspace.policy_problem.is_empty() {
             let problem = text::line(&workspace.policy_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("warning:"));

@@ -149,6 +149,15 @@ pub(super) fn policy_rule(rule: &v1::PolicyRule) -> Value {
     })
 }
 
+fn editor(editor: &v1::EditorStatus) -> Value {
+    json!({
+        "name": editor.name,
+        "version": editor.version,
+        "open": editor.open,
+        "unsaved": editor.unsaved,
+    })
+}
+
 pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
     let workspaces: Vec<_> = status
         .workspaces
@@ -162,6 +171,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
                 "answers_problem": workspace.answers_problem,
+                "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
             })
         })
         .collect();

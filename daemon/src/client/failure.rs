@@ -11,6 +11,12 @@ use tonic_types::StatusExt as _;
 pub mod reason {
     /// No daemon answers.
     pub const DAEMON_UNREACHABLE: &str = "DAEMON_UNREACHABLE";
+    /// Nobody listens where a daemon was named.
+    pub const NO_DAEMON: &str = "NO_DAEMON";
+    /// One side does not accept the other's certificate, or there is none.
+    pub const CERTIFICATE_REFUSED: &str = "CERTIFICATE_REFUSED";
+    /// A credential would be sent where others can read it.
+    pub const CONNECTION_EXPOSED: &str = "CONNECTION_EXPOSED";
     /// A daemon answers and is another version.
     pub const DAEMON_INCOMPATIBLE: &str = "DAEMON_INCOMPATIBLE";
     /// The credentials cannot be read, or are not the daemon's.

@@ -8,7 +8,7 @@ use tokio_stream::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Need, OpenError, transport};
-use crate::caller::Credentials;
+use crate::caller::{Access, Credentials};
 use crate::start::{Setup, Started};
 use crate::state::Daemon;
 
@@ -36,7 +36,7 @@ impl Host {
             tokio_stream::once(Ok::<_, std::io::Error>(far)).chain(tokio_stream::pending());
         let server = tokio::spawn(crate::grpc::serve(
             Arc::clone(&daemon),
-            credentials.clone(),
+            Access::local(credentials.clone()),
             connections,
             stop.clone().cancelled_owned(),
         ));

@@ -10,7 +10,8 @@ use tower::{Layer, Service};
 
 use moss_sdk::context::BoxFuture;
 
-use crate::caller::{Credentials, Role};
+use crate::caller::{Access, Role};
+use crate::listener::Peer;
 
 /// The role that each method needs. A test holds the table to the descriptors: a method that is
 /// not here is refused to everybody.
@@ -23,6 +24,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),
+    ("/moss.v1.EditorService/Attach", Role::Approver),
     ("/moss.v1.HistoryService/ListHistory", Role::Caller),
     ("/moss.v1.HistoryService/GetHistoryEntry", Role::Caller),
     ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),
@@ -34,18 +36,18 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.StatusService/GetStatus", Role::Caller),
 ];
 
-/// Services that anybody who reached the socket may use.
+/// Services that anybody who reached a Unix socket may use, and over the network every role.
 const OPEN: &[&str] = &["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."];
 
 /// Checks the credential of every request and puts the caller's [`Role`] into its extensions.
 #[derive(Debug, Clone)]
-pub(super) struct AuthLayer(Arc<Credentials>);
+pub(super) struct AuthLayer(Arc<Access>);
 
 /// The service behind an [`AuthLayer`].
 #[derive(Debug, Clone)]
 pub(super) struct Auth<S> {
     inner: S,
-    credentials: Arc<Credentials>,
+    access: Arc<Access>,
 }
 
 /// The names of the services of moss.
@@ -56,24 +58,38 @@ pub(super) fn service_names() -> Vec<&'static str> {
     names
 }
 
-fn check(credentials: &Credentials, path: &str, token: Option<&str>) -> Result<Role, Status> {
-    let Some((_, needed)) = METHODS.iter().find(|(method, _)| *method == path) else {
-        return Err(Status::unimplemented(format!("there is no method {path}")));
-    };
+/// Returns the role that a request is made in; none for a service that anybody may use.
+fn check(access: &Access, path: &str, token: Option<&str>) -> Result<Option<Role>, Status> {
+    let is_open = OPEN.iter().any(|open| path.starts_with(open));
+    if is_open && access.is_open() {
+        return Ok(None);
+    }
+    let method = METHODS.iter().find(|(method, _)| *method == path);
+    // Who shows no credential does not learn over the network what there is.
+    if method.is_none() && !is_open && access.is_open() {
+        return Err(no_method(path));
+    }
     let Some(token) = token else {
         return Err(super::error::unauthenticated(
-            "no credential: send the metadata `authorization: Bearer <token>` with the text of caller.token",
+            "no credential: send the metadata `authorization: Bearer <token>` with the text of \
+             caller.token, or over TCP of the daemon's token file",
         ));
     };
-    let Some(role) = credentials.role_of(token) else {
+    let Some(role) = access.role_of(token) else {
         return Err(super::error::unauthenticated(
-            "the credential is not known: read caller.token or approver.token again",
+            "the credential is not known: read caller.token or approver.token again, or over TCP \
+             the daemon's token file",
         ));
     };
-    if role < *needed {
-        return Err(super::error::role_missing(path, *needed));
+    match method {
+        Some((_, needed)) if role < *needed => Err(super::error::role_missing(path, *needed)),
+        None if !is_open => Err(no_method(path)),
+        _ => Ok(Some(role)),
     }
-    Ok(role)
+}
+
+fn no_method(path: &str) -> Status {
+    Status::unimplemented(format!("there is no method {path}"))
 }
 
 fn bearer<B>(request: &Request<B>) -> Option<&str> {
@@ -85,8 +101,8 @@ fn bearer<B>(request: &Request<B>) -> Option<&str> {
 // === impl AuthLayer ===
 
 impl AuthLayer {
-    pub(super) fn new(credentials: Credentials) -> Self {
-        Self(Arc::new(credentials))
+    pub(super) fn new(access: Access) -> Self {
+        Self(Arc::new(access))
     }
 }
 
@@ -94,7 +110,7 @@ impl<S> Layer<S> for AuthLayer {
     type Service = Auth<S>;
 
     fn layer(&self, inner: S) -> Auth<S> {
-        Auth { inner, credentials: Arc::clone(&self.0) }
+        Auth { inner, access: Arc::clone(&self.0) }
     }
 }
 
@@ -115,14 +131,15 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let path = request.uri().path();
-        if !OPEN.iter().any(|open| path.starts_with(open)) {
-            match check(&self.credentials, path, bearer(&request)) {
-                Ok(role) => {
-                    request.extensions_mut().insert(role);
+        match check(&self.access, request.uri().path(), bearer(&request)) {
+            Ok(Some(role)) => {
+                if let Some(peer) = request.extensions().get::<Peer>() {
+                    peer.vouch();
                 }
-                Err(status) => return Box::pin(async move { Ok(status.into_http()) }),
+                request.extensions_mut().insert(role);
             }
+            Ok(None) => {}
+            Err(status) => return Box::pin(async move { Ok(status.into_http()) }),
         }
         Box::pin(self.inner.call(request))
     }
@@ -130,9 +147,12 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use prost::Message as _;
 
     use super::*;
+    use crate::caller::{Credentials, RemoteTokens};
 
     #[test]
     fn every_method_of_the_descriptors_needs_a_role() {
@@ -152,17 +172,22 @@ mod tests {
         assert_eq!(listed, described);
     }
 
+    fn credentials() -> Credentials {
+        Credentials { caller: "c".repeat(64), approver: "a".repeat(64) }
+    }
+
     #[test]
     fn every_method_is_refused_to_who_lacks_its_role() {
-        let credentials = Credentials { caller: "c".repeat(64), approver: "a".repeat(64) };
+        let credentials = credentials();
+        let access = Access::local(credentials.clone());
         for (path, needed) in METHODS {
-            let code = |token| check(&credentials, path, token).map_err(|status| status.code());
+            let code = |token| check(&access, path, token).map_err(|status| status.code());
             assert_eq!(code(None), Err(tonic::Code::Unauthenticated));
             assert_eq!(code(Some("x")), Err(tonic::Code::Unauthenticated));
             assert_eq!(code(Some("")), Err(tonic::Code::Unauthenticated));
-            assert_eq!(code(Some(&credentials.approver)), Ok(Role::Approver));
+            assert_eq!(code(Some(&credentials.approver)), Ok(Some(Role::Approver)));
             let as_caller = match needed {
-                Role::Caller => Ok(Role::Caller),
+                Role::Caller => Ok(Some(Role::Caller)),
                 Role::Approver => Err(tonic::Code::PermissionDenied),
             };
             assert_eq!(code(Some(&credentials.caller)), as_caller, "{path}");
@@ -171,10 +196,32 @@ mod tests {
 
     #[test]
     fn only_exact_paths_are_methods() {
-        let credentials = Credentials { caller: "c".into(), approver: "a".into() };
+        let access = Access::local(credentials());
         for path in ["//moss.v1.ToolService/ListTools", "/moss.v1.ToolService/ListTools/", "/x"] {
-            let status = check(&credentials, path, Some("a")).unwrap_err();
+            let status = check(&access, path, Some("a")).unwrap_err();
             assert_eq!(status.code(), tonic::Code::Unimplemented, "{path}");
+        }
+    }
+
+    #[test]
+    fn over_the_network_nothing_is_told_without_a_credential() {
+        let temp = tempfile::tempdir().unwrap();
+        let (file, token) = (temp.path().join("token"), "0123456789abcdef".repeat(2));
+        std::fs::write(&file, &token).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let access = Access::remote(RemoteTokens::load(&file, None).unwrap());
+        let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+        for path in ["/grpc.health.v1.Health/Check", reflection, "/x", METHODS[0].0] {
+            for token in [None, Some(""), Some("x")] {
+                let status = check(&access, path, token).unwrap_err();
+                assert_eq!(status.code(), tonic::Code::Unauthenticated, "{path}");
+            }
+        }
+        let code = |path| check(&access, path, Some(&token)).map_err(|status| status.code());
+        assert_eq!(code(reflection), Ok(Some(Role::Caller)));
+        assert_eq!(code("/x"), Err(tonic::Code::Unimplemented));
+        for (path, needed) in METHODS.iter().filter(|(_, role)| *role == Role::Approver) {
+            assert_eq!(code(path), Err(tonic::Code::PermissionDenied), "{path} {needed:?}");
         }
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn call(
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
         deadline: deadline::of_call(metadata.as_ref()),
+        parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
         work: Work::Tool { name: call.tool, arguments },
     })
 }
@@ -83,6 +84,7 @@ pub(super) fn undo(
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
+        parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
         work: Work::Undo { number: request.number },
     })
 }

@@ -7,6 +7,7 @@ use moss_proto::v1::status_service_server::StatusService;
 use tonic::{Request, Response};
 
 use super::to_proto;
+use crate::editors::Overview;
 use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -49,6 +50,17 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
         policy_problem: problems.join("; "),
         answers_problem: workspace.answers.problem().unwrap_or_default(),
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
+        editors: workspace.editors.overview().into_iter().map(editor).collect(),
+    }
+}
+
+fn editor(editor: Overview) -> v1::EditorStatus {
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    v1::EditorStatus {
+        name: editor.name,
+        version: editor.version,
+        open: count(editor.open),
+        unsaved: count(editor.unsaved),
     }
 }
 

@@ -148,3 +148,17 @@ pub struct FileChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<ContentHash>,
 }
+
+// === impl Answer ===
+
+impl Answer {
+    /// Returns the answer as a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}

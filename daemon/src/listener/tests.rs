@@ -4,7 +4,19 @@ use std::os::unix::fs::symlink;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use super::connection::{CREDENTIAL_WAIT_MAX, PREFACE_BYTES, PREFACE_WAIT_MAX};
+use super::unix::bind;
 use super::*;
+
+/// Both ends of a connection, where there is a place for it.
+fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
+    let (client, stream) = UnixStream::pair().unwrap();
+    let accepted = Accepted::Unix(stream);
+    let counted = crate::metrics::Metrics::default().connections("unix").open();
+    let place = Place { _permit: admit(&accepted, places)?, _counted: counted };
+    let Accepted::Unix(stream) = accepted else { unreachable!() };
+    Some((client, Connection::new(Box::new(stream), peer, place)))
+}
 
 #[tokio::test]
 async fn only_a_socket_is_removed() {
@@ -34,9 +46,8 @@ async fn only_a_socket_is_removed() {
 async fn who_says_nothing_or_too_little_loses_the_place() {
     let places = Arc::new(Semaphore::new(1));
     for said in [0, PREFACE_BYTES - 1] {
-        let (mut client, stream) = UnixStream::pair().unwrap();
-        let mut connection = admit(stream, &places).unwrap();
-        assert!(admit(UnixStream::pair().unwrap().0, &places).is_none());
+        let (mut client, mut connection) = connected(&places, Peer::new(false)).unwrap();
+        assert!(connected(&places, Peer::new(false)).is_none());
         client.write_all(&vec![b'P'; said]).await.unwrap();
         let error = connection.read_to_end(&mut Vec::new()).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -47,10 +58,44 @@ async fn who_says_nothing_or_too_little_loses_the_place() {
 
 #[tokio::test(start_paused = true)]
 async fn who_said_the_preface_may_be_silent() {
-    let (mut client, stream) = UnixStream::pair().unwrap();
-    let mut connection = admit(stream, &Arc::new(Semaphore::new(1))).unwrap();
+    let places = Arc::new(Semaphore::new(1));
+    let (mut client, mut connection) = connected(&places, Peer::new(false)).unwrap();
     client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
     connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
     let silence = tokio::time::timeout(PREFACE_WAIT_MAX * 100, connection.read_u8()).await;
+    assert!(silence.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_shows_no_credential_over_the_network_loses_the_place() {
+    let places = Arc::new(Semaphore::new(1));
+    for talks in [false, true] {
+        let (mut client, mut connection) = connected(&places, Peer::new(true)).unwrap();
+        client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
+        connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
+        let talking = async {
+            while talks && client.write_all(b"x").await.is_ok() {
+                tokio::time::advance(PREFACE_WAIT_MAX / 5).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        let mut heard = Vec::new();
+        let error = tokio::select! {
+            () = talking => unreachable!(),
+            read = connection.read_to_end(&mut heard) => read.unwrap_err(),
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_shown_a_credential_may_be_silent() {
+    let places = Arc::new(Semaphore::new(1));
+    let peer = Peer::new(true);
+    let (mut client, mut connection) = connected(&places, peer.clone()).unwrap();
+    client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
+    connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
+    peer.vouch();
+    let silence = tokio::time::timeout(CREDENTIAL_WAIT_MAX * 100, connection.read_u8()).await;
     assert!(silence.is_err());
 }

@@ -125,6 +125,8 @@ mod tests {
             plugin_lists: vec![at("named.json")],
             config_file: None,
             admin_policies: Vec::new(),
+            secrets: Vec::new(),
+            collector: None,
         };
         fs::create_dir(at("c")).unwrap();
         let list = |names: &[&str]| {

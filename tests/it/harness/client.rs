@@ -4,6 +4,7 @@ use std::path::Path;
 
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
+use moss_proto::v1::editor_service_client::EditorServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::plugin_service_client::PluginServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
@@ -34,7 +35,7 @@ pub(crate) struct Client {
 #[derive(Clone)]
 pub(crate) struct Bearer(Option<MetadataValue<Ascii>>);
 
-type Authorized = InterceptedService<Channel, Bearer>;
+pub(super) type Authorized = InterceptedService<Channel, Bearer>;
 
 /// The events of a streamed call.
 pub(crate) struct Events(Streaming<v1::StreamCallToolResponse>);
@@ -91,14 +92,23 @@ pub(crate) fn details(status: &Status) -> ErrorDetails {
 impl Client {
     /// Connects to a socket with a credential, or none.
     pub(crate) async fn connect(socket: &Path, token: Option<&str>) -> Self {
+        Self::at(format!("unix:{}", socket.display()), token).await
+    }
+
+    /// Connects to a port of this machine with a credential, or none.
+    pub(crate) async fn dial(port: u16, token: Option<&str>) -> Self {
+        Self::at(format!("http://127.0.0.1:{port}"), token).await
+    }
+
+    async fn at(address: String, token: Option<&str>) -> Self {
         let bearer = token.map(|token| format!("Bearer {token}").try_into().unwrap());
-        let channel = Endpoint::try_from(format!("unix:{}", socket.display()))
+        let channel = Endpoint::try_from(address.clone())
             .unwrap()
             .timeout(BOUND)
             .http2_max_header_list_size(64 << 10)
             .connect()
             .await
-            .unwrap_or_else(|error| panic!("cannot connect to {}: {error:?}", socket.display()));
+            .unwrap_or_else(|error| panic!("cannot connect to {address}: {error:?}"));
         Self { channel, bearer: Bearer(bearer) }
     }
 
@@ -127,6 +137,12 @@ impl Client {
 
     pub(crate) fn plugins(&self) -> PluginServiceClient<Authorized> {
         PluginServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+    }
+
+    pub(crate) fn editor(&self) -> EditorServiceClient<Authorized> {
+        EditorServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+            .max_decoding_message_size(MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(MESSAGE_BYTES_MAX)
     }
 
     pub(crate) fn status(&self) -> StatusServiceClient<Authorized> {

@@ -92,6 +92,32 @@ pub(crate) fn begin(
     temps: &[String],
 ) -> Result<u64, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let number = insert(&transaction, plan, origin, directories, temps)?;
+    transaction.commit()?;
+    Ok(from_sql(number))
+}
+
+/// Writes what has happened already, durably.
+pub(super) fn record(
+    connection: &mut Connection,
+    plan: &Plan,
+    origin: &Origin,
+) -> Result<u64, Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let temps = vec![String::new(); plan.files().len()];
+    let number = insert(&transaction, plan, origin, &[], &temps)?;
+    transaction.execute("UPDATE entries SET committed = 1 WHERE number = ?1", [number])?;
+    transaction.commit()?;
+    Ok(from_sql(number))
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    plan: &Plan,
+    origin: &Origin,
+    directories: &[RelPath],
+    temps: &[String],
+) -> Result<i64, Error> {
     let directories: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
     transaction.execute(
         "INSERT INTO entries (committed, root, at_ms, call_id, tool, caller, summary, undo_of,
@@ -112,7 +138,7 @@ pub(crate) fn begin(
     for (position, (file, temp)) in plan.files().iter().zip(temps).enumerate() {
         for (hash, bytes) in [(file.before, &file.old), (file.after, &file.new)] {
             if let (Some(hash), Some(bytes)) = (hash, bytes) {
-                put_blob(&transaction, &hash, bytes)?;
+                put_blob(transaction, &hash, bytes)?;
             }
         }
         transaction.execute(
@@ -137,8 +163,7 @@ pub(crate) fn begin(
             ],
         )?;
     }
-    transaction.commit()?;
-    Ok(from_sql(number))
+    Ok(number)
 }
 
 /// Makes an intent history, durably, and forgets what it deletes for good.

@@ -6,7 +6,8 @@ use moss_sdk::{ContentHash, RelPath};
 use similar::TextMerge;
 
 use super::{History, HistoryFile};
-use crate::changes::{Action, Plan, Target};
+use crate::buffers::{Buffers, NoBuffers};
+use crate::changes::{Action, Plan, Planner, Target};
 use crate::error::Error;
 use crate::handle;
 use crate::root::Workspace;
@@ -24,10 +25,26 @@ impl History {
     /// changed again at the same lines; `Forgotten` where a content is no longer held; and as
     /// [`Workspace::plan`].
     pub fn plan_undo(&self, workspace: &Workspace, number: u64) -> Result<Plan, Error> {
+        self.plan_undo_over(workspace, number, &NoBuffers)
+    }
+
+    /// As [`History::plan_undo`], where the unsaved texts of editors stand for the files that they
+    /// are of.
+    ///
+    /// # Errors
+    ///
+    /// As [`History::plan_undo`]; `Unsaved` for what cannot be done to a buffer.
+    pub fn plan_undo_over(
+        &self,
+        workspace: &Workspace,
+        number: u64,
+        buffers: &dyn Buffers,
+    ) -> Result<Plan, Error> {
+        let planner = Planner { workspace, buffers };
         let entry = super::query::get(&self.connection(), number)?;
         let mut targets = Vec::with_capacity(entry.files.len());
         for file in &entry.files {
-            if let Some(target) = self.undo_file(workspace, file)? {
+            if let Some(target) = self.undo_file(&planner, file)? {
                 targets.push((file.real.clone(), target));
             }
         }
@@ -35,17 +52,17 @@ impl History {
             let path = entry.files.first().map_or_else(RelPath::root, |file| file.path.clone());
             return Err(Error::NoChange { path });
         }
-        workspace.plan_targets(targets)
+        planner.plan_targets(targets)
     }
 
     /// What brings one file back; none where it already is as before.
     fn undo_file(
         &self,
-        workspace: &Workspace,
+        planner: &Planner<'_>,
         file: &HistoryFile,
     ) -> Result<Option<Target>, Error> {
-        let present = match workspace.read_bytes(&file.real) {
-            Ok((_, bytes)) => Some(bytes),
+        let present = match planner.present(&file.real) {
+            Ok(present) => Some(present.bytes),
             Err(Error::NotFound { .. }) => None,
             Err(error) => return Err(error),
         };

@@ -59,7 +59,6 @@ fn ignore_files_are_heeded_from_the_root_down() {
             "sub/deep/only",
             "only",
             ".git/config",
-            "sub/.git/HEAD",
             "sub/deep/d.tmp",
         ] {
             fixture.put(path, "");
@@ -80,12 +79,41 @@ fn ignore_files_are_heeded_from_the_root_down() {
             "sub/deep/only",
         ];
         assert_eq!(paths(&listing), expected);
-        assert_eq!(listing.skipped, Skipped { ignored: 7, denied: 0, unreadable: 0 });
+        assert_eq!(listing.skipped, Skipped { ignored: 6, denied: 0, unreadable: 0 });
         // Rules of the directories above apply to a part of the tree too.
         let deep = list(&fixture.workspace, "sub/deep", ALL);
         assert_eq!(paths(&deep), ["sub/deep/.ignore", "sub/deep/d.tmp", "sub/deep/only"]);
         // What is asked for by name is shown.
         assert_eq!(paths(&list(&fixture.workspace, "target", ALL)), ["target/x"]);
+    }
+}
+
+#[test]
+fn rules_of_one_repository_end_where_another_starts() {
+    for resolver in RESOLVERS {
+        let fixture = Fixture::with(resolver);
+        for path in ["a.log", "b.tmp", "c.tmp", "clone/a.log", "clone/b.tmp", "clone/d", "in/b.tmp"]
+        {
+            fixture.put(path, "");
+        }
+        fixture.put(".gitignore", "*.log\n!c.tmp\n");
+        fixture.put(".git/info/exclude", "*.tmp\n");
+        fixture.put("clone/.git", "gitdir: elsewhere\n");
+        fixture.put("clone/.gitignore", "d\n");
+        let listing = list(&fixture.workspace, ".", ALL);
+        let clone = ["clone", "clone/.gitignore", "clone/a.log", "clone/b.tmp"];
+        let expected: Vec<&str> =
+            [".gitignore", "c.tmp"].into_iter().chain(clone).chain(["in"]).collect();
+        assert_eq!(paths(&listing), expected);
+        assert_eq!(paths(&list(&fixture.workspace, "clone", ALL)), clone[1..]);
+        assert_eq!(paths(&list(&fixture.workspace, "in", ALL)), [""; 0]);
+        // Rules for every program hold everywhere, and are stronger than git's.
+        fixture.put(".ignore", "!*.log\n");
+        fixture.put("clone/.ignore", "b.tmp\n");
+        let expected = [".gitignore", ".ignore", "a.log", "c.tmp", "clone", "clone/.gitignore"];
+        let listing = list(&fixture.workspace, ".", ALL);
+        assert_eq!(paths(&listing)[..6], expected);
+        assert_eq!(paths(&listing)[6..], ["clone/.ignore", "clone/a.log", "in"]);
     }
 }
 

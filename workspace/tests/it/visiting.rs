@@ -8,12 +8,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
-use moss_workspace::{Error, Gate, Limits, MayRead, Options, Workspace};
+use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Workspace};
 
 use crate::fixture::{Fixture, RESOLVERS, rel};
 
 const ALL: VisitOptions = VisitOptions { entries_max: 10_000, bytes_max: u64::MAX };
-const OPEN: Gate<'_> = Gate { lists: &|_| true, reads: &|_, _| MayRead::Yes, cancelled: &|| false };
+const OPEN: Gate<'_> = Gate {
+    lists: &|_| true,
+    reads: &|_, _| MayRead::Yes,
+    buffers: &NoBuffers,
+    cancelled: &|| false,
+};
 
 /// Keeps what it is given.
 #[derive(Default)]

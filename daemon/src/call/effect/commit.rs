@@ -10,7 +10,7 @@ use super::Effects;
 use crate::change::Status;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
-pub(super) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
+pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
     let files = plan
         .files()
         .iter()
@@ -31,6 +31,18 @@ impl Effects {
     ) -> Result<Applied, ToolError> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
+        if plan.is_unsaved() {
+            // A task of its own: what the editor does is recorded, whatever becomes of the call.
+            let applying = self.scope().daemon.tasks.spawn(async move {
+                let applied = effects.commit_in_editor(&plan, undo_of).await;
+                drop(committing);
+                applied
+            });
+            return applying.await.unwrap_or_else(|error| {
+                tracing::error!(%error, "an edit in an editor broke");
+                Err(ToolError::new(ErrorCode::Internal, "the edit broke; this is a defect of moss"))
+            });
+        }
         self.scope
             .blocking(move || {
                 let written = effects.write(&plan, undo_of);
@@ -47,14 +59,9 @@ impl Effects {
                 "cancelled before anything was written",
             ));
         }
+        self.check_saved(plan)?;
         let workspace = &self.scope.call.workspace;
-        let origin = Origin {
-            call_id: self.scope.call_id.clone(),
-            tool: self.scope.call.tool().to_owned(),
-            caller: self.scope.call.role.as_str().to_owned(),
-            summary: String::new(),
-            undo_of,
-        };
+        let origin = self.origin(undo_of);
         let committed =
             workspace.files.commit(plan, &workspace.history, &origin).map_err(|error| {
                 let error = ToolError::from(error);
@@ -63,10 +70,26 @@ impl Effects {
                 }
                 error
             })?;
+        Ok(self.committed(plan, committed.number))
+    }
+
+    /// Says where a change comes from.
+    pub(in crate::call) fn origin(&self, undo_of: Option<u64>) -> Origin {
+        Origin {
+            call_id: self.scope.call_id.clone(),
+            tool: self.scope.call.tool().to_owned(),
+            caller: self.scope.call.role.as_str().to_owned(),
+            summary: String::new(),
+            undo_of,
+        }
+    }
+
+    /// Notes that a plan is carried out.
+    pub(in crate::call) fn committed(&self, plan: &Plan, number: u64) -> Applied {
         self.mark(Status::Committed);
-        self.lock().history = Some(committed.number);
+        self.lock().history = Some(number);
         self.remember(plan);
-        Ok(applied(plan, Some(committed.number)))
+        applied(plan, Some(number))
     }
 
     /// A caller's own edits count as reads, where it had read what they were made on: an edit made

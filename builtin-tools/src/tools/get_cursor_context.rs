@@ -1,0 +1,367 @@
+//! `get_cursor_context`: where the person is in the editor, and what stands there.
+
+mod calls;
+mod lines;
+mod names;
+
+use moss_sdk::context::Context;
+use moss_sdk::editor::{DefinitionKind, Diagnostic, EditorState, Focus, Position, Severity, Span};
+use moss_sdk::file::{Content, Text};
+use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::calls::{Call, Callee};
+use self::lines::Lines;
+use crate::lines::push_gutter;
+
+/// Most lines on either side of the cursor.
+const LINES_MAX: u32 = 1_000;
+/// Most bytes of text of one result, lines and selection each.
+const BYTES_MAX: usize = 48_000;
+/// Most diagnostics of one result.
+const DIAGNOSTICS_MAX: usize = 50;
+/// Most open files of one result.
+const OPEN_MAX: usize = 100;
+
+fn lines_default() -> u32 {
+    10
+}
+
+fn semantic_default() -> bool {
+    true
+}
+
+/// Shows where the user is in the editor: the file that has the focus, the cursor, the lines around
+/// it, what is selected, the diagnostics of the file, and which files are open and not saved. Lines
+/// and columns count from 1; each line of `content` is shown as its number, right-aligned to six
+/// columns, a tab, and the line.
+///
+/// The text is what the user sees, also where it is not saved. With `semanticContext` also the
+/// symbols that the cursor lies in and where the symbol at the cursor is defined, as far as the
+/// editor knows. Where no editor is attached, or no file of the workspace has the focus, the result
+/// says so. To read another part of a file, use read_file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct GetCursorContext {
+    /// How many lines before the cursor's line to show, up to 1,000. Default: 10.
+    #[serde(default = "lines_default")]
+    #[schemars(range(min = 0, max = 1000))]
+    lines_before: u32,
+    /// How many lines after the cursor's line to show, up to 1,000. Default: 10.
+    #[serde(default = "lines_default")]
+    #[schemars(range(min = 0, max = 1000))]
+    lines_after: u32,
+    /// Whether to ask the editor which symbols the cursor lies in, and for the definition of the
+    /// symbol at the cursor. Default: true.
+    #[serde(default = "semantic_default")]
+    semantic_context: bool,
+    /// Whether to list where the function around the cursor, or the name at it, is called: found by
+    /// the name, in files of the same kind, up to 50 places. Default: false.
+    #[serde(default)]
+    include_callers: bool,
+    /// Whether to list what the function around the cursor calls: names followed by `(`, with their
+    /// definitions as far as the editor knows, up to 50. Default: false.
+    #[serde(default)]
+    include_callees: bool,
+}
+
+/// Where the user is.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct GetCursorContextOutput {
+    /// Whether an editor is attached.
+    attached: bool,
+    /// The editor that was used last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    editor: Option<String>,
+    /// What stands at the cursor; none where no file of the workspace has the focus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focus: Option<Shown>,
+    /// The files that are open, by path.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open_files: Vec<OpenFile>,
+    /// What else there is to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// The file that has the focus, around the cursor.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Shown {
+    /// The file, relative to the workspace root.
+    path: String,
+    /// Whether it has changes that are not saved.
+    unsaved: bool,
+    /// The line of the cursor.
+    line: u32,
+    /// The column of the cursor, in UTF-16 code units, as editors count.
+    column: u32,
+    /// The lines around the cursor, with their numbers, joined by line feeds.
+    content: String,
+    /// The first line in `content`; 0 where there is none.
+    start_line: u32,
+    /// The last line in `content`; 0 where there is none.
+    end_line: u32,
+    /// How many lines the file has.
+    total_lines: u32,
+    /// The hash of the content, saved or not.
+    hash: ContentHash,
+    /// What is selected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<Selection>,
+    /// The lines on the screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visible: Option<LineRange>,
+    /// The symbols that the cursor lies in, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<Enclosing>,
+    /// Where the symbol at the cursor is defined.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    definitions: Vec<Place>,
+    /// What compilers and linters say of the file, the nearest to the cursor first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diagnostics: Vec<Said>,
+    /// Where it is called, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callers: Option<Vec<Call>>,
+    /// What it calls, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callees: Option<Vec<Callee>>,
+}
+
+/// Selected text.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Selection {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    end_column: u32,
+    /// The text, up to 48,000 bytes.
+    text: String,
+}
+
+/// Lines, from 1, both ends included.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LineRange {
+    start_line: u32,
+    end_line: u32,
+}
+
+/// A symbol around the cursor.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Enclosing {
+    name: String,
+    /// What it is, such as `function`.
+    kind: String,
+    start_line: u32,
+    end_line: u32,
+}
+
+/// A place in a file of the workspace.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Place {
+    path: String,
+    line: u32,
+    column: u32,
+}
+
+/// What a compiler or a linter says.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Said {
+    line: u32,
+    column: u32,
+    severity: Severity,
+    message: String,
+    /// Who says so.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    source: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    code: String,
+}
+
+/// A file that is open in the editor.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OpenFile {
+    path: String,
+    /// Whether it has changes that are not saved.
+    unsaved: bool,
+}
+
+impl Tool for GetCursorContext {
+    const NAME: &'static str = "get_cursor_context";
+    const TITLE: &'static str = "Show the cursor's surroundings";
+    const EFFECT: Effect = Effect::Read;
+    type Output = GetCursorContextOutput;
+
+    async fn run(self, cx: Context) -> Result<GetCursorContextOutput, ToolError> {
+        let Some(EditorState { editor, focus, open }) = cx.editors().state() else {
+            let note = "no editor is attached to this workspace: there is no cursor; ask the user \
+                        which file is meant, or read files by their paths";
+            return Ok(GetCursorContextOutput { note: Some(note.into()), ..Default::default() });
+        };
+        let left_out = open.len().saturating_sub(OPEN_MAX);
+        let open_files = open
+            .into_iter()
+            .take(OPEN_MAX)
+            .map(|file| OpenFile { path: file.path.to_string(), unsaved: file.unsaved })
+            .collect();
+        let note = match (&focus, left_out) {
+            (None, _) => Some("no file of the workspace has the focus".to_owned()),
+            (Some(_), 0) => None,
+            (Some(_), more) => Some(format!("{more} more files are open")),
+        };
+        let focus = match focus {
+            Some(focus) => Some(self.show(&cx, focus).await?),
+            None => None,
+        };
+        Ok(GetCursorContextOutput { attached: true, editor: Some(editor), focus, open_files, note })
+    }
+}
+
+// === impl GetCursorContext ===
+
+impl GetCursorContext {
+    async fn show(&self, cx: &Context, focus: Focus) -> Result<Shown, ToolError> {
+        let snapshot = cx.read(&focus.path).await?;
+        let Content::Text(Text { text, .. }) = snapshot.content else {
+            let message = format!("{} is not text", focus.path);
+            return Err(ToolError::new(moss_sdk::ErrorCode::Binary, message));
+        };
+        cx.note_read(&focus.path, snapshot.hash);
+        let lines = Lines::new(&text);
+        let cursor = lines.clamped(focus.cursor);
+        let (content, start_line, end_line) = self.content(&lines, cursor.line);
+        let mut shown = Shown {
+            path: focus.path.to_string(),
+            unsaved: snapshot.unsaved,
+            line: cursor.line + 1,
+            column: cursor.character + 1,
+            content,
+            start_line,
+            end_line,
+            total_lines: lines.count(),
+            hash: snapshot.hash,
+            selection: selection(&lines, focus.selection),
+            visible: focus.visible.map(line_range),
+            symbols: Vec::new(),
+            definitions: Vec::new(),
+            diagnostics: diagnostics(focus.diagnostics, cursor),
+            callers: None,
+            callees: None,
+        };
+        let needs_symbols = self.include_callers || self.include_callees;
+        let mut around = None;
+        if self.semantic_context || needs_symbols {
+            let symbols = cx.editors().symbols(&focus.path).await.unwrap_or_default();
+            let holding = names::holding(symbols, cursor);
+            around = holding.iter().rev().find(|symbol| names::is_called(&symbol.kind)).cloned();
+            shown.symbols = holding
+                .into_iter()
+                .map(|symbol| Enclosing {
+                    start_line: symbol.span.start.line + 1,
+                    end_line: last_line(symbol.span),
+                    name: symbol.name,
+                    kind: symbol.kind,
+                })
+                .collect();
+        }
+        if self.semantic_context && names::at(lines.line(cursor.line), cursor.character).is_some() {
+            shown.definitions = definitions(cx, &focus.path, cursor).await;
+        }
+        if self.include_callers {
+            let at_cursor = names::at(lines.line(cursor.line), cursor.character);
+            let name = around.as_ref().map(|symbol| names::plain(&symbol.name)).or(at_cursor);
+            shown.callers = Some(match name {
+                Some(name) => calls::callers(cx, &focus.path, name).await?,
+                None => Vec::new(),
+            });
+        }
+        if self.include_callees {
+            let span = around.map_or(Span { start: cursor, end: cursor }, |symbol| symbol.span);
+            shown.callees = Some(calls::callees(cx, &focus.path, &lines, span).await);
+        }
+        Ok(shown)
+    }
+
+    /// The lines around the cursor, and the first and the last of them, from 1.
+    fn content(&self, lines: &Lines<'_>, cursor: u32) -> (String, u32, u32) {
+        if lines.count() == 0 {
+            return (String::new(), 0, 0);
+        }
+        let start = cursor.saturating_sub(self.lines_before.min(LINES_MAX));
+        let end = (cursor + self.lines_after.min(LINES_MAX)).min(lines.count() - 1);
+        let mut content = String::new();
+        let mut last = start;
+        for number in start..=end {
+            let line = lines.line(number);
+            if number > start && content.len() + line.len() > BYTES_MAX {
+                break;
+            }
+            if number > start {
+                content.push('\n');
+            }
+            push_gutter(&mut content, u64::from(number) + 1);
+            content.push_str(&line[..line.floor_char_boundary(BYTES_MAX)]);
+            last = number;
+        }
+        (content, start + 1, last + 1)
+    }
+}
+
+async fn definitions(cx: &Context, path: &RelPath, position: Position) -> Vec<Place> {
+    let found = cx.editors().definitions(path, position, DefinitionKind::Symbol).await;
+    let places = found.unwrap_or_default().locations.into_iter();
+    places.map(|location| Place::new(&location.path, location.span.start)).collect()
+}
+
+fn selection(lines: &Lines<'_>, span: Span) -> Option<Selection> {
+    let (start, end) = (lines.clamped(span.start), lines.clamped(span.end));
+    let text = lines.between(start, end);
+    (!text.is_empty()).then(|| Selection {
+        start_line: start.line + 1,
+        start_column: start.character + 1,
+        end_line: end.line + 1,
+        end_column: end.character + 1,
+        text: text[..text.floor_char_boundary(BYTES_MAX)].to_owned(),
+    })
+}
+
+fn line_range(span: Span) -> LineRange {
+    LineRange { start_line: span.start.line.saturating_add(1), end_line: last_line(span) }
+}
+
+/// The last line of a span, from 1: one that ends where a line begins ends with the line before.
+fn last_line(span: Span) -> u32 {
+    let is_before = span.end.character == 0 && span.end.line > span.start.line;
+    span.end.line.saturating_add(1) - u32::from(is_before)
+}
+
+fn diagnostics(mut said: Vec<Diagnostic>, cursor: Position) -> Vec<Said> {
+    said.sort_by_key(|one| (one.span.start.line.abs_diff(cursor.line), one.severity));
+    said.into_iter()
+        .take(DIAGNOSTICS_MAX)
+        .map(|one| Said {
+            line: one.span.start.line.saturating_add(1),
+            column: one.span.start.character.saturating_add(1),
+            severity: one.severity,
+            message: one.message,
+            source: one.source,
+            code: one.code,
+        })
+        .collect()
+}
+
+// === impl Place ===
+
+impl Place {
+    fn new(path: &RelPath, position: Position) -> Self {
+        Self {
+            path: path.to_string(),
+            line: position.line.saturating_add(1),
+            column: position.character.saturating_add(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Calls, found by names in the text: what looks like `name(`. Nothing is resolved but by the
+//! editor.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use moss_sdk::context::{Context, TextVisitor};
+use moss_sdk::editor::{Position, Span};
+use moss_sdk::file::{VisitOptions, VisitedText};
+use moss_sdk::{RelPath, ToolError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::lines::Lines;
+use super::names::{character_of, is_part};
+use super::{Place, definitions};
+
+/// Most calls of one result.
+const CALLS_MAX: usize = 50;
+/// Most definitions that the editor is asked for.
+const ASKED_MAX: usize = 20;
+/// Longest line that is shown, in bytes.
+const LINE_BYTES_MAX: usize = 200;
+/// How far callers are looked for.
+const EXTENT: VisitOptions = VisitOptions { entries_max: 100_000, bytes_max: 256 << 20 };
+/// Words before `(` that are no names of functions, over the common languages.
+const KEYWORDS: &[&str] = &[
+    "assert", "await", "catch", "def", "do", "elif", "else", "fn", "for", "foreach", "func",
+    "function", "if", "in", "lambda", "loop", "match", "new", "not", "or", "and", "return",
+    "sizeof", "super", "switch", "throw", "try", "typeof", "until", "using", "when", "while",
+    "with", "yield",
+];
+
+/// A line that seems to call a function.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Call {
+    path: String,
+    line: u32,
+    /// The line, without the blanks around it, up to 200 bytes.
+    text: String,
+}
+
+/// A function that seems to be called.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Callee {
+    name: String,
+    /// Where it is called first.
+    line: u32,
+    /// Where it is defined, as far as the editor knows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    definitions: Vec<Place>,
+}
+
+/// Looks for calls of a name in files with the same ending.
+struct Callers {
+    name: String,
+    extension: Option<String>,
+    found: Vec<Call>,
+}
+
+/// Where a name seems to be called, in path order.
+pub(super) async fn callers(
+    cx: &Context,
+    path: &RelPath,
+    name: &str,
+) -> Result<Vec<Call>, ToolError> {
+    let extension = ending(path).map(str::to_owned);
+    let visitor = Callers { name: name.to_owned(), extension, found: Vec::new() };
+    let (visitor, _) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
+    Ok(visitor.found)
+}
+
+/// What the text of a span seems to call, in its order.
+pub(super) async fn callees(
+    cx: &Context,
+    path: &RelPath,
+    lines: &Lines<'_>,
+    span: Span,
+) -> Vec<Callee> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for number in span.start.line..=span.end.line.min(lines.count()) {
+        let line = lines.line(number);
+        for (at, name) in called(line) {
+            let position = Position { line: number, character: character_of(line, at) };
+            let is_inside = span.start <= position && position < span.end;
+            if is_inside && found.len() < CALLS_MAX && seen.insert(name.to_owned()) {
+                let definitions = match found.len() < ASKED_MAX {
+                    true => definitions(cx, path, position).await,
+                    false => Vec::new(),
+                };
+                found.push(Callee { name: name.to_owned(), line: number + 1, definitions });
+            }
+        }
+    }
+    found
+}
+
+/// The names of a line that stand before `(` and are not being defined, and where.
+fn called(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    line.match_indices('(').filter_map(|(open, _)| {
+        // `name!(` calls a macro.
+        let before = line[..open].trim_end();
+        let before = before.strip_suffix('!').unwrap_or(before);
+        let start = before
+            .rfind(|c| !is_part(c))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
+        let name = &before[start..];
+        let is_name = name.starts_with(|c: char| !c.is_ascii_digit()) && !KEYWORDS.contains(&name);
+        (is_name && !is_defined(&before[..start])).then_some((start, name))
+    })
+}
+
+/// What a file's name ends with, after the last dot.
+fn ending(path: &RelPath) -> Option<&str> {
+    path.file_name()?.rsplit_once('.').map(|(_, ending)| ending)
+}
+
+/// Whether what stands before a name says that it is defined here.
+fn is_defined(before: &str) -> bool {
+    let word = before.trim_end().rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
+    ["fn", "def", "func", "function", "fun", "sub"].contains(&word)
+}
+
+impl TextVisitor for Callers {
+    fn wants(&self, path: &RelPath) -> bool {
+        ending(path) == self.extension.as_deref()
+    }
+
+    fn visit(&mut self, file: VisitedText<'_>) -> ControlFlow<()> {
+        if !file.text.contains(&self.name) {
+            return ControlFlow::Continue(());
+        }
+        for (number, line) in (1..).zip(file.text.lines()) {
+            if !called(line).any(|(_, name)| name == self.name) {
+                continue;
+            }
+            if self.found.len() == CALLS_MAX {
+                return ControlFlow::Break(());
+            }
+            let text = line.trim();
+            let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
+            self.found.push(Call { path: file.path.to_string(), line: number, text });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_from_definitions_and_keywords() {
+        let names = |line| called(line).map(|(_, name)| name).collect::<Vec<_>>();
+        assert_eq!(names("let x = run(parse(y), 3) + v.len();"), ["run", "parse", "len"]);
+        assert_eq!(names("pub fn run(x: u8) -> bool {"), Vec::<&str>::new());
+        assert_eq!(names("if (ready) { while(true) f (1) }"), ["f"]);
+        assert_eq!(names("println!(\"{}\", größe(2))"), ["println", "größe"]);
+        assert_eq!(names("    def run(self): return (1, 2)"), Vec::<&str>::new());
+        assert_eq!(names("(3)(4) 5(6)"), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,60 @@
+//! Lines and places of a text, as editors count them.
+
+use moss_sdk::editor::Position;
+
+use super::names;
+
+/// The lines of a text as editors count them: a lone carriage return ends a line too, and a line
+/// end at the end of the text begins an empty line.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+// === impl Lines ===
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let bytes = text.as_bytes();
+        let ends = bytes.iter().enumerate().filter(|(at, byte)| match byte {
+            b'\n' => true,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        });
+        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// How many lines there are; the empty one after the last line end is not counted.
+    pub(super) fn count(&self) -> u32 {
+        let is_empty = self.starts.last() == Some(&self.text.len());
+        u32::try_from(self.starts.len() - usize::from(is_empty)).unwrap_or(u32::MAX)
+    }
+
+    /// A line without its end, counted from 0; empty where there is none.
+    pub(super) fn line(&self, number: u32) -> &'a str {
+        let number = number as usize;
+        let Some(&start) = self.starts.get(number) else { return "" };
+        let end = self.starts.get(number + 1).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// A place that the text has: what an editor tells may be older or newer than the text.
+    pub(super) fn clamped(&self, position: Position) -> Position {
+        let line = position.line.min(self.starts.len() as u32 - 1);
+        let length = self.line(line).encode_utf16().count();
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        Position { line, character: position.character.min(length) }
+    }
+
+    /// The text between two places that it has.
+    pub(super) fn between(&self, start: Position, end: Position) -> &'a str {
+        &self.text[self.offset(start)..self.offset(end)]
+    }
+
+    /// Where a place of the text lies in it, in bytes.
+    fn offset(&self, position: Position) -> usize {
+        let start = self.starts[position.line as usize];
+        start + names::byte_of(self.line(position.line), position.character)
+    }
+}

@@ -1,0 +1,55 @@
+//! Names in the text, and the symbols around a place.
+
+use moss_sdk::editor::{Position, Symbol};
+
+/// Kinds of symbols that are called, as the Language Server Protocol names them.
+const CALLED: &[&str] = &["function", "method", "constructor", "macro"];
+
+/// The symbols that a place lies in, the outermost first.
+pub(super) fn holding(symbols: Vec<Symbol>, place: Position) -> Vec<Symbol> {
+    let holds = |symbol: &Symbol| symbol.span.start <= place && place <= symbol.span.end;
+    symbols.into_iter().filter(holds).collect()
+}
+
+pub(super) fn is_called(kind: &str) -> bool {
+    CALLED.contains(&kind)
+}
+
+/// The name of a symbol without what some editors write around it, such as `run(int)` or `A.run`.
+pub(super) fn plain(name: &str) -> &str {
+    let name = name.split(|c: char| !is_part(c) && c != '.' && c != ':').next().unwrap_or(name);
+    name.rsplit(['.', ':']).next().unwrap_or(name)
+}
+
+/// The name that a character of a line, in UTF-16 code units, stands in or right after.
+pub(super) fn at(line: &str, character: u32) -> Option<&str> {
+    let at = byte_of(line, character);
+    let start = line[..at]
+        .rfind(|c| !is_part(c))
+        .map_or(0, |before| before + line[before..].chars().next().map_or(0, char::len_utf8));
+    let end = line[at..].find(|c| !is_part(c)).map_or(line.len(), |after| at + after);
+    let name = &line[start..end];
+    (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
+}
+
+/// Whether a character is part of names.
+pub(super) fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// Where a character of a line, in UTF-16 code units, begins in bytes; the end where it has fewer.
+pub(super) fn byte_of(line: &str, character: u32) -> usize {
+    let mut units = 0;
+    for (at, c) in line.char_indices() {
+        if units >= character {
+            return at;
+        }
+        units += c.len_utf16() as u32;
+    }
+    line.len()
+}
+
+/// Where a byte of a line begins in UTF-16 code units.
+pub(super) fn character_of(line: &str, byte: usize) -> u32 {
+    u32::try_from(line[..byte].encode_utf16().count()).unwrap_or(u32::MAX)
+}

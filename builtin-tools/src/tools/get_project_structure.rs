@@ -1,0 +1,204 @@
+//! `get_project_structure`: a project at a glance, in few words.
+
+mod landmarks;
+mod languages;
+mod manifests;
+mod tree;
+
+use std::collections::BTreeSet;
+
+use moss_sdk::context::Context;
+use moss_sdk::file::{Content, Entry, EntryKind, FileSnapshot, ListOptions, Skipped};
+use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::landmarks::{Landmarks, Tests};
+use self::languages::LanguageCount;
+use self::manifests::{Facts, Kind};
+use self::tree::{Drawn, Tree};
+
+/// Most entries that one call looks at: 200,000 files and their directories.
+const VISITED_MAX: usize = 300_000;
+/// Most manifests of one result.
+const MANIFESTS_MAX: usize = 50;
+/// Most bytes of a manifest that is read.
+const MANIFEST_BYTES_MAX: u64 = 256 << 10;
+/// Most entry points of one result.
+const ENTRY_POINTS_MAX: usize = 40;
+
+/// Shows how the project in the workspace is built up: a tree of its directories and files, its
+/// languages, its manifests (`Cargo.toml`, `package.json` and the like) with the names of projects,
+/// the files that programs start in, its tests, its continuous integration and what to read first.
+///
+/// The tree has up to 300 lines. Where a project is larger, the levels at the top are shown first,
+/// and what is further down is given as counts, such as `assets/ (412 files: 400 .png, 12 .svg)`;
+/// a chain of directories with nothing else in them is one line. What ignore files such as
+/// `.gitignore` name is left out. Everything but the tree leaves out directories of other people's
+/// code and of fixtures, such as `vendor` and `testdata`. To see more of a directory, use
+/// list_directory; to find files by name, use file_search.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetProjectStructure {}
+
+/// A project at a glance.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ProjectStructure {
+    /// The tree, a line for each entry, indented by two spaces a level. Directories end with a
+    /// slash and come before files; what stands in round brackets is not part of a name.
+    tree: String,
+    /// How many files there are. What is no directory is a file here.
+    files: u64,
+    /// How many directories there are.
+    directories: u64,
+    /// The size of all files in bytes.
+    bytes: u64,
+    /// The languages: code first, then text, then data; the largest of each first.
+    languages: Vec<LanguageCount>,
+    /// The manifests, those higher up first.
+    manifests: Vec<Manifest>,
+    /// How many manifests there are.
+    manifests_total: usize,
+    /// Files that programs start in, by the manifests and by their names, those higher up first.
+    entry_points: Vec<String>,
+    /// How many of them there are.
+    entry_points_total: usize,
+    /// Where the tests are and how they are named.
+    tests: Tests,
+    /// Files of continuous integration.
+    ci: Vec<String>,
+    /// Files in the root that tell about the project, such as a readme and a licence.
+    documents: Vec<String>,
+    /// How many files and directories the tree gives only as counts.
+    folded: u64,
+    /// Whether a bound ended the look at the workspace early: then all counts are lower bounds.
+    truncated: bool,
+    /// How many entries were left out, by reason.
+    skipped: Skipped,
+    /// What is missing, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// A file that says what a project is built with.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Manifest {
+    /// Its path.
+    path: String,
+    /// What builds the project or reads the file, such as `cargo`, `npm` or `cmake`.
+    kind: &'static str,
+    /// The name of the project, where the manifest gives it and may be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+/// Paths of files that programs start in: those higher up first.
+type EntryPoints = BTreeSet<(usize, RelPath)>;
+
+impl Tool for GetProjectStructure {
+    const NAME: &'static str = "get_project_structure";
+    const TITLE: &'static str = "Show project structure";
+    const EFFECT: Effect = Effect::Read;
+    type Output = ProjectStructure;
+
+    async fn run(self, cx: Context) -> Result<ProjectStructure, ToolError> {
+        let root = RelPath::root();
+        let options = |recursive| ListOptions { recursive, entries_max: VISITED_MAX };
+        let listing = cx.list(&root, options(true)).await?;
+        let top = match listing.truncated {
+            true => Some(cx.list(&root, options(false)).await?.entries),
+            false => None,
+        };
+        let mut tree = Tree::new(&listing.entries, top.as_deref());
+        let landmarks = Landmarks::find(&listing.entries);
+        let mut starts: EntryPoints =
+            landmarks.starts.iter().map(|file| placed(file.path.clone())).collect();
+        let mut manifests = Vec::new();
+        for &(file, kind) in landmarks.manifests.iter().take(MANIFESTS_MAX) {
+            let facts = facts(&cx, file, kind).await?;
+            starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
+            let path = file.path.to_string();
+            manifests.push(Manifest { path, kind: kind.name, name: facts.name });
+        }
+        let Drawn { text, folded } = tree.draw();
+        let (manifests_total, entry_points_total) = (landmarks.manifests.len(), starts.len());
+        let first = starts.into_iter().take(ENTRY_POINTS_MAX);
+        Ok(ProjectStructure {
+            tree: text,
+            files: tree.files(),
+            directories: tree.directories(),
+            bytes: landmarks.bytes,
+            languages: landmarks.languages,
+            manifests,
+            manifests_total,
+            entry_points: first.map(|(_, path)| path.to_string()).collect(),
+            entry_points_total,
+            tests: landmarks.tests,
+            ci: landmarks.ci,
+            documents: landmarks.documents,
+            folded,
+            truncated: listing.truncated,
+            skipped: listing.skipped,
+            note: note(folded, listing.truncated),
+        })
+    }
+}
+
+fn placed(path: RelPath) -> (usize, RelPath) {
+    (path.components().count(), path)
+}
+
+/// Reads what a manifest says, where nobody has to be asked for it.
+async fn facts(cx: &Context, file: &Entry, kind: Kind) -> Result<Facts, ToolError> {
+    let name = file.path.file_name().unwrap_or_default();
+    let is_small = file.size_bytes.is_some_and(|size| size <= MANIFEST_BYTES_MAX);
+    if !kind.needs_text() || !is_small {
+        return Ok(kind.facts(name, ""));
+    }
+    match cx.read_unasked(&file.path).await {
+        Ok(Some(FileSnapshot { content: Content::Text(text), .. })) => {
+            Ok(kind.facts(name, &text.text))
+        }
+        Err(error) if error.code == ErrorCode::Cancelled => Err(error),
+        // It may not be read, is no text, or is not what it was any more: it is listed nevertheless.
+        Ok(_) | Err(_) => Ok(Facts::default()),
+    }
+}
+
+/// Returns the files that a manifest says programs start in, as far as they exist; else those that
+/// they start in by custom.
+fn named_starts(
+    entries: &[Entry],
+    manifest: &RelPath,
+    kind: Kind,
+    named: &[String],
+) -> EntryPoints {
+    let directory = manifest.parent().unwrap_or_else(RelPath::root);
+    let existing = |names: &[String]| -> EntryPoints {
+        let paths = names.iter().filter_map(|name| RelPath::parse(name).ok());
+        let beneath = paths.filter_map(|path| directory.join(path.as_str()).ok());
+        beneath.filter(|path| is_file(entries, path)).map(placed).collect()
+    };
+    let starts = existing(named);
+    if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
+}
+
+/// Whether a path is that of a file among entries in path order.
+fn is_file(entries: &[Entry], path: &RelPath) -> bool {
+    let at = entries.binary_search_by(|entry| entry.path.components().cmp(path.components()));
+    at.is_ok_and(|at| entries[at].kind == EntryKind::File)
+}
+
+fn note(folded: u64, walk_ended: bool) -> Option<String> {
+    let mut notes = Vec::new();
+    if walk_ended {
+        notes.push(format!("only the first {VISITED_MAX} entries were looked at"));
+    }
+    if folded > 0 {
+        notes.push(format!("{folded} entries are only counted: list_directory shows them"));
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+#[cfg(test)]
+mod tests;

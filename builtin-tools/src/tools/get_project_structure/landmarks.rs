@@ -1,0 +1,357 @@
+//! What stands out among the files of a project, told from their names: where programs start, where
+//! the tests are, what runs in continuous integration, what to read first.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use moss_sdk::file::{Entry, EntryKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::languages::{LanguageCount, Languages, Purpose, Tally};
+use super::manifests::{self, Kind};
+
+/// Most test directories of one result.
+const TEST_DIRECTORIES_MAX: usize = 30;
+/// Most patterns of test names of one result.
+const TEST_NAMES_MAX: usize = 10;
+/// Most files of continuous integration of one result.
+const CI_MAX: usize = 20;
+/// Most documents of one result.
+const DOCUMENTS_MAX: usize = 20;
+
+/// Directories with other people's code, or with material of tests: what is in them is no landmark.
+const FOREIGN: &[&str] = &[
+    "__fixtures__",
+    "__snapshots__",
+    "bower_components",
+    "fixtures",
+    "node_modules",
+    "site-packages",
+    "testdata",
+    "third-party",
+    "third_party",
+    "thirdparty",
+    "vendor",
+    "vendored",
+];
+/// Names of directories with tests, in lower case.
+const TEST_DIRECTORIES: &[&str] = &[
+    "__tests__",
+    "androidtest",
+    "e2e",
+    "integration-tests",
+    "integration_tests",
+    "integrationtest",
+    "spec",
+    "specs",
+    "test",
+    "tests",
+    "testsuite",
+    "unit-tests",
+    "unittests",
+];
+/// Ends of the names of files called `main` that programs start in.
+const MAINS: &[&str] = &[
+    "adb", "c", "cc", "cjs", "cpp", "cs", "cxx", "d", "dart", "erl", "f90", "go", "hs", "java",
+    "jl", "js", "jsx", "kt", "lua", "m", "mjs", "ml", "mm", "nim", "odin", "php", "py", "rb", "rs",
+    "scala", "swift", "ts", "tsx", "v", "zig",
+];
+/// Other names of such files, in lower case.
+const STARTS: &[&str] = &[
+    "__main__.py",
+    "app.py",
+    "app.swift",
+    "application.java",
+    "artisan",
+    "asgi.py",
+    "config.ru",
+    "index.php",
+    "manage.py",
+    "program.cs",
+    "program.fs",
+    "wsgi.py",
+];
+/// Files and directories of continuous integration; those with a slash at the end hold its files.
+const CI: &[&str] = &[
+    ".appveyor.yml",
+    ".buildkite/",
+    ".builds/",
+    ".ci/",
+    ".circleci/",
+    ".cirrus.yml",
+    ".drone.yml",
+    ".forgejo/workflows/",
+    ".gitea/workflows/",
+    ".github/workflows/",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".woodpecker.yml",
+    ".woodpecker/",
+    "appveyor.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "cloudbuild.yaml",
+    "jenkinsfile",
+];
+/// Starts of names of files in the root that tell about the project, in lower case.
+const DOCUMENTS: &[&str] = &[
+    "agents.md",
+    "architecture",
+    "changelog",
+    "changes",
+    "claude.md",
+    "code_of_conduct",
+    "contributing",
+    "copying",
+    "design",
+    "gemini.md",
+    "history.md",
+    "licence",
+    "license",
+    "notice",
+    "readme",
+    "security",
+];
+
+/// Tests of a project.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Tests {
+    /// How many files of code are tests, by their name or their directory.
+    files: u64,
+    /// Directories with tests, the outermost.
+    directories: Vec<TestDirectory>,
+    /// How files with tests are named, the most frequent first.
+    names: Vec<TestName>,
+}
+
+/// A directory with tests.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct TestDirectory {
+    /// Its path.
+    path: String,
+    /// How many files of code it has, those of directories in it included.
+    files: u64,
+}
+
+/// A pattern of names of tests.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct TestName {
+    /// The pattern, such as `*_test.go`.
+    pattern: String,
+    /// How many files have such a name.
+    files: u64,
+}
+
+/// What stands out.
+pub(super) struct Landmarks<'a> {
+    pub(super) languages: Vec<LanguageCount>,
+    pub(super) bytes: u64,
+    /// Manifests, those higher up first.
+    pub(super) manifests: Vec<(&'a Entry, Kind)>,
+    /// Files that programs start in by their names, in path order.
+    pub(super) starts: Vec<&'a Entry>,
+    pub(super) tests: Tests,
+    pub(super) ci: Vec<String>,
+    pub(super) documents: Vec<String>,
+}
+
+/// Test files as they are counted.
+#[derive(Default)]
+struct TestCounts<'a> {
+    files: u64,
+    directories: BTreeMap<&'a str, u64>,
+    names: BTreeMap<String, u64>,
+}
+
+// === impl Landmarks ===
+
+impl<'a> Landmarks<'a> {
+    /// Looks at entries in path order.
+    pub(super) fn find(entries: &'a [Entry]) -> Self {
+        let languages = Languages::new();
+        let mut tally = Tally::default();
+        let mut tests = TestCounts::default();
+        let mut found = Self {
+            languages: Vec::new(),
+            bytes: 0,
+            manifests: Vec::new(),
+            starts: Vec::new(),
+            tests: Tests::default(),
+            ci: Vec::new(),
+            documents: Vec::new(),
+        };
+        for file in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
+            found.bytes += file.size_bytes.unwrap_or_default();
+            let path = file.path.as_str();
+            if path.split('/').any(|part| FOREIGN.contains(&part)) {
+                continue;
+            }
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let name = name.to_lowercase();
+            let language = languages.of(&name);
+            language.into_iter().for_each(|language| tally.add(language, file));
+            let is_code = language.is_some_and(|(_, purpose)| purpose == Purpose::Code);
+            let is_test = is_code && tests.count(file);
+            if let Some(kind) = manifests::kind(&name) {
+                found.manifests.push((file, kind));
+            }
+            if !is_test && is_start(directory, &name) {
+                found.starts.push(file);
+            }
+            let lower = path.to_lowercase();
+            if CI.iter().any(|ci| lower == *ci || (ci.ends_with('/') && lower.starts_with(ci))) {
+                found.ci.push(path.to_owned());
+            }
+            if directory.is_empty() && DOCUMENTS.iter().any(|start| name.starts_with(start)) {
+                found.documents.push(path.to_owned());
+            }
+        }
+        found.languages = tally.counts();
+        found.tests = tests.into();
+        found.ci.truncate(CI_MAX);
+        found.documents.truncate(DOCUMENTS_MAX);
+        found.manifests.sort_by_key(|(file, _)| file.path.components().count());
+        found
+    }
+}
+
+/// Whether programs start in a file by custom, or the crate of a library does.
+fn is_start(directory: &str, name: &str) -> bool {
+    let ends_with = |end: &str| {
+        directory.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    STARTS.contains(&name)
+        || name.strip_prefix("main.").is_some_and(|ending| MAINS.contains(&ending))
+        || (name == "lib.rs" && ends_with("src"))
+        || (name.ends_with(".rs") && ends_with("src/bin"))
+}
+
+/// The pattern of names of tests that a name has.
+fn test_pattern(name: &str) -> Option<String> {
+    let (stem, ending) = name.split_once('.').filter(|(stem, _)| !stem.is_empty())?;
+    let last = name.rsplit_once('.')?.1;
+    if matches!(stem, "test" | "tests" | "conftest") && ending == last {
+        return Some(name.to_owned());
+    }
+    if stem.starts_with("test_") {
+        return Some(format!("test_*.{last}"));
+    }
+    for part in [".test.", ".spec.", ".e2e.", ".cy."] {
+        if name.ends_with(&format!("{part}{last}")) {
+            return Some(format!("*{part}{last}"));
+        }
+    }
+    let stem = &name[..name.len() - last.len() - 1];
+    let ends = ["_test", "_tests", "_spec", "-test", "-spec"];
+    let words = ["Test", "Tests", "Spec", "TestCase", "IT"];
+    let end = ends.into_iter().chain(words).find(|end| {
+        stem.strip_suffix(end).is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric()))
+    })?;
+    let is_word = words.contains(&end);
+    let has_words = ["cs", "fs", "groovy", "java", "kt", "php", "scala", "swift", "vb"];
+    (!is_word || has_words.contains(&last)).then(|| format!("*{end}.{last}"))
+}
+
+/// The outermost directory of a path that holds tests.
+fn test_directory(path: &str) -> Option<&str> {
+    path.match_indices('/').find_map(|(end, _)| {
+        let directory = &path[..end];
+        let name = directory.rsplit_once('/').map_or(directory, |(_, name)| name);
+        TEST_DIRECTORIES.contains(&name.to_lowercase().as_str()).then_some(directory)
+    })
+}
+
+// === impl TestCounts ===
+
+impl<'a> TestCounts<'a> {
+    /// Counts a file of code, if it is a test.
+    fn count(&mut self, file: &'a Entry) -> bool {
+        let directory = test_directory(file.path.as_str());
+        let pattern = file.path.file_name().and_then(test_pattern);
+        let is_test = directory.is_some() || pattern.is_some();
+        self.files += u64::from(is_test);
+        directory.into_iter().for_each(|path| *self.directories.entry(path).or_default() += 1);
+        pattern.into_iter().for_each(|pattern| *self.names.entry(pattern).or_default() += 1);
+        is_test
+    }
+}
+
+impl From<TestCounts<'_>> for Tests {
+    fn from(counts: TestCounts<'_>) -> Self {
+        let mut directories: Vec<_> = counts.directories.into_iter().collect();
+        directories.sort_by_key(|&(_, files)| Reverse(files));
+        directories.truncate(TEST_DIRECTORIES_MAX);
+        let mut names: Vec<_> = counts.names.into_iter().collect();
+        names.sort_by_key(|&(_, files)| Reverse(files));
+        names.truncate(TEST_NAMES_MAX);
+        let directory = |(path, files): (&str, u64)| TestDirectory { path: path.to_owned(), files };
+        Self {
+            files: counts.files,
+            directories: directories.into_iter().map(directory).collect(),
+            names: names.into_iter().map(|(pattern, files)| TestName { pattern, files }).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tests_have_a_pattern() {
+        for (name, pattern) in [
+            ("a_test.go", Some("*_test.go")),
+            ("test_a.py", Some("test_*.py")),
+            ("conftest.py", Some("conftest.py")),
+            ("a.test.ts", Some("*.test.ts")),
+            ("a.b.spec.tsx", Some("*.spec.tsx")),
+            ("tests.rs", Some("tests.rs")),
+            ("a_spec.rb", Some("*_spec.rb")),
+            ("UserTest.java", Some("*Test.java")),
+            ("UserTests.cs", Some("*Tests.cs")),
+            ("Latest.java", None),
+            ("Contest.py", None),
+            ("test.py.txt", None),
+            ("attest.rs", None),
+            ("_test.go", None),
+            (".test", None),
+            ("test", None),
+        ] {
+            assert_eq!(test_pattern(name).as_deref(), pattern, "{name}");
+        }
+    }
+
+    #[test]
+    fn programs_start_where_custom_has_it() {
+        for path in [
+            "src/main.rs",
+            "a/src/bin/tool.rs",
+            "src/lib.rs",
+            "cmd/x/main.go",
+            "pkg/__main__.py",
+            "manage.py",
+            "Main.java",
+        ] {
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            assert!(is_start(directory, &name.to_lowercase()), "{path}");
+        }
+        for path in ["main.css", "main", "lib.rs", "xsrc/lib.rs", "src/bin/a.py", "domain.rs"] {
+            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+            assert!(!is_start(directory, name), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_outermost_directory_of_tests_counts() {
+        for (path, directory) in [
+            ("tests/it/main.rs", Some("tests")),
+            ("a/src/test/java/tests/B.java", Some("a/src/test")),
+            ("web/__tests__/a.js", Some("web/__tests__")),
+            ("tests", None),
+            ("contests/a.rs", None),
+        ] {
+            assert_eq!(test_directory(path), directory, "{path}");
+        }
+    }
+}

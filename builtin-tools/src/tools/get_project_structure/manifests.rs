@@ -1,0 +1,273 @@
+//! Manifests: which files say what a project is built with, what it is called, and where its
+//! programs start.
+
+use serde_json::Value;
+use toml::Table;
+
+/// Most bytes of a name.
+const NAME_BYTES_MAX: usize = 100;
+/// Most files that one manifest names.
+const STARTS_MAX: usize = 200;
+/// Names of scripts beside a package.json, or in `src` beside it, that a package starts in by
+/// custom.
+const PACKAGE_STARTS: [&str; 4] = ["index", "server", "app", "cli"];
+/// Ends of the names of scripts.
+const SCRIPTS: [&str; 6] = ["ts", "tsx", "js", "jsx", "mjs", "cjs"];
+
+/// What a file is the manifest of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// What builds it or what reads the file, as a result says it.
+    pub(super) name: &'static str,
+    source: Source,
+}
+
+/// What a manifest says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// The name of the project.
+    pub(super) name: Option<String>,
+    /// Files that its programs start in, as the manifest names them; some may not exist.
+    pub(super) starts: Vec<String>,
+}
+
+/// Where the name of a project stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Nowhere,
+    /// In the name of the file, before the last dot.
+    Stem,
+    /// On the first line that starts with this word.
+    Line(&'static str),
+    Cargo,
+    Package,
+    /// In a JSON object under `name`.
+    Json,
+    Pyproject,
+    Pom,
+}
+
+use Source::{Cargo, Json, Line, Nowhere, Package, Pom, Pyproject, Stem};
+
+/// Names of manifests in lower case, those that are the end of a name with their dot.
+const MANIFESTS: &[(&str, &str, Source)] = &[
+    ("build.gradle", "gradle", Nowhere),
+    ("build.gradle.kts", "gradle", Nowhere),
+    ("build.sbt", "sbt", Line("name")),
+    ("build.zig", "zig", Nowhere),
+    ("cargo.toml", "cargo", Cargo),
+    ("cmakelists.txt", "cmake", Line("project")),
+    ("compose.yaml", "docker", Nowhere),
+    ("compose.yml", "docker", Nowhere),
+    ("composer.json", "composer", Json),
+    ("configure.ac", "autotools", Nowhere),
+    ("deno.json", "deno", Json),
+    ("docker-compose.yaml", "docker", Nowhere),
+    ("docker-compose.yml", "docker", Nowhere),
+    ("dockerfile", "docker", Nowhere),
+    ("dune-project", "dune", Line("(name")),
+    ("environment.yml", "conda", Line("name")),
+    ("flake.nix", "nix", Nowhere),
+    ("gemfile", "bundler", Nowhere),
+    ("gnumakefile", "make", Nowhere),
+    ("go.mod", "go", Line("module")),
+    ("go.work", "go", Nowhere),
+    ("justfile", "just", Nowhere),
+    ("makefile", "make", Nowhere),
+    ("meson.build", "meson", Line("project")),
+    ("mix.exs", "mix", Line("app")),
+    ("module.bazel", "bazel", Nowhere),
+    ("package.json", "npm", Package),
+    ("package.swift", "swift", Line("name")),
+    ("pipfile", "pipenv", Nowhere),
+    ("pom.xml", "maven", Pom),
+    ("pubspec.yaml", "dart", Line("name")),
+    ("pyproject.toml", "python", Pyproject),
+    ("rebar.config", "rebar", Nowhere),
+    ("requirements.txt", "pip", Nowhere),
+    ("settings.gradle", "gradle", Line("rootProject.name")),
+    ("settings.gradle.kts", "gradle", Line("rootProject.name")),
+    ("setup.cfg", "python", Line("name")),
+    ("setup.py", "python", Line("name")),
+    ("stack.yaml", "stack", Nowhere),
+    (".cabal", "cabal", Stem),
+    (".csproj", "dotnet", Stem),
+    (".fsproj", "dotnet", Stem),
+    (".gemspec", "bundler", Stem),
+    (".sln", "dotnet", Stem),
+    (".vbproj", "dotnet", Stem),
+];
+
+/// Says what a file is the manifest of, by its name in lower case.
+pub(super) fn kind(name: &str) -> Option<Kind> {
+    let is_so = |known: &str| match known.strip_prefix('.') {
+        Some(ending) => name.rsplit_once('.').is_some_and(|(_, last)| last == ending),
+        None => name == known,
+    };
+    let (_, name, source) = MANIFESTS.iter().find(|(known, ..)| is_so(known))?;
+    Some(Kind { name, source: *source })
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// Whether the text of the manifest is needed to say what it says.
+    pub(super) fn needs_text(self) -> bool {
+        !matches!(self.source, Nowhere | Stem)
+    }
+
+    /// Files that programs may start in where those that the manifest names do not exist, such as
+    /// what is built first.
+    pub(super) fn customary_starts(self) -> Vec<String> {
+        if self.source != Package {
+            return Vec::new();
+        }
+        let names = PACKAGE_STARTS
+            .iter()
+            .flat_map(|name| SCRIPTS.iter().map(move |ending| format!("{name}.{ending}")));
+        names.flat_map(|name| [format!("src/{name}"), name]).collect()
+    }
+
+    /// Reads what a manifest says. One that is broken says nothing.
+    pub(super) fn facts(self, file_name: &str, text: &str) -> Facts {
+        let mut facts = match self.source {
+            Nowhere => Facts::default(),
+            Stem => {
+                Facts { name: file_name.rsplit_once('.').map(|n| n.0.into()), starts: Vec::new() }
+            }
+            Line(word) => Facts { name: after(text, word), starts: Vec::new() },
+            Cargo => text.parse().map(|table| cargo(&table)).unwrap_or_default(),
+            Pyproject => text.parse().map(|table| pyproject(&table)).unwrap_or_default(),
+            Package | Json => serde_json::from_str(text).map(|it| package(&it)).unwrap_or_default(),
+            Pom => Facts { name: artifact(text), starts: Vec::new() },
+        };
+        let is_fit = |name: &String| {
+            !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
+        };
+        facts.name = facts.name.filter(is_fit);
+        facts.starts.truncate(STARTS_MAX);
+        facts
+    }
+}
+
+/// Returns the first value that stands after a word at the start of a line.
+fn after(text: &str, word: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let line = line.trim_start();
+        let start = line.get(..word.len()).filter(|start| start.eq_ignore_ascii_case(word))?;
+        let rest = &line[start.len()..];
+        if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-') {
+            return None;
+        }
+        let value = rest.trim_start_matches([' ', '\t', ':', '=', '(', '"', '\'']);
+        let end = value.find([' ', '\t', ',', ')', '"', '\'', ';', '#']).unwrap_or(value.len());
+        (end > 0).then(|| value[..end].to_owned())
+    })
+}
+
+fn cargo(table: &Table) -> Facts {
+    let text = |value: &toml::Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
+    let programs = table.get("bin").and_then(toml::Value::as_array).into_iter().flatten();
+    let targets = programs.chain(table.get("lib"));
+    Facts {
+        name: table.get("package").and_then(|package| text(package, "name")),
+        starts: targets.filter_map(|target| text(target, "path")).collect(),
+    }
+}
+
+fn pyproject(table: &Table) -> Facts {
+    let projects = [table.get("project"), table.get("tool").and_then(|tool| tool.get("poetry"))];
+    let project = || projects.into_iter().flatten();
+    let name = project().find_map(|project| project.get("name")?.as_str().map(str::to_owned));
+    let scripts = project().filter_map(|project| project.get("scripts")?.as_table());
+    let functions = scripts.flat_map(Table::values).filter_map(toml::Value::as_str);
+    let starts = functions.flat_map(|function| {
+        let module = function.split(':').next().unwrap_or_default().replace('.', "/");
+        [format!("{module}.py"), format!("{module}/__init__.py")]
+    });
+    let starts = starts.flat_map(|path| [format!("src/{path}"), path]);
+    Facts { name, starts: starts.collect() }
+}
+
+fn package(object: &Value) -> Facts {
+    let mut named: Vec<&str> = Vec::new();
+    for key in ["main", "module", "bin"] {
+        match object.get(key) {
+            Some(Value::String(path)) => named.push(path),
+            Some(Value::Object(paths)) => named.extend(paths.values().filter_map(Value::as_str)),
+            _ => {}
+        }
+    }
+    let whole = |path: &str| [path.to_owned(), format!("{path}.js"), format!("{path}/index.js")];
+    Facts {
+        name: object.get("name").and_then(Value::as_str).map(str::to_owned),
+        starts: named.into_iter().flat_map(whole).collect(),
+    }
+}
+
+/// Returns the name of a Maven project, which is not that of its parent.
+fn artifact(text: &str) -> Option<String> {
+    let (before, after) = text.split_once("<parent>").unwrap_or((text, ""));
+    let own = |text: &str| {
+        let (_, rest) = text.split_once("<artifactId>")?;
+        rest.split_once("</artifactId>").map(|(name, _)| name.trim().to_owned())
+    };
+    let after = after.split_once("</parent>").map_or("", |(_, after)| after);
+    own(before).or_else(|| own(after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manifests_say_what_their_project_is_called() {
+        let pom = "<project>\n<parent><artifactId>p</artifactId></parent>\n\
+                   <artifactId> a </artifactId>\n<dependencies><artifactId>d</artifactId>";
+        for (file, text, kind_name, name) in [
+            ("Cargo.toml", "[package]\nname = \"a\"\n", "cargo", Some("a")),
+            ("Cargo.toml", "[workspace]\n", "cargo", None),
+            ("Cargo.toml", "[package\nname = \"a\"\n", "cargo", None),
+            ("Cargo.toml", "[package]\nname = 7\n", "cargo", None),
+            ("package.json", "{\"name\": \"@a/b\"}", "npm", Some("@a/b")),
+            ("package.json", "{\"name\": \"a\\u0007\"}", "npm", None),
+            ("package.json", "[]", "npm", None),
+            ("pyproject.toml", "[project]\nname = 'a'\n", "python", Some("a")),
+            ("pyproject.toml", "[tool.poetry]\nname = 'a'\n", "python", Some("a")),
+            ("setup.py", "setup(\n    name=\"a\",\n)", "python", Some("a")),
+            ("setup.cfg", "[metadata]\nname = a\n", "python", Some("a")),
+            ("go.mod", "// x\nmodule example.org/a\n\ngo 1.22\n", "go", Some("example.org/a")),
+            ("pom.xml", pom, "maven", Some("a")),
+            ("settings.gradle.kts", "rootProject.name = \"a\"\n", "gradle", Some("a")),
+            ("CMakeLists.txt", "PROJECT (a LANGUAGES C)\n", "cmake", Some("a")),
+            ("mix.exs", "  [\n    app: :a,\n", "mix", Some("a")),
+            ("pubspec.yaml", "name: a\n", "dart", Some("a")),
+            ("meson.build", "project('a', 'c')\n", "meson", Some("a")),
+            ("dune-project", "(lang dune 3.0)\n(name a)\n", "dune", Some("a")),
+            ("Ä.csproj", "<Project/>", "dotnet", Some("Ä")),
+            ("Makefile", "name = a\n", "make", None),
+        ] {
+            let kind = kind(&file.to_lowercase()).unwrap();
+            assert_eq!(kind.name, kind_name, "{file}");
+            assert_eq!(kind.facts(file, text).name.as_deref(), name, "{file}: {text}");
+        }
+        let long = format!("module {}\n", "x".repeat(NAME_BYTES_MAX + 1));
+        assert_eq!(kind("go.mod").unwrap().facts("go.mod", &long).name, None);
+        for name in ["main.rs", "package-lock.json", "csproj", "go.mod.bak", ""] {
+            assert_eq!(kind(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn manifests_say_where_programs_start() {
+        let starts = |file: &str, text: &str| kind(file).unwrap().facts(file, text).starts;
+        let cargo = "[[bin]]\nname = \"a\"\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\n";
+        assert_eq!(starts("cargo.toml", cargo), ["a.rs"]);
+        let package = r#"{"main": "./a.js", "bin": {"x": "b", "y": 3}}"#;
+        assert_eq!(starts("package.json", package)[0], "./a.js");
+        assert!(starts("package.json", package).contains(&"b/index.js".to_owned()));
+        let python = "[project.scripts]\nx = \"a.b:main\"\n";
+        assert!(starts("pyproject.toml", python).contains(&"src/a/b.py".to_owned()));
+        assert!(starts("pyproject.toml", python).contains(&"a/b/__init__.py".to_owned()));
+    }
+}

@@ -1,0 +1,187 @@
+//! Tests of `get_project_structure`.
+
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use crate::check::call;
+
+fn structure(host: &MemoryHost) -> Value {
+    call(host, "get_project_structure", json!({})).unwrap()
+}
+
+/// The lines of a tree without their indentation.
+fn lines(output: &Value) -> Vec<&str> {
+    output["tree"].as_str().unwrap().lines().map(str::trim_start).collect()
+}
+
+fn project() -> MemoryHost {
+    let host = MemoryHost::new([
+        (".github/workflows/ci.yml", "on: push\n"),
+        ("Cargo.toml", "[package]\nname = \"cat\"\n[[bin]]\nname = \"x\"\npath = \"tools/x.rs\"\n"),
+        ("LICENSE", "free\n"),
+        ("README.md", "# Cat\n"),
+        ("src/main.rs", "fn main() {}\n"),
+        ("src/tests.rs", "//! Tests.\n"),
+        ("target/debug/cat", "0"),
+        ("tests/it/main.rs", "//! More tests.\n"),
+        ("tools/x.rs", "fn main() {}\n"),
+        ("vendor/other/Cargo.toml", "[package]\nname = \"other\"\n"),
+        ("web/package.json", r#"{"name": "cat-web", "main": "dist/index.js"}"#),
+        ("web/src/index.ts", "export {};\n"),
+    ]);
+    host.ignore("target");
+    host
+}
+
+#[test]
+fn a_project_is_shown_at_a_glance() {
+    let output = structure(&project());
+    let tree = "\
+.github/workflows/
+  ci.yml
+src/
+  main.rs
+  tests.rs
+tests/it/
+  main.rs
+tools/
+  x.rs
+vendor/other/
+  Cargo.toml
+web/
+  src/
+    index.ts
+  package.json
+Cargo.toml
+LICENSE
+README.md
+";
+    assert_eq!(output["tree"], tree);
+    assert_eq!((&output["files"], &output["directories"]), (&json!(11), &json!(10)));
+    assert_eq!(
+        output["languages"],
+        json!([
+            { "language": "Rust", "files": 4, "bytes": 53 },
+            { "language": "TypeScript", "files": 1, "bytes": 11 },
+            { "language": "Markdown", "files": 1, "bytes": 6 },
+            { "language": "TOML", "files": 1, "bytes": 62 },
+            { "language": "JSON", "files": 1, "bytes": 44 },
+            { "language": "YAML", "files": 1, "bytes": 9 }
+        ])
+    );
+    assert_eq!(
+        output["manifests"],
+        json!([
+            { "path": "Cargo.toml", "kind": "cargo", "name": "cat" },
+            { "path": "web/package.json", "kind": "npm", "name": "cat-web" }
+        ])
+    );
+    assert_eq!(output["entry_points"], json!(["src/main.rs", "tools/x.rs", "web/src/index.ts"]));
+    assert_eq!(
+        output["tests"],
+        json!({
+            "files": 2,
+            "directories": [{ "path": "tests", "files": 1 }],
+            "names": [{ "pattern": "tests.rs", "files": 1 }]
+        })
+    );
+    assert_eq!(output["ci"], json!([".github/workflows/ci.yml"]));
+    assert_eq!(output["documents"], json!(["LICENSE", "README.md"]));
+    assert_eq!(output["skipped"], json!({ "ignored": 1, "denied": 0, "unreadable": 0 }));
+    assert_eq!((&output["folded"], &output["truncated"]), (&json!(0), &json!(false)));
+    assert_eq!(output.get("note"), None);
+}
+
+#[test]
+fn an_empty_workspace_has_an_empty_tree() {
+    let output = structure(&MemoryHost::default());
+    assert_eq!((&output["tree"], &output["files"]), (&json!(""), &json!(0)));
+    for list in ["languages", "manifests", "entry_points", "ci", "documents"] {
+        assert_eq!(output[list], json!([]), "{list}");
+    }
+}
+
+#[test]
+fn a_manifest_that_may_not_be_read_or_is_broken_is_listed_without_a_name() {
+    let host = MemoryHost::new([
+        ("a/Cargo.toml", "[package]\nname = \"secret\"\n"),
+        ("b/Cargo.toml", "[package\n"),
+        ("c/package.json", "{"),
+        ("d/go.mod", "module d\n"),
+        ("f/My.csproj", "\0"),
+    ]);
+    host.deny("a/Cargo.toml");
+    host.write("e/Cargo.toml", b"[package]\nname = \"\xff\"\n");
+    host.write("g/pyproject.toml", format!("[project]\nname = 'g'\n#{}", "x".repeat(300 << 10)));
+    let output = structure(&host);
+    let named: Vec<(&str, Option<&str>)> = output["manifests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|manifest| (manifest["path"].as_str().unwrap(), manifest["name"].as_str()))
+        .collect();
+    let expected = [
+        ("a/Cargo.toml", None),
+        ("b/Cargo.toml", None),
+        ("c/package.json", None),
+        ("d/go.mod", Some("d")),
+        ("e/Cargo.toml", None),
+        ("f/My.csproj", Some("My")),
+        ("g/pyproject.toml", None),
+    ];
+    assert_eq!(named, expected);
+}
+
+#[test]
+fn a_manifest_names_no_file_outside_its_workspace() {
+    let package =
+        r#"{"main": "../../etc/passwd", "bin": {"x": "/etc/passwd", "y": "", "z": "./../a.js"}}"#;
+    let host = MemoryHost::new([("w/package.json", package), ("a.js", "")]);
+    assert_eq!(structure(&host)["entry_points"], json!([]));
+}
+
+#[test]
+fn a_directory_of_many_files_is_counted_by_their_ends() {
+    let names: Vec<String> = (0..100)
+        .map(|n| format!("assets/{n:03}.{}", if n % 10 == 0 { "svg" } else { "png" }))
+        .chain(["assets/Makefile".to_owned(), "assets/more/a.txt".to_owned()])
+        .collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let output = structure(&host);
+    let expected = ["assets/", "more/", "a.txt", "(101 files: 90 .png, 10 .svg, 1 other)"];
+    assert_eq!(lines(&output), expected);
+    assert_eq!(output["folded"], 101);
+    assert!(output["note"].as_str().unwrap().contains("101 entries"), "{output}");
+}
+
+#[test]
+fn the_top_of_a_huge_project_is_whole_and_the_rest_is_counted() {
+    let names: Vec<String> = (0..20_000)
+        .map(|n| format!("d{:02}/e{:02}/f{:02}/g{n}.rs", n % 40, n % 23, n % 31))
+        .chain((0..30).map(|n| format!("top{n:02}.md")))
+        .collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let output = structure(&host);
+    let tree = output["tree"].as_str().unwrap();
+    let top: Vec<&str> = tree.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(top.len(), 40 + 30, "{tree}");
+    assert!(top[0].starts_with("d00/") && top[69] == "top29.md", "{tree}");
+    assert!(tree.lines().count() <= 300 && tree.len() <= 16 << 10, "{tree}");
+    assert!(tree.lines().count() > 200, "the budget is spent: {tree}");
+    assert_eq!(output["files"], 20_030);
+    let directories = output["directories"].as_u64().unwrap();
+    // What is shown and what is counted is everything.
+    let shown = tree.lines().count() as u64;
+    assert_eq!(output["folded"], 20_030 + directories - shown);
+    assert_eq!(structure(&host), output);
+}
+
+#[test]
+fn more_directories_than_fit_are_counted() {
+    let names: Vec<String> = (0..1_000).map(|n| format!("{n:04}/a.rs")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let output = structure(&host);
+    let lines = lines(&output);
+    assert_eq!(lines[0], "0000/");
+    assert_eq!(lines[lines.len() - 1], "(900 more directories with 900 files)");
+}

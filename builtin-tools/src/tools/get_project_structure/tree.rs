@@ -1,0 +1,445 @@
+//! The tree of a project as text, within a budget that is spent from the top down: what does not
+//! fit is given as counts, and the first level is always there.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use moss_sdk::file::{Entry, EntryKind};
+
+/// Most lines of a tree, but for those of the first level.
+const LINES_MAX: usize = 300;
+/// Most bytes of a tree, but for those of the first level.
+const BYTES_MAX: usize = 16 << 10;
+/// Most files of one directory that are named; more are counted by the ends of their names.
+const FILES_NAMED_MAX: usize = 80;
+/// Most directories in one directory that are named.
+const DIRECTORIES_NAMED_MAX: usize = 100;
+/// Most ends of names that a count of files gives.
+const ENDINGS_MAX: usize = 3;
+/// What a level is indented by.
+const INDENT: &str = "  ";
+
+/// The directories of a project, each with its entries.
+pub(super) struct Tree<'a> {
+    /// The root first, each before what is in it.
+    directories: Vec<Directory<'a>>,
+}
+
+/// A tree as text.
+pub(super) struct Drawn {
+    pub(super) text: String,
+    /// How many entries are not named in it.
+    pub(super) folded: u64,
+}
+
+/// A directory and what is in it, in path order.
+struct Directory<'a> {
+    path: &'a str,
+    directories: Vec<usize>,
+    /// What is no directory.
+    files: Vec<&'a Entry>,
+    /// How many files and directories are beneath it.
+    files_total: u64,
+    directories_total: u64,
+    seen: Seen,
+    view: View,
+}
+
+/// How much of a directory was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    All,
+    Part,
+    Nothing,
+}
+
+/// How much of a directory is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// One line with counts.
+    Closed,
+    /// The directories in it; files as counts.
+    Directories,
+    /// The directories and files in it.
+    Open,
+}
+
+/// What is left to spend.
+struct Budget {
+    lines: usize,
+    bytes: usize,
+}
+
+// === impl Tree ===
+
+impl<'a> Tree<'a> {
+    /// Makes a tree of entries in path order. Of a walk that ended early, `top` has the entries of
+    /// the root.
+    pub(super) fn new(entries: &'a [Entry], top: Option<&'a [Entry]>) -> Self {
+        let mut tree = Self { directories: vec![Directory::new(".")] };
+        let mut open = vec![0];
+        for entry in entries {
+            tree.add(entry, &mut open);
+        }
+        if let Some(top) = top {
+            for &at in &open {
+                tree.directories[at].seen = Seen::Part;
+            }
+            let last = entries.last().and_then(|entry| entry.path.components().next());
+            for entry in top.iter().filter(|entry| last < entry.path.file_name()) {
+                tree.add(entry, &mut open);
+                if entry.kind == EntryKind::Directory {
+                    let added = tree.directories.last_mut().expect("it was added");
+                    added.seen = Seen::Nothing;
+                }
+            }
+        }
+        tree.sum();
+        tree
+    }
+
+    /// Adds an entry; `open` are the directories from the root down to the one before it.
+    fn add(&mut self, entry: &'a Entry, open: &mut Vec<usize>) {
+        let parent = entry.path.as_str().rsplit_once('/').map_or(".", |(parent, _)| parent);
+        while open.len() > 1 && self.directories[open[open.len() - 1]].path != parent {
+            open.pop();
+        }
+        let parent = open[open.len() - 1];
+        if entry.kind == EntryKind::Directory {
+            let at = self.directories.len();
+            self.directories[parent].directories.push(at);
+            self.directories.push(Directory::new(entry.path.as_str()));
+            open.push(at);
+        } else {
+            self.directories[parent].files.push(entry);
+        }
+    }
+
+    fn sum(&mut self) {
+        for at in (0..self.directories.len()).rev() {
+            let directory = &self.directories[at];
+            let mut files = directory.files.len() as u64;
+            let mut directories = directory.directories.len() as u64;
+            for &below in &directory.directories {
+                files += self.directories[below].files_total;
+                directories += self.directories[below].directories_total;
+            }
+            let directory = &mut self.directories[at];
+            (directory.files_total, directory.directories_total) = (files, directories);
+        }
+    }
+
+    /// How many files there are.
+    pub(super) fn files(&self) -> u64 {
+        self.directories[0].files_total
+    }
+
+    /// How many directories there are, without the root.
+    pub(super) fn directories(&self) -> u64 {
+        self.directories[0].directories_total
+    }
+
+    /// Draws the tree.
+    pub(super) fn draw(&mut self) -> Drawn {
+        self.open();
+        let mut text = String::new();
+        let mut named = 0;
+        self.draw_inside(0, 0, &mut text, &mut named);
+        Drawn { text, folded: self.files() + self.directories() - named }
+    }
+
+    /// Opens directories level by level, down to the first level that does not fit. In that one,
+    /// directories come before files and small directories before large ones.
+    fn open(&mut self) {
+        let mut left = Budget { lines: LINES_MAX, bytes: BYTES_MAX };
+        left.spend(self.cost(0, View::Open, 0));
+        self.directories[0].view = View::Open;
+        let mut level = self.below(0);
+        for depth in 1.. {
+            for view in [View::Directories, View::Open] {
+                let worth = level.iter().filter(|&&at| self.is_worth(at, view));
+                let mut costs: Vec<(Budget, usize)> =
+                    worth.map(|&at| (self.cost(at, view, depth), at)).collect();
+                costs.sort_by_key(|(cost, at)| (cost.lines, *at));
+                for (cost, at) in costs {
+                    let spent = self.cost(at, self.directories[at].view, depth);
+                    if left.spend_if_enough(cost, spent) {
+                        self.directories[at].view = view;
+                    }
+                }
+            }
+            let is_open = |at: usize| self.directories[at].view == View::Open;
+            if level.iter().any(|&at| self.is_worth(at, View::Open) && !is_open(at)) {
+                return;
+            }
+            level.retain(|&at| is_open(at));
+            level = level.into_iter().flat_map(|at| self.below(at)).collect();
+            if level.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a view says more about a directory than the counts behind its name.
+    fn is_worth(&self, at: usize, view: View) -> bool {
+        let directory = &self.directories[at];
+        let has_names = !directory.files.is_empty() && directory.names_files();
+        !directory.directories.is_empty() || (view == View::Open && has_names)
+    }
+
+    /// The directories drawn in a directory: of a chain of directories with nothing else in them,
+    /// the last.
+    fn below(&self, at: usize) -> Vec<usize> {
+        let named = self.directories[at].directories.iter().take(DIRECTORIES_NAMED_MAX);
+        named.map(|&below| self.end_of_chain(below)).collect()
+    }
+
+    fn end_of_chain(&self, mut at: usize) -> usize {
+        while let Directory { directories, files, seen: Seen::All, .. } = &self.directories[at]
+            && let ([only], []) = (directories.as_slice(), files.as_slice())
+        {
+            at = *only;
+        }
+        at
+    }
+
+    /// What the lines within a directory cost, its own not included.
+    fn cost(&self, at: usize, view: View, depth: usize) -> Budget {
+        let directory = &self.directories[at];
+        let mut cost = Budget { lines: 0, bytes: 0 };
+        if view == View::Closed {
+            return cost;
+        }
+        let indent = INDENT.len() * depth + 1;
+        for below in self.below(at) {
+            cost.add(indent + self.name(below, directory.path).len() + self.counts(below).len());
+        }
+        for line in self.remarks(at, view) {
+            cost.add(indent + line.len());
+        }
+        if view == View::Open && directory.names_files() {
+            directory.files.iter().for_each(|file| cost.add(indent + name_of(file).len()));
+        }
+        cost
+    }
+
+    fn draw_inside(&self, at: usize, depth: usize, text: &mut String, named: &mut u64) {
+        let directory = &self.directories[at];
+        let line = |text: &mut String, parts: [&str; 2]| {
+            (0..depth).for_each(|_| text.push_str(INDENT));
+            parts.iter().for_each(|part| text.push_str(part));
+            text.push('\n');
+        };
+        for below in self.below(at) {
+            let name = self.name(below, directory.path);
+            *named += name.matches('/').count() as u64;
+            if self.directories[below].view == View::Closed {
+                line(text, [&name, &self.counts(below)]);
+            } else {
+                line(text, [&name, ""]);
+                self.draw_inside(below, depth + 1, text, named);
+            }
+        }
+        if directory.view == View::Open && directory.names_files() {
+            for file in &directory.files {
+                line(text, [&name_of(file), ""]);
+                *named += 1;
+            }
+        }
+        for remark in self.remarks(at, directory.view) {
+            line(text, [&remark, ""]);
+        }
+    }
+
+    /// The name of a directory within one above it, with a slash after each part.
+    fn name(&self, at: usize, above: &str) -> String {
+        let path = self.directories[at].path;
+        let rest = if above == "." { path } else { path.get(above.len() + 1..).unwrap_or(path) };
+        format!("{rest}/")
+    }
+
+    /// What stands behind the name of a closed directory.
+    fn counts(&self, at: usize) -> String {
+        let directory = &self.directories[at];
+        let at_least = match directory.seen {
+            Seen::All => "",
+            Seen::Part => "at least ",
+            Seen::Nothing => return " (not looked at)".to_owned(),
+        };
+        match directory.directories_total {
+            0 => format!(" ({at_least}{})", by_ending(&directory.files)),
+            count => {
+                let files = counted(directory.files_total, "file", "files");
+                let directories = counted(count, "directory", "directories");
+                format!(" ({at_least}{files} in {directories})")
+            }
+        }
+    }
+
+    /// What stands in an open directory in place of names.
+    fn remarks(&self, at: usize, view: View) -> Vec<String> {
+        let directory = &self.directories[at];
+        let mut remarks = Vec::new();
+        let more = directory.directories.get(DIRECTORIES_NAMED_MAX..).unwrap_or_default();
+        if !more.is_empty() {
+            let files = more.iter().map(|&at| self.directories[at].files_total).sum();
+            let files = counted(files, "file", "files");
+            let more = counted(more.len() as u64, "more directory", "more directories");
+            remarks.push(format!("({more} with {files})"));
+        }
+        let counts_files = view == View::Directories || !directory.names_files();
+        if counts_files && !directory.files.is_empty() {
+            remarks.push(format!("({})", by_ending(&directory.files)));
+        }
+        if directory.seen == Seen::Part && at != 0 {
+            remarks.push("(the rest was not looked at)".to_owned());
+        }
+        remarks
+    }
+}
+
+fn name_of(entry: &Entry) -> String {
+    let name = entry.path.file_name().unwrap_or_default();
+    match entry.kind {
+        EntryKind::Symlink => format!("{name} (link)"),
+        EntryKind::Other => format!("{name} (special)"),
+        EntryKind::File | EntryKind::Directory => name.to_owned(),
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Counts files by the ends of their names, the most frequent first.
+fn by_ending(files: &[&Entry]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in files {
+        let name = file.path.file_name().unwrap_or_default();
+        let ending = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+        if let Some((_, ending)) = ending.filter(|(_, ending)| !ending.is_empty()) {
+            *counts.entry(ending).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| Reverse(count));
+    counts.truncate(ENDINGS_MAX);
+    let total = counted(files.len() as u64, "file", "files");
+    match counts.as_slice() {
+        [] => total,
+        [(ending, count)] if *count == files.len() => {
+            counted(files.len() as u64, &format!(".{ending} file"), &format!(".{ending} files"))
+        }
+        _ => {
+            let other = files.len() - counts.iter().map(|(_, count)| count).sum::<usize>();
+            let parts = counts.into_iter().map(|(ending, count)| format!("{count} .{ending}"));
+            let other = (other > 0).then(|| format!("{other} other"));
+            format!("{total}: {}", parts.chain(other).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+// === impl Directory ===
+
+impl<'a> Directory<'a> {
+    fn new(path: &'a str) -> Self {
+        Self {
+            path,
+            directories: Vec::new(),
+            files: Vec::new(),
+            files_total: 0,
+            directories_total: 0,
+            seen: Seen::All,
+            view: View::Closed,
+        }
+    }
+
+    fn names_files(&self) -> bool {
+        self.files.len() <= FILES_NAMED_MAX
+    }
+}
+
+// === impl Budget ===
+
+impl Budget {
+    /// Adds a line to a cost.
+    fn add(&mut self, bytes: usize) {
+        self.lines += 1;
+        self.bytes += bytes;
+    }
+
+    fn spend(&mut self, cost: Self) {
+        self.lines = self.lines.saturating_sub(cost.lines);
+        self.bytes = self.bytes.saturating_sub(cost.bytes);
+    }
+
+    /// Spends what something costs beyond what was spent on it before.
+    fn spend_if_enough(&mut self, cost: Self, spent: Self) -> bool {
+        let (lines, bytes) = (self.lines + spent.lines, self.bytes + spent.bytes);
+        let is_enough = cost.lines <= lines && cost.bytes <= bytes;
+        if is_enough {
+            *self = Self { lines: lines - cost.lines, bytes: bytes - cost.bytes };
+        }
+        is_enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_sdk::RelPath;
+
+    use super::*;
+
+    fn entry(path: &str) -> Entry {
+        let kind = match path.chars().last() {
+            Some('/') => EntryKind::Directory,
+            Some('@') => EntryKind::Symlink,
+            Some('|') => EntryKind::Other,
+            _ => EntryKind::File,
+        };
+        let path = RelPath::parse(path.trim_end_matches(['/', '@', '|'])).unwrap();
+        Entry { path, kind, size_bytes: None, modified: None }
+    }
+
+    fn entries<const N: usize>(paths: [&str; N]) -> Vec<Entry> {
+        paths.into_iter().map(entry).collect()
+    }
+
+    #[test]
+    fn links_and_special_files_are_marked() {
+        let entries = entries(["a/", "a/link@", "a/pipe|", "empty/"]);
+        let drawn = Tree::new(&entries, None).draw();
+        let expected = "a/\n  link (link)\n  pipe (special)\nempty/ (0 files)\n";
+        assert_eq!((drawn.text.as_str(), drawn.folded), (expected, 0));
+    }
+
+    #[test]
+    fn what_a_walk_that_ended_did_not_look_at_is_said() {
+        let seen = entries(["a/", "a/x.rs", "b/", "b/c/", "b/c/y.rs"]);
+        let top = entries(["a/", "b/", "d/", "z.rs"]);
+        let drawn = Tree::new(&seen, Some(&top)).draw();
+        let expected = "a/\n  x.rs\nb/\n  c/\n    y.rs\n    (the rest was not looked at)\n  \
+                        (the rest was not looked at)\nd/ (not looked at)\nz.rs\n";
+        assert_eq!(drawn.text, expected);
+    }
+
+    #[test]
+    fn small_directories_come_before_large_ones_in_a_level_that_does_not_fit() {
+        let mut all = Vec::new();
+        for directory in 0..9 {
+            all.push(entry(&format!("d{directory}/")));
+            let files = if directory == 8 { 2 } else { 60 };
+            all.extend((0..files).map(|file| entry(&format!("d{directory}/f{file:02}.rs"))));
+        }
+        let drawn = Tree::new(&all, None).draw();
+        assert!(drawn.text.contains("d0/\n"), "{}", drawn.text);
+        assert!(drawn.text.contains("d7/ (60 .rs files)\n"), "{}", drawn.text);
+        assert!(drawn.text.ends_with("d8/\n  f00.rs\n  f01.rs\n"), "{}", drawn.text);
+    }
+
+    #[test]
+    fn a_file_and_a_directory_of_like_names_do_not_mix() {
+        let entries = entries(["a/", "a/b", "a-b", "a.b/", "a.b/c"]);
+        assert_eq!(Tree::new(&entries, None).draw().text, "a/\n  b\na.b/\n  c\na-b\n");
+    }
+}

@@ -1,0 +1,237 @@
+//! What a native tool sees of attached editors, and changes that an editor carries out in a buffer
+//! that is not saved.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_sdk::context::{Applied, BoxFuture, Editors};
+use moss_sdk::editor::{
+    DefinitionKind, Definitions, EditorState, Focus, Location, OpenFile, Position, Query, Reply,
+    Symbol,
+};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_workspace::{Plan, PlannedFile};
+
+use super::Scope;
+use super::effect::{Effects, Names};
+use super::host::CallHost;
+use crate::change::Status;
+use crate::editors::{Answer, Place, Question, Unsaved, Whom};
+use crate::policy::Verdict;
+
+/// What to do about a file that is not saved.
+const SAVE_FIRST: &str = "ask for it to be saved in the editor, then try again";
+
+impl Editors for CallHost {
+    fn state(&self) -> Option<EditorState> {
+        let active = self.scope.call.workspace.editors.active()?;
+        let reader = self.reader();
+        let mut open = active.open;
+        open.retain(|(path, _)| reader.lists(path));
+        let focus = active.view.filter(|view| reader.lists(&view.path)).map(|view| {
+            let names = Names { real: &view.path, asked: &view.path };
+            let may_read =
+                self.effects.decide_read(&reader.policy, names).verdict == Verdict::Allow;
+            Focus {
+                // What a compiler says quotes the file.
+                diagnostics: if may_read { active.diagnostics } else { Vec::new() },
+                path: view.path,
+                cursor: view.cursor,
+                selection: view.selection,
+                visible: view.visible,
+            }
+        });
+        let open = open.into_iter().map(|(path, unsaved)| OpenFile { path, unsaved }).collect();
+        Some(EditorState { editor: active.name, focus, open })
+    }
+
+    fn symbols<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Option<Vec<Symbol>>> {
+        Box::pin(async move {
+            let question = Question::Symbols { path: path.clone() };
+            match self.ask_editor(Whom::Knowing(path), question).await? {
+                Answer::Symbols(symbols) => Some(symbols),
+                _ => None,
+            }
+        })
+    }
+
+    fn definitions<'a>(
+        &'a self,
+        path: &'a RelPath,
+        position: Position,
+        kind: DefinitionKind,
+    ) -> BoxFuture<'a, Option<Definitions>> {
+        Box::pin(async move {
+            let question = Question::Definitions { path: path.clone(), position, kind };
+            match self.ask_editor(Whom::Knowing(path), question).await? {
+                Answer::Places(places) => Some(self.definitions_at(places)),
+                _ => None,
+            }
+        })
+    }
+
+    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let timeout = Duration::from_millis(self.scope.daemon.config.editors.clarify_ms);
+            let editors = &self.scope.call.workspace.editors;
+            let question = Question::Clarify(query);
+            let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
+            match asked {
+                Ok((Answer::Clarified(answer), editor)) if !answer.trim().is_empty() => {
+                    Reply::Answered { answer, editor }
+                }
+                Err(crate::editors::NoAnswer::Nobody) => Reply::NobodyThere,
+                _ => Reply::Unanswered,
+            }
+        })
+    }
+}
+
+// === impl CallHost ===
+
+impl CallHost {
+    /// Asks an editor what it knows by itself; none where it does not say.
+    async fn ask_editor(&self, whom: Whom<'_>, question: Question) -> Option<Answer> {
+        let editors = &self.scope.call.workspace.editors;
+        match editors.ask(whom, question, answer_timeout(&self.scope)).await {
+            Ok((answer, _)) => Some(answer),
+            Err(error) => {
+                tracing::debug!(%error, "an editor was asked in vain");
+                None
+            }
+        }
+    }
+
+    /// The places that the caller may see.
+    fn definitions_at(&self, places: Vec<Place>) -> Definitions {
+        let reader = self.reader();
+        let mut definitions = Definitions::default();
+        for place in places {
+            match self.scope.call.workspace.files.path(&place.path) {
+                Ok(path) if reader.lists(&path) => {
+                    definitions.locations.push(Location { path, span: place.span });
+                }
+                _ => definitions.elsewhere += 1,
+            }
+        }
+        definitions
+    }
+}
+
+// === impl Effects ===
+
+impl Effects {
+    /// Refuses early what no editor could carry out.
+    pub(super) fn check_buffers(&self, plan: &Plan) -> Result<(), ToolError> {
+        plan.files()
+            .iter()
+            .filter(|file| file.unsaved)
+            .try_for_each(|file| self.buffer_of(file).map(|_| ()))
+    }
+
+    /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
+    /// since the plan was made: then nothing is changed.
+    pub(super) async fn commit_in_editor(
+        &self,
+        plan: &Plan,
+        undo_of: Option<u64>,
+    ) -> Result<Applied, ToolError> {
+        let scope = self.scope();
+        let file = plan.files().first().expect("a plan changes at least one file");
+        let buffer = self.buffer_of(file)?;
+        let edits = file.text_edits().ok_or_else(|| changed_since(file))?;
+        let question = Question::Apply {
+            path: buffer.path.clone(),
+            version: buffer.version,
+            edits,
+            call_id: scope.call_id.clone(),
+            tool: scope.call.tool().to_owned(),
+        };
+        let editors = &scope.call.workspace.editors;
+        let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
+        let version = match asked {
+            Ok((Answer::Applied { version }, _)) => version,
+            Ok((Answer::Failed(reason), editor)) => {
+                return Err(self.not_applied(file, &format!("{editor} did not: {reason}")));
+            }
+            Ok(_) => return Err(self.not_applied(file, "the answer made no sense")),
+            Err(error) => return Err(self.not_applied(file, &error.to_string())),
+        };
+        if let Some(text) = file.text_after() {
+            editors.note_applied(buffer.editor, &file.real, version, text);
+        }
+        self.record_applied(plan, undo_of).await
+    }
+
+    /// Records what an editor has done: it is history like any other.
+    async fn record_applied(
+        &self,
+        plan: &Plan,
+        undo_of: Option<u64>,
+    ) -> Result<Applied, ToolError> {
+        let workspace = Arc::clone(&self.scope().call.workspace);
+        let (recorded, origin) = (plan.clone(), self.origin(undo_of));
+        let number = self
+            .scope()
+            .blocking(move || workspace.history.record(&recorded, &origin))
+            .await?
+            .map_err(|error| {
+                let message = format!("the editor has changed its buffer, but history: {error}");
+                ToolError::new(ErrorCode::Io, message)
+            })?;
+        Ok(self.committed(plan, number))
+    }
+
+    /// The buffer that a planned change is for, as it is now.
+    fn buffer_of(&self, file: &PlannedFile) -> Result<Unsaved, ToolError> {
+        let editors = &self.scope().call.workspace.editors;
+        let buffer = editors.unsaved_buffer(&file.real).ok_or_else(|| changed_since(file))?;
+        if Some(&*buffer.text) != file.text_before() {
+            return Err(changed_since(file));
+        }
+        if let Some(other) = &buffer.contested_by {
+            let message = format!(
+                "{} has different unsaved changes in two editors, {} and {other}",
+                file.path, buffer.name
+            );
+            return Err(ToolError::new(ErrorCode::Conflict, message).hint(SAVE_FIRST));
+        }
+        if !buffer.takes_edits {
+            let message = format!(
+                "{} has unsaved changes in {}, which takes no edits",
+                file.path, buffer.name
+            );
+            return Err(ToolError::new(ErrorCode::Conflict, message).hint(SAVE_FIRST));
+        }
+        Ok(buffer)
+    }
+
+    /// Refuses to write beneath the hands of a person who began to type after the plan was made.
+    pub(super) fn check_saved(&self, plan: &Plan) -> Result<(), ToolError> {
+        let editors = &self.scope().call.workspace.editors;
+        let begun = |file: &&PlannedFile| editors.unsaved_buffer(&file.real).is_some();
+        match plan.files().iter().find(begun) {
+            Some(file) => {
+                self.mark(Status::Conflict);
+                Err(changed_since(file))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn not_applied(&self, file: &PlannedFile, why: &str) -> ToolError {
+        self.mark(Status::Conflict);
+        let message = format!("{} was to be changed in an editor, but {why}", file.path);
+        ToolError::new(ErrorCode::Conflict, message).hint("read it again to see what it holds now")
+    }
+}
+
+fn changed_since(file: &PlannedFile) -> ToolError {
+    let message = format!("{} was changed in an editor since it was read", file.path);
+    ToolError::new(ErrorCode::Conflict, message)
+        .hint("read it again, then retry with what it holds now")
+}
+
+fn answer_timeout(scope: &Scope) -> Duration {
+    Duration::from_millis(scope.daemon.config.editors.answer_ms)
+}

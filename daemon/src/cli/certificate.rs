@@ -1,0 +1,95 @@
+//! `moss certificate`: certificates and a token for a daemon that listens on a port.
+
+use std::path::PathBuf;
+
+use moss_daemon::certificates::{self, Certificates, CertificatesError, DAYS_DEFAULT, DAYS_MAX};
+use serde_json::json;
+
+use super::Session;
+use super::error::CliError;
+use super::outcome::Outcome;
+
+/// Make certificates for a daemon that other machines reach
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum CertificateCommand {
+    /// Make an authority, certificates for both sides, and a token
+    ///
+    /// The key of the authority is thrown away: nobody can make another certificate that it vouches
+    /// for. When the certificates expire, or a client must be shut out, make new ones. Nothing is
+    /// overwritten.
+    New(NewArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct NewArgs {
+    /// The directory for the new files
+    #[arg(long, value_name = "DIR")]
+    dir: PathBuf,
+
+    /// A name or address under which clients reach the daemon, may be given several times
+    ///
+    /// localhost, 127.0.0.1 and ::1 are always among them.
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+
+    /// How many days the certificates hold
+    #[arg(long, value_name = "N", default_value_t = DAYS_DEFAULT)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(DAYS_MAX)))]
+    days: u16,
+}
+
+pub(super) fn run(command: CertificateCommand, session: &Session) -> Result<Outcome, CliError> {
+    let CertificateCommand::New(args) = command;
+    let made = certificates::make(&args.dir, &args.host, args.days)?;
+    let host = args.host.first().map_or("127.0.0.1", String::as_str);
+    session.ui.print_either(|| json(&made), || described(&made, host))?;
+    Ok(Outcome::Ok)
+}
+
+fn json(made: &Certificates) -> serde_json::Value {
+    json!({
+        "authority": made.authority,
+        "server_certificate": made.server.0,
+        "server_key": made.server.1,
+        "client_certificate": made.client.0,
+        "client_key": made.client.1,
+        "token": made.token,
+        "until": made.until.to_string(),
+    })
+}
+
+fn described(made: &Certificates, host: &str) -> String {
+    let Certificates { authority, server, client, token, until } = made;
+    let at = match host.contains(':') {
+        true => format!("[{host}]:4333"),
+        false => format!("{host}:4333"),
+    };
+    let [authority, certificate, key, client_certificate, client_key, token] =
+        [authority, &server.0, &server.1, &client.0, &client.1, token].map(|path| path.display());
+    format!(
+        "made {authority}, {certificate}, {key}, {client_certificate}, {client_key}, {token}
+they hold until {until}
+
+serve, and let in who has the token and the client certificate:
+  moss serve --listen tcp:{at} --token-file {token} \\
+    --tls-cert {certificate} --tls-key {key} --tls-ca {authority}
+
+copy {authority}, {client_certificate}, {client_key} and {token} to the client, then:
+  moss tools --server tcp:{at} --token-file {token} \\
+    --tls-ca {authority} --tls-cert {client_certificate} --tls-key {client_key}
+"
+    )
+}
+
+// === impl CliError ===
+
+impl From<CertificatesError> for CliError {
+    fn from(error: CertificatesError) -> Self {
+        let (outcome, code) = match &error {
+            CertificatesError::Host(_) => (Outcome::Invalid, "usage"),
+            CertificatesError::Taken(_) => (Outcome::Failed, "already_exists"),
+            _ => (Outcome::Failed, "certificate_unusable"),
+        };
+        Self::new(outcome, code, error.to_string())
+    }
+}

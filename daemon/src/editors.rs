@@ -1,0 +1,368 @@
+//! The editors that are attached to one workspace: what a person sees there and has not saved, and
+//! questions to editors and people.
+//!
+//! Nothing here decides whether a tool may see any of it, and nothing knows the wire. What an editor
+//! tells is bounded, and forgotten when it goes.
+
+mod attached;
+mod question;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moss_sdk::RelPath;
+use moss_sdk::editor::Diagnostic;
+use moss_workspace::Buffers;
+use tokio::sync::mpsc;
+
+use self::attached::Attached;
+pub use self::attached::{Buffer, Capability, Hello, View};
+use self::question::Questions;
+pub use self::question::{Answer, NoAnswer, Place, Question, QuestionEnd, Whom};
+use crate::config;
+
+/// Messages to an editor that wait for the transport; one that takes no more is not asked.
+const OUTGOING_MAX: usize = 64;
+
+/// Names an attachment, within one daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EditorId(u64);
+
+/// The attached editors of a workspace.
+#[derive(Debug)]
+pub struct Editors {
+    limits: config::Editors,
+    inner: Mutex<Inner>,
+    /// How many buffers are not saved, over all editors: reads look here first.
+    unsaved: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Rises with everything that is told: what is greater is newer.
+    clock: u64,
+    attached: BTreeMap<EditorId, Attached>,
+    questions: Questions,
+}
+
+/// What an editor is told.
+#[derive(Debug, Clone)]
+pub enum ToEditor {
+    /// A question.
+    Asked {
+        /// Names it.
+        id: String,
+        /// The question.
+        question: Arc<Question>,
+        /// How long an answer is waited for.
+        timeout: std::time::Duration,
+    },
+    /// A question is over.
+    Over {
+        /// Its name.
+        id: String,
+        /// Why.
+        end: QuestionEnd,
+    },
+    /// The same instance has attached again: this attachment is over.
+    Replaced,
+}
+
+/// An editor's side of its attachment. Dropping it detaches the editor.
+#[derive(Debug)]
+pub struct Attachment {
+    editors: Arc<Editors>,
+    id: EditorId,
+}
+
+/// What an editor told that cannot be taken. Everything is as before.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Too many editors.
+    #[error("{0} editors are attached already (editors.attached_max)")]
+    TooManyEditors(usize),
+    /// Too many open files.
+    #[error("{0} files are open already (editors.buffers_max)")]
+    TooManyBuffers(usize),
+    /// Too much text.
+    #[error("more than {0} bytes of unsaved text (editors.unsaved_bytes_max)")]
+    TooMuchUnsaved(usize),
+    /// Too many diagnostics.
+    #[error("more than {0} diagnostics (editors.diagnostics_max)")]
+    TooManyDiagnostics(usize),
+    /// A version that is not newer than the one that is known.
+    #[error("the version {told} is older than {known}, which is known already")]
+    OldVersion {
+        /// What was told.
+        told: u64,
+        /// What is known.
+        known: u64,
+    },
+    /// There is no such question, or it was put to somebody else.
+    #[error("there is no question `{0}` for this editor")]
+    UnknownQuestion(String),
+    /// It does not wait any more.
+    #[error("the question `{0}` is over")]
+    QuestionOver(String),
+    /// It is another kind of answer than was asked for.
+    #[error("this is not the kind of answer that the question `{0}` wants")]
+    WrongAnswer(String),
+}
+
+/// The unsaved text of a file.
+#[derive(Debug, Clone)]
+pub struct Unsaved {
+    /// The text.
+    pub text: Arc<str>,
+    /// Its version in the editor.
+    pub version: u64,
+    /// The path that the editor knows it by.
+    pub path: RelPath,
+    /// The editor that told it last.
+    pub editor: EditorId,
+    /// What the editor calls itself.
+    pub name: String,
+    /// Whether the editor takes edits.
+    pub takes_edits: bool,
+    /// Another editor that holds another unsaved text of the same file.
+    pub contested_by: Option<String>,
+}
+
+/// The editor that was used last.
+#[derive(Debug, Clone)]
+pub struct Active {
+    /// What it calls itself.
+    pub name: String,
+    /// Where the person is.
+    pub view: Option<View>,
+    /// What is said of the file that has the focus.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The open files and whether they are unsaved.
+    pub open: Vec<(RelPath, bool)>,
+}
+
+/// One attached editor, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overview {
+    /// What it calls itself.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Open files.
+    pub open: usize,
+    /// Files that are not saved.
+    pub unsaved: usize,
+}
+
+// === impl Editors ===
+
+impl Editors {
+    /// Makes a registry without editors.
+    pub fn new(limits: config::Editors) -> Arc<Self> {
+        Arc::new(Self { limits, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
+    }
+
+    /// Attaches an editor; what it is told comes out of the receiver.
+    ///
+    /// # Errors
+    ///
+    /// Where too many are attached.
+    pub fn attach(
+        self: &Arc<Self>,
+        hello: Hello,
+    ) -> Result<(Attachment, mpsc::Receiver<ToEditor>), Refusal> {
+        let (sender, receiver) = mpsc::channel(OUTGOING_MAX);
+        let mut inner = self.lock();
+        let same = |attached: &Attached| {
+            hello.instance.is_some() && attached.hello.instance == hello.instance
+        };
+        let before = inner.attached.iter().find(|(_, attached)| same(attached)).map(|(id, _)| *id);
+        if before.is_none() && inner.attached.len() >= self.limits.attached_max {
+            return Err(Refusal::TooManyEditors(self.limits.attached_max));
+        }
+        if let Some(gone) = before.and_then(|id| self.remove(&mut inner, id)) {
+            gone.tell(ToEditor::Replaced);
+        }
+        let id = EditorId(inner.tick());
+        inner.attached.insert(id, Attached::new(hello, sender, id.0));
+        drop(inner);
+        Ok((Attachment { editors: Arc::clone(self), id }, receiver))
+    }
+
+    /// Returns the editor that was used last; none where none is attached.
+    pub fn active(&self) -> Option<Active> {
+        let inner = self.lock();
+        let (_, attached) = inner.attached.iter().max_by_key(|(id, one)| (one.looked_at, **id))?;
+        Some(attached.active())
+    }
+
+    /// Returns what editors hold of a file, by its real path, and have not saved.
+    pub fn unsaved_buffer(&self, real: &RelPath) -> Option<Unsaved> {
+        if self.unsaved.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let inner = self.lock();
+        let mut held: Vec<_> = inner
+            .attached
+            .iter()
+            .filter_map(|(id, attached)| Some((*id, attached, attached.unsaved(real)?)))
+            .collect();
+        held.sort_by_key(|(.., buffer)| buffer.told_at);
+        let (editor, attached, buffer) = held.pop()?;
+        let text = buffer.unsaved.clone()?;
+        let other = held.iter().find(|(.., other)| other.unsaved.as_ref() != Some(&text));
+        Some(Unsaved {
+            text,
+            version: buffer.version,
+            path: buffer.path.clone(),
+            editor,
+            name: attached.hello.name.clone(),
+            takes_edits: attached.can(Capability::ApplyEdit),
+            contested_by: other.map(|(_, other, _)| other.hello.name.clone()),
+        })
+    }
+
+    /// Takes note that an editor has changed a buffer as it was asked to. What it has told of the
+    /// buffer meanwhile, if it is newer, stays.
+    pub fn note_applied(&self, id: EditorId, real: &RelPath, version: u64, text: &str) {
+        let mut inner = self.lock();
+        let now = inner.tick();
+        if let Some(attached) = inner.attached.get_mut(&id) {
+            attached.note_applied(real, version, text, now);
+        }
+    }
+
+    /// Lists the attached editors, in the order of their attachment.
+    pub fn overview(&self) -> Vec<Overview> {
+        self.lock().attached.values().map(Attached::overview).collect()
+    }
+
+    /// Takes an editor out. Whoever waits for it alone is told that it has gone.
+    fn remove(&self, inner: &mut Inner, id: EditorId) -> Option<Attached> {
+        let attached = inner.attached.remove(&id)?;
+        self.unsaved.fetch_sub(attached.unsaved_count(), Ordering::AcqRel);
+        inner.questions.leave(id);
+        Some(attached)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Buffers for Editors {
+    fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
+        self.unsaved_buffer(real).map(|unsaved| unsaved.text)
+    }
+}
+
+// === impl Inner ===
+
+impl Inner {
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+}
+
+// === impl Attachment ===
+
+impl Attachment {
+    /// Returns the name of the attachment.
+    pub fn id(&self) -> EditorId {
+        self.id
+    }
+
+    /// Takes where the person is; none where no file of the workspace has the focus.
+    pub fn look(&self, view: Option<View>) {
+        self.with(|attached, _, now| {
+            attached.view = view;
+            attached.looked_at = now;
+        });
+    }
+
+    /// Takes an open file, by its real path.
+    ///
+    /// # Errors
+    ///
+    /// `OldVersion`, `TooManyBuffers`, `TooMuchUnsaved`.
+    pub fn hold(&self, real: RelPath, buffer: Buffer) -> Result<(), Refusal> {
+        self.with(|attached, limits, now| {
+            attached.hold(real, Buffer { told_at: now, ..buffer }, limits)
+        })
+        .unwrap_or(Ok(()))
+    }
+
+    /// Forgets a file that is not open any more.
+    pub fn close(&self, path: &RelPath) {
+        self.with(|attached, _, _| attached.close(path));
+    }
+
+    /// Takes what is said of a file; nothing to forget it.
+    ///
+    /// # Errors
+    ///
+    /// `TooManyDiagnostics`.
+    pub fn diagnose(&self, path: RelPath, said: Vec<Diagnostic>) -> Result<(), Refusal> {
+        self.with(|attached, limits, _| attached.diagnose(path, said, limits)).unwrap_or(Ok(()))
+    }
+
+    /// Takes the answer to a question.
+    ///
+    /// # Errors
+    ///
+    /// `UnknownQuestion`, `QuestionOver`, `WrongAnswer`.
+    pub fn answer(&self, question: &str, answer: Answer) -> Result<(), Refusal> {
+        self.editors.answer(self.id, question, answer)
+    }
+
+    /// Changes what is known of the editor, where it is still attached, and counts its buffers anew.
+    fn with<T>(&self, change: impl FnOnce(&mut Attached, &config::Editors, u64) -> T) -> Option<T> {
+        let mut inner = self.editors.lock();
+        let now = inner.tick();
+        let attached = inner.attached.get_mut(&self.id)?;
+        let before = attached.unsaved_count();
+        let changed = change(attached, &self.editors.limits, now);
+        let after = attached.unsaved_count();
+        self.editors.unsaved.fetch_add(after, Ordering::AcqRel);
+        self.editors.unsaved.fetch_sub(before, Ordering::AcqRel);
+        Some(changed)
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        let mut inner = self.editors.lock();
+        self.editors.remove(&mut inner, self.id);
+    }
+}
+
+// === impl Refusal ===
+
+impl Refusal {
+    /// Returns the stable code.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooManyEditors(_)
+            | Self::TooManyBuffers(_)
+            | Self::TooMuchUnsaved(_)
+            | Self::TooManyDiagnostics(_) => "limit_exceeded",
+            Self::OldVersion { .. } => "old_version",
+            Self::UnknownQuestion(_) => "unknown_question",
+            Self::QuestionOver(_) => "question_over",
+            Self::WrongAnswer(_) => "wrong_answer",
+        }
+    }
+}
+
+// === impl EditorId ===
+
+impl std::fmt::Display for EditorId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "editor-{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! Questions to editors and people: put to one editor or to all that can show them, answered once,
+//! over when somebody answered, nobody did in time, or whoever asked has gone.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_sdk::RelPath;
+use moss_sdk::editor::{DefinitionKind, Position, Query, Span, Symbol, TextEdit};
+use tokio::sync::oneshot;
+
+use super::{Capability, EditorId, Editors, Refusal, ToEditor};
+
+/// Questions that are over and remembered, so that a late answer is told why it is refused.
+const OVER_MAX: usize = 256;
+
+/// What an editor or a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// The symbols of a file.
+    Symbols {
+        /// The file.
+        path: RelPath,
+    },
+    /// Where what stands at a place is defined.
+    Definitions {
+        /// The file.
+        path: RelPath,
+        /// The place.
+        position: Position,
+        /// The thing or its type.
+        kind: DefinitionKind,
+    },
+    /// Something that only the person knows.
+    Clarify(Query),
+    /// To change a buffer that is not saved.
+    Apply {
+        /// The file.
+        path: RelPath,
+        /// The version of the buffer that the edits are for.
+        version: u64,
+        /// The edits.
+        edits: Vec<TextEdit>,
+        /// The call that wants it.
+        call_id: String,
+        /// The tool.
+        tool: String,
+    },
+}
+
+/// What an editor or a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The symbols of a file.
+    Symbols(Vec<Symbol>),
+    /// Places, as the editor names them.
+    Places(Vec<Place>),
+    /// What the person says; empty where the question was closed without an answer.
+    Clarified(String),
+    /// The buffer was changed.
+    Applied {
+        /// The version that it has now.
+        version: u64,
+    },
+    /// There is no answer, and why.
+    Failed(String),
+}
+
+/// A place in a file that may lie outside of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as the editor names it.
+    pub path: String,
+    /// The place.
+    pub span: Span,
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whom<'a> {
+    /// This editor.
+    One(EditorId),
+    /// The editor that knows this file best.
+    Knowing(&'a RelPath),
+    /// The person, wherever the person is.
+    Person,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    /// No attached editor can be asked this.
+    #[error("no editor is attached that could be asked")]
+    Nobody,
+    /// Who was asked has gone.
+    #[error("the editor {0} has gone without an answer")]
+    Gone(String),
+    /// Who was asked said nothing.
+    #[error("the editor {editor} did not answer within {} ms", timeout.as_millis())]
+    Silent {
+        /// Who.
+        editor: String,
+        /// How long was waited.
+        timeout: Duration,
+    },
+}
+
+/// Why a question is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionEnd {
+    /// It was answered.
+    Answered,
+    /// Nobody answered in time.
+    Expired,
+    /// Who asked has gone.
+    Withdrawn,
+}
+
+/// The questions that wait, and the newest that are over.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    open: HashMap<String, Open>,
+    over: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct Open {
+    question: Arc<Question>,
+    /// Who may still answer.
+    asked: Vec<EditorId>,
+    sender: oneshot::Sender<(EditorId, Answer)>,
+}
+
+/// A question that was put. Dropping it withdraws the question.
+struct Put {
+    editors: Arc<Editors>,
+    id: String,
+}
+
+// === impl Editors ===
+
+impl Editors {
+    /// Asks, and waits for the answer; says who gave it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no answer.
+    pub async fn ask(
+        self: &Arc<Self>,
+        whom: Whom<'_>,
+        question: Question,
+        timeout: Duration,
+    ) -> Result<(Answer, String), NoAnswer> {
+        let (put, names, mut answer) = self.put(whom, question, timeout)?;
+        let answered = tokio::time::timeout(timeout, &mut answer).await;
+        let (editor, answer) = match answered {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => return Err(NoAnswer::Gone(names)),
+            Err(_) => {
+                self.end(&put.id, QuestionEnd::Expired);
+                // An answer may have come in the very instant of the expiry: it counts.
+                let silent = |_| NoAnswer::Silent { editor: names, timeout };
+                answer.try_recv().map_err(silent)?
+            }
+        };
+        let inner = self.lock();
+        let name = inner.attached.get(&editor).map(|attached| attached.hello.name.clone());
+        Ok((answer, name.unwrap_or_default()))
+    }
+
+    /// Puts a question. The receiver fails where everybody who was asked has gone.
+    #[expect(clippy::type_complexity, reason = "the three belong to one caller")]
+    fn put(
+        self: &Arc<Self>,
+        whom: Whom<'_>,
+        question: Question,
+        timeout: Duration,
+    ) -> Result<(Put, String, oneshot::Receiver<(EditorId, Answer)>), NoAnswer> {
+        let id = crate::ids::random();
+        let question = Arc::new(question);
+        let (sender, receiver) = oneshot::channel();
+        let mut inner = self.lock();
+        let (mut asked, mut names) = (Vec::new(), Vec::new());
+        for editor in inner.able(whom, question.needs()) {
+            let attached = &inner.attached[&editor];
+            let message =
+                ToEditor::Asked { id: id.clone(), question: Arc::clone(&question), timeout };
+            // One that does not even take the question would not answer it either.
+            if attached.tell(message) {
+                asked.push(editor);
+                names.push(attached.hello.name.clone());
+            }
+        }
+        if asked.is_empty() {
+            return Err(NoAnswer::Nobody);
+        }
+        inner.questions.open.insert(id.clone(), Open { question, asked, sender });
+        drop(inner);
+        Ok((Put { editors: Arc::clone(self), id }, names.join(", "), receiver))
+    }
+
+    pub(super) fn answer(&self, from: EditorId, id: &str, answer: Answer) -> Result<(), Refusal> {
+        let mut inner = self.lock();
+        let Some(open) = inner.questions.open.get_mut(id) else {
+            let is_over = inner.questions.over.iter().any(|over| over == id);
+            let refusal = if is_over { Refusal::QuestionOver } else { Refusal::UnknownQuestion };
+            return Err(refusal(id.to_owned()));
+        };
+        let Some(index) = open.asked.iter().position(|asked| *asked == from) else {
+            return Err(Refusal::UnknownQuestion(id.to_owned()));
+        };
+        if !open.question.wants(&answer) {
+            return Err(Refusal::WrongAnswer(id.to_owned()));
+        }
+        if answer.is_none() && open.asked.len() > 1 {
+            open.asked.swap_remove(index);
+            return Ok(());
+        }
+        if let Some(open) = inner.end(id, QuestionEnd::Answered, Some(from)) {
+            // Who asked may have gone in this instant.
+            let _ = open.sender.send((from, answer));
+        }
+        Ok(())
+    }
+
+    fn end(&self, id: &str, end: QuestionEnd) {
+        self.lock().end(id, end, None);
+    }
+}
+
+// === impl Inner ===
+
+impl super::Inner {
+    /// The attached editors that can be asked, the best first.
+    fn able(&self, whom: Whom<'_>, needs: Capability) -> Vec<EditorId> {
+        let mut able: Vec<_> =
+            self.attached.iter().filter(|(_, attached)| attached.can(needs)).collect();
+        match whom {
+            Whom::One(wanted) => able.retain(|(id, _)| **id == wanted),
+            Whom::Knowing(path) => {
+                able.sort_by_key(|(_, one)| (one.has_open(path), one.looked_at));
+                able.drain(..able.len().saturating_sub(1));
+            }
+            Whom::Person => able.sort_by_key(|(_, one)| std::cmp::Reverse(one.looked_at)),
+        }
+        able.into_iter().map(|(id, _)| *id).collect()
+    }
+
+    /// Ends a question that waits, and tells everybody who was asked but the one who answered.
+    fn end(&mut self, id: &str, end: QuestionEnd, by: Option<EditorId>) -> Option<Open> {
+        let open = self.questions.open.remove(id)?;
+        self.questions.over.push_back(id.to_owned());
+        if self.questions.over.len() > OVER_MAX {
+            self.questions.over.pop_front();
+        }
+        let others = open.asked.iter().filter(|asked| Some(**asked) != by);
+        for attached in others.filter_map(|asked| self.attached.get(asked)) {
+            attached.tell(ToEditor::Over { id: id.to_owned(), end });
+        }
+        Some(open)
+    }
+}
+
+// === impl Questions ===
+
+impl Questions {
+    /// Takes an editor out of all questions. One that nobody is left to answer is dropped, which
+    /// tells whoever asked.
+    pub(super) fn leave(&mut self, editor: EditorId) {
+        self.open.retain(|_, open| {
+            open.asked.retain(|asked| *asked != editor);
+            !open.asked.is_empty()
+        });
+    }
+}
+
+// === impl Question ===
+
+impl Question {
+    /// What an editor must be able to do to be asked.
+    const fn needs(&self) -> Capability {
+        match self {
+            Self::Symbols { .. } => Capability::DocumentSymbols,
+            Self::Definitions { kind: DefinitionKind::Symbol, .. } => Capability::Definitions,
+            Self::Definitions { kind: DefinitionKind::Type, .. } => Capability::TypeDefinitions,
+            Self::Clarify(_) => Capability::Clarify,
+            Self::Apply { .. } => Capability::ApplyEdit,
+        }
+    }
+
+    const fn wants(&self, answer: &Answer) -> bool {
+        matches!(
+            (self, answer),
+            (_, Answer::Failed(_))
+                | (Self::Symbols { .. }, Answer::Symbols(_))
+                | (Self::Definitions { .. }, Answer::Places(_))
+                | (Self::Clarify(_), Answer::Clarified(_))
+                | (Self::Apply { .. }, Answer::Applied { .. })
+        )
+    }
+}
+
+// === impl Answer ===
+
+impl Answer {
+    /// Whether it says nothing: then others who were asked may still say something.
+    fn is_none(&self) -> bool {
+        match self {
+            Self::Failed(_) => true,
+            Self::Clarified(text) => text.trim().is_empty(),
+            _ => false,
+        }
+    }
+}
+
+// === impl Put ===
+
+impl Drop for Put {
+    fn drop(&mut self) {
+        self.editors.end(&self.id, QuestionEnd::Withdrawn);
+    }
+}

@@ -1,0 +1,175 @@
+//! The registry of editors: whose text counts, who is asked, and its bounds.
+
+use std::time::Duration;
+
+use moss_sdk::editor::Query;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn limits() -> config::Editors {
+    config::Config::default().editors
+}
+
+fn hello(name: &str, capabilities: &[Capability]) -> Hello {
+    Hello {
+        name: name.into(),
+        version: String::new(),
+        capabilities: capabilities.to_vec(),
+        instance: None,
+    }
+}
+
+fn rel(path: &str) -> RelPath {
+    RelPath::parse(path).unwrap()
+}
+
+fn buffer(path: &str, version: u64, text: Option<&str>) -> Buffer {
+    Buffer { path: rel(path), version, unsaved: text.map(Into::into), told_at: 0 }
+}
+
+fn clarify() -> Question {
+    Question::Clarify(Query { question: "Why?".into(), choices: Vec::new() })
+}
+
+fn asked(message: Option<ToEditor>) -> String {
+    match message {
+        Some(ToEditor::Asked { id, .. }) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
+    let editors = Editors::new(limits());
+    let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
+    let (two, _from_two) = editors.attach(hello("two", &[Capability::ApplyEdit])).unwrap();
+    let file = rel("a");
+    assert!(editors.unsaved_buffer(&file).is_none());
+    two.hold(file.clone(), buffer("a", 1, Some("of two"))).unwrap();
+    one.hold(file.clone(), buffer("link", 1, Some("of one"))).unwrap();
+    let newest = editors.unsaved_buffer(&file).unwrap();
+    assert_eq!((&*newest.text, newest.path.as_str()), ("of one", "link"));
+    assert_eq!((newest.takes_edits, newest.contested_by.as_deref()), (false, Some("two")));
+    two.hold(file.clone(), buffer("a", 2, Some("of one"))).unwrap();
+    let same = editors.unsaved_buffer(&file).unwrap();
+    assert_eq!((same.name.as_str(), same.contested_by), ("two", None));
+    drop(two);
+    assert_eq!(editors.unsaved_buffer(&file).unwrap().name, "one");
+    one.hold(file.clone(), buffer("link", 2, None)).unwrap();
+    assert!(editors.unsaved_buffer(&file).is_none());
+    one.hold(file.clone(), buffer("link", 3, Some("again"))).unwrap();
+    one.close(&rel("link"));
+    assert!(editors.unsaved_buffer(&file).is_none());
+    assert_eq!(editors.unsaved.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn applied_edit_is_known_before_the_editor_tells_of_it() {
+    let editors = Editors::new(limits());
+    let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
+    let file = rel("a");
+    one.hold(file.clone(), buffer("a", 1, Some("before"))).unwrap();
+    editors.note_applied(one.id(), &file, 2, "after");
+    let known = || editors.unsaved_buffer(&file).map(|held| (held.version, held.text.to_string()));
+    assert_eq!(known(), Some((2, "after".into())));
+    // The person typed on: that is newer.
+    one.hold(file.clone(), buffer("a", 4, Some("after and more"))).unwrap();
+    editors.note_applied(one.id(), &file, 3, "after");
+    assert_eq!(known(), Some((4, "after and more".into())));
+    // Saved meanwhile: the answer makes no buffer.
+    one.hold(file.clone(), buffer("a", 5, None)).unwrap();
+    editors.note_applied(one.id(), &file, 6, "after");
+    assert_eq!(known(), None);
+}
+
+#[test]
+fn last_used_editor_is_the_active_one() {
+    let editors = Editors::new(limits());
+    assert!(editors.active().is_none());
+    let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
+    let (two, _from_two) = editors.attach(hello("two", &[])).unwrap();
+    assert_eq!(editors.active().unwrap().name, "two");
+    one.look(None);
+    assert_eq!(editors.active().unwrap().name, "one");
+    drop(one);
+    assert_eq!(editors.active().unwrap().name, "two");
+    drop(two);
+    assert!(editors.active().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_waited_for_who_is_not_there() {
+    let editors = Editors::new(limits());
+    let ask = async || editors.ask(Whom::Person, clarify(), SECOND).await.unwrap_err();
+    assert_eq!(ask().await, NoAnswer::Nobody);
+    let (_cannot, _told) = editors.attach(hello("cannot", &[Capability::Definitions])).unwrap();
+    assert_eq!(ask().await, NoAnswer::Nobody);
+    let (can, mut told) = editors.attach(hello("can", &[Capability::Clarify])).unwrap();
+    assert_eq!(ask().await, NoAnswer::Silent { editor: "can".into(), timeout: SECOND });
+    let id = asked(told.recv().await);
+    assert!(matches!(told.recv().await, Some(ToEditor::Over { end: QuestionEnd::Expired, .. })));
+    let late = can.answer(&id, Answer::Clarified("x".into()));
+    assert_eq!(late, Err(Refusal::QuestionOver(id)));
+    let (answer, ()) = tokio::join!(editors.ask(Whom::Person, clarify(), SECOND), async {
+        told.recv().await;
+        drop(can);
+    });
+    assert_eq!(answer.unwrap_err(), NoAnswer::Gone("can".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn editor_that_has_the_file_open_is_asked_about_it() {
+    let editors = Editors::new(limits());
+    let can = [Capability::DocumentSymbols];
+    let (one, mut to_one) = editors.attach(hello("one", &can)).unwrap();
+    let (two, mut to_two) = editors.attach(hello("two", &can)).unwrap();
+    let file = rel("a");
+    let ask = async || {
+        let question = Question::Symbols { path: file.clone() };
+        editors.ask(Whom::Knowing(&file), question, SECOND).await
+    };
+    assert!(ask().await.is_err());
+    assert!(to_one.is_empty() && !to_two.is_empty(), "the one that was used last");
+    one.hold(file.clone(), buffer("a", 1, None)).unwrap();
+    let (answer, ()) = tokio::join!(ask(), async {
+        let id = asked(to_one.recv().await);
+        one.answer(&id, Answer::Symbols(Vec::new())).unwrap();
+    });
+    assert_eq!(answer.unwrap(), (Answer::Symbols(Vec::new()), "one".to_owned()));
+    drop(two);
+    while to_two.recv().await.is_some() {}
+}
+
+#[test]
+fn bounds_hold_over_all_files_of_an_editor() {
+    let bounds =
+        config::Editors { buffers_max: 2, unsaved_bytes_max: 10, diagnostics_max: 3, ..limits() };
+    let editors = Editors::new(bounds);
+    let (one, _told) = editors.attach(hello("one", &[])).unwrap();
+    let hold =
+        |path: &str, version, text: &str| one.hold(rel(path), buffer(path, version, Some(text)));
+    hold("a", 1, "12345").unwrap();
+    hold("b", 1, "12345").unwrap();
+    assert_eq!(hold("c", 1, ""), Err(Refusal::TooManyBuffers(2)));
+    assert_eq!(hold("a", 2, "123456"), Err(Refusal::TooMuchUnsaved(10)));
+    // What was known of it is no longer true.
+    assert!(editors.unsaved_buffer(&rel("a")).is_none());
+    assert!(editors.unsaved_buffer(&rel("b")).is_some());
+    let said = |count| {
+        let one = Diagnostic {
+            span: Default::default(),
+            severity: moss_sdk::editor::Severity::Error,
+            message: String::new(),
+            source: String::new(),
+            code: String::new(),
+        };
+        vec![one; count]
+    };
+    one.diagnose(rel("a"), said(2)).unwrap();
+    assert_eq!(one.diagnose(rel("b"), said(2)), Err(Refusal::TooManyDiagnostics(3)));
+    one.diagnose(rel("a"), said(3)).unwrap();
+    one.diagnose(rel("a"), said(0)).unwrap();
+    one.diagnose(rel("b"), said(3)).unwrap();
+}

@@ -1,0 +1,314 @@
+//! `moss.v1.EditorService`: one stream for each attached editor. Only approvers get here: see the
+//! table in `auth`.
+//!
+//! What an editor tells is taken one message after the other; one that takes nothing itself for too
+//! long is detached. Whatever ends the stream detaches the editor.
+
+mod answers;
+mod messages;
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_proto::v1;
+use moss_proto::v1::attach_request::Message as Told;
+use moss_proto::v1::attach_response::Message as Said;
+use moss_proto::v1::editor_service_server::EditorService;
+use moss_sdk::RelPath;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Response, Status, Streaming};
+
+use super::{error, from_proto, pass};
+use crate::answers::recorded::settle;
+use crate::confirm::{Confirmation, State, Watch};
+use crate::editors::{Attachment, Buffer, Capability, Refusal, ToEditor};
+use crate::state::{Daemon, WorkspaceState};
+
+/// Messages to an editor that wait for the transport.
+const STREAM_QUEUE_MAX: usize = 16;
+/// How long an editor may take to say what it is.
+const HELLO_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Confirmations that are remembered as shown. More than can wait at once.
+const SHOWN_MAX: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct Editor(pub(super) Arc<Daemon>);
+
+type ResponseStream = Pin<Box<dyn Stream<Item = Result<v1::AttachResponse, Status>> + Send>>;
+
+/// One attached editor.
+struct Session {
+    daemon: Arc<Daemon>,
+    workspace: Arc<WorkspaceState>,
+    attachment: Attachment,
+    /// Where the editor shows confirmations.
+    watch: Option<Watch>,
+    /// Confirmations that were shown and are not over.
+    shown: HashSet<String>,
+    sender: mpsc::Sender<Result<v1::AttachResponse, Status>>,
+}
+
+/// Why a message could not be used.
+pub(super) struct Problem {
+    code: &'static str,
+    message: String,
+    /// The file or question that it was about.
+    subject: String,
+}
+
+/// Whether a session goes on.
+enum Next {
+    On,
+    End,
+}
+
+#[tonic::async_trait]
+impl EditorService for Editor {
+    type AttachStream = ResponseStream;
+
+    async fn attach(
+        &self,
+        request: Request<Streaming<v1::AttachRequest>>,
+    ) -> Result<Response<ResponseStream>, Status> {
+        let mut told = request.into_inner();
+        let first = tokio::time::timeout(HELLO_WAIT_MAX, told.message());
+        let first = first.await.map_err(|_| no_hello("nothing came"))??;
+        let Some(v1::AttachRequest { message: Some(Told::Hello(hello)) }) = first else {
+            return Err(no_hello("something else came"));
+        };
+        let workspace = from_proto::workspace(&self.0, &hello.workspace)?;
+        let hello = messages::hello(hello)?;
+        let shows_confirmations = hello.capabilities.contains(&Capability::Confirm);
+        tracing::info!(editor = hello.name, version = hello.version, "an editor attaches");
+        let (attachment, questions) = workspace.editors.attach(hello).map_err(|refusal| {
+            error::status(Code::ResourceExhausted, "EDITORS_FULL", &refusal.to_string(), &[])
+        })?;
+        let watch = shows_confirmations
+            .then(|| self.0.confirmations.watch(Some(workspace.name().to_owned())));
+        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+        let session = Session {
+            daemon: Arc::clone(&self.0),
+            workspace,
+            attachment,
+            watch,
+            shown: HashSet::new(),
+            sender,
+        };
+        self.0.tasks.spawn(session.run(told, questions));
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+fn no_hello(what: &str) -> Status {
+    let message = format!("the first message must be `hello`, within 10 seconds; {what}");
+    error::invalid_field("message", &message)
+}
+
+// === impl Session ===
+
+impl Session {
+    async fn run(
+        mut self,
+        mut told: Streaming<v1::AttachRequest>,
+        mut questions: mpsc::Receiver<ToEditor>,
+    ) {
+        let attached = v1::EditorAttached {
+            editor_id: self.attachment.id().to_string(),
+            workspace: self.workspace.name().to_owned(),
+        };
+        let mut next = self.say(Said::Attached(attached)).await;
+        while let Next::On = next {
+            next = tokio::select! {
+                () = self.daemon.draining.cancelled() => {
+                    let message = "the daemon stops: attach again later";
+                    self.end(Status::unavailable(message)).await
+                }
+                () = self.sender.closed() => Next::End,
+                told = told.message() => match told {
+                    Ok(Some(v1::AttachRequest { message })) => self.take(message).await,
+                    // It has gone, orderly or not.
+                    Ok(None) | Err(_) => Next::End,
+                },
+                question = questions.recv() => match question {
+                    Some(ToEditor::Asked { id, question, timeout }) => {
+                        self.say(messages::question(id, &question, timeout)).await
+                    }
+                    Some(ToEditor::Over { id, end }) => self.say(messages::over(id, end)).await,
+                    Some(ToEditor::Replaced) | None => {
+                        let message = "the same instance has attached again";
+                        let replaced = error::status(Code::Aborted, "EDITOR_REPLACED", message, &[]);
+                        self.end(replaced).await
+                    }
+                },
+                confirmation = next_confirmation(&mut self.watch) => {
+                    self.show(&confirmation).await
+                }
+            };
+        }
+    }
+
+    /// Shows a confirmation, or that it is over.
+    async fn show(&mut self, confirmation: &Confirmation) -> Next {
+        let is_shown = self.shown.contains(&confirmation.id);
+        match (&confirmation.state, is_shown) {
+            (State::Pending, false) => {
+                if self.shown.len() >= SHOWN_MAX {
+                    self.shown.clear();
+                }
+                self.shown.insert(confirmation.id.clone());
+                self.say(messages::confirmation(confirmation)).await
+            }
+            (State::Pending, true) | (_, false) => Next::On,
+            (state, true) => {
+                self.shown.remove(&confirmation.id);
+                let end = messages::end_of(state);
+                self.say(messages::over(confirmation.id.clone(), end)).await
+            }
+        }
+    }
+
+    /// Takes what the editor tells; says so where it cannot.
+    async fn take(&mut self, told: Option<Told>) -> Next {
+        let taken = match told {
+            Some(Told::Hello(_)) => {
+                let twice = error::invalid_field("message", "`hello` was said already");
+                return self.end(twice).await;
+            }
+            Some(Told::View(view)) => self.look(view),
+            Some(Told::Buffer(buffer)) => self.hold(buffer).await,
+            Some(Told::Closed(closed)) => {
+                self.path(&closed.path).map(|path| self.attachment.close(&path))
+            }
+            Some(Told::Diagnostics(said)) => self.diagnose(said),
+            Some(Told::Answer(answer)) => self.answer(answer),
+            Some(Told::Sync(sync)) => return self.say(Said::Synced(sync)).await,
+            None => Err(Problem {
+                code: "unknown_message",
+                message: "a message of a kind that this version does not know".to_owned(),
+                subject: String::new(),
+            }),
+        };
+        match taken {
+            Ok(()) => Next::On,
+            Err(Problem { code, message, subject }) => {
+                let code = code.to_owned();
+                self.say(Said::Problem(v1::EditorProblem { code, message, subject })).await
+            }
+        }
+    }
+
+    fn look(&self, view: v1::EditorView) -> Result<(), Problem> {
+        // A file elsewhere has the focus: then no file of the workspace has.
+        self.attachment.look(None);
+        if view.path.is_empty() {
+            return Ok(());
+        }
+        let path = self.path(&view.path)?;
+        self.attachment.look(Some(messages::view(path, &view)));
+        Ok(())
+    }
+
+    async fn hold(&self, buffer: v1::EditorBuffer) -> Result<(), Problem> {
+        let path = self.path(&buffer.path)?;
+        let taken = self.try_hold(&path, buffer).await;
+        if taken.is_err() {
+            // What was known of it before is not what the editor holds.
+            self.attachment.close(&path);
+        }
+        taken
+    }
+
+    async fn try_hold(&self, path: &RelPath, buffer: v1::EditorBuffer) -> Result<(), Problem> {
+        let about = |code, message| Problem { code, message, subject: buffer.path.clone() };
+        let bytes_max = self.daemon.config.files.edit_bytes_max;
+        if let Some(text) = &buffer.unsaved_text {
+            if text.len() as u64 > bytes_max {
+                let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
+                return Err(about("too_large", message));
+            }
+            if text.contains('\0') {
+                return Err(about("binary", "the text holds a NUL character".to_owned()));
+            }
+        }
+        let workspace = Arc::clone(&self.workspace);
+        let wanted = path.clone();
+        let resolve = move || workspace.files.resolve(&wanted);
+        let resolved = tokio::task::spawn_blocking(resolve).await;
+        let resolved = resolved.map_err(|error| about("internal", error.to_string()))?;
+        let real = resolved.map_err(|error| about(error.code().as_str(), error.to_string()))?.path;
+        let held = Buffer {
+            path: path.clone(),
+            version: buffer.version,
+            unsaved: buffer.unsaved_text.map(Into::into),
+            told_at: 0,
+        };
+        self.attachment.hold(real, held).map_err(|refusal| Problem::new(&refusal, &buffer.path))
+    }
+
+    fn diagnose(&self, said: v1::FileDiagnostics) -> Result<(), Problem> {
+        let path = self.path(&said.path)?;
+        let diagnostics = messages::diagnostics(said.diagnostics);
+        self.attachment
+            .diagnose(path, diagnostics)
+            .map_err(|refusal| Problem::new(&refusal, &said.path))
+    }
+
+    fn answer(&self, answer: v1::EditorAnswer) -> Result<(), Problem> {
+        let v1::EditorAnswer { question_id: id, answer } = answer;
+        match answers::read(&id, answer)? {
+            answers::Answer::Question(answer) => {
+                self.attachment.answer(&id, answer).map_err(|refusal| Problem::new(&refusal, &id))
+            }
+            answers::Answer::Confirmation { digest, verdict } => {
+                let taken = self.daemon.confirmations.take(&id, digest, verdict);
+                let taken = taken.map_err(|refusal| answers::unresolved(&refusal, &id))?;
+                let daemon = Arc::clone(&self.daemon);
+                // On a task of its own: storing it takes a disk.
+                self.daemon.tasks.spawn(async move { settle(&daemon, taken).await });
+                Ok(())
+            }
+        }
+    }
+
+    fn path(&self, text: &str) -> Result<RelPath, Problem> {
+        self.workspace.files.path(text).map_err(|error| Problem {
+            code: error.code().as_str(),
+            message: error.to_string(),
+            subject: text.to_owned(),
+        })
+    }
+
+    async fn say(&self, message: Said) -> Next {
+        let message = v1::AttachResponse { message: Some(message) };
+        match pass(&self.sender, Ok(message), &self.daemon.draining).await {
+            true => Next::On,
+            false => Next::End,
+        }
+    }
+
+    async fn end(&self, status: Status) -> Next {
+        // One that is gone has no use for the reason.
+        pass(&self.sender, Err(status), &self.daemon.draining).await;
+        Next::End
+    }
+}
+
+/// Waits for the next change of a confirmation; for ever where the editor shows none.
+async fn next_confirmation(watch: &mut Option<Watch>) -> Arc<Confirmation> {
+    match watch {
+        Some(watch) => watch.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+// === impl Problem ===
+
+impl Problem {
+    fn new(refusal: &Refusal, subject: &str) -> Self {
+        Self { code: refusal.code(), message: refusal.to_string(), subject: subject.to_owned() }
+    }
+}

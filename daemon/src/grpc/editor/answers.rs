@@ -1,0 +1,130 @@
+//! Reading the answers of editors and people.
+
+use moss_proto::v1;
+use moss_proto::v1::editor_answer::Answer as Wire;
+use moss_sdk::ContentHash;
+use moss_sdk::editor::Symbol;
+
+use super::Problem;
+use super::messages::span;
+use crate::confirm::{ResolveError, Verdict};
+use crate::editors::{self, Place};
+
+/// Most symbols of a file that are taken.
+const SYMBOLS_MAX: usize = 10_000;
+/// Symbols that lie deeper inside of others are left out.
+const SYMBOL_DEPTH_MAX: usize = 32;
+/// Longest name of a symbol, in bytes; the rest is cut.
+const SYMBOL_BYTES_MAX: usize = 256;
+/// Most places that are taken.
+const PLACES_MAX: usize = 1_000;
+/// Longest answer of a person, and longest reason, in bytes; the rest is cut.
+const TEXT_BYTES_MAX: usize = 16 * 1024;
+
+/// An answer to a question of a tool, or to a confirmation.
+pub(super) enum Answer {
+    Question(editors::Answer),
+    Confirmation { digest: ContentHash, verdict: Verdict },
+}
+
+pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<Answer, Problem> {
+    let malformed = |message: &str| Problem {
+        code: "malformed_answer",
+        message: message.to_owned(),
+        subject: id.to_owned(),
+    };
+    Ok(Answer::Question(match answer {
+        None => return Err(malformed("there is no answer in it")),
+        Some(Wire::DocumentSymbols(symbols)) => editors::Answer::Symbols(flatten(symbols.symbols)),
+        Some(Wire::Locations(locations)) => {
+            let places = locations.locations.into_iter().take(PLACES_MAX).map(|location| Place {
+                span: location.range.as_ref().map(span).unwrap_or_default(),
+                path: location.path,
+            });
+            editors::Answer::Places(places.collect())
+        }
+        Some(Wire::Clarification(text)) => editors::Answer::Clarified(cut(text, TEXT_BYTES_MAX)),
+        Some(Wire::EditApplied(applied)) => editors::Answer::Applied { version: applied.version },
+        Some(Wire::Failed(reason)) => editors::Answer::Failed(cut(reason, TEXT_BYTES_MAX)),
+        Some(Wire::Confirmation(answer)) => {
+            let digest = answer.digest.parse().map_err(|_| malformed("its digest is none"))?;
+            let verdict = match answer.verdict() {
+                v1::Verdict::Approve if answer.remember.is_empty() => Verdict::Approve,
+                v1::Verdict::Approve => Verdict::Remember(
+                    answer.remember.parse().map_err(|_| malformed("`remember` is no digest"))?,
+                ),
+                v1::Verdict::Deny => Verdict::Deny(cut(answer.reason, TEXT_BYTES_MAX)),
+                v1::Verdict::Unspecified => return Err(malformed("expected APPROVE or DENY")),
+            };
+            return Ok(Answer::Confirmation { digest, verdict });
+        }
+    }))
+}
+
+/// Says why an answer to a confirmation has no effect.
+pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> Problem {
+    let code = match refusal {
+        ResolveError::Unknown(_) => "unknown_question",
+        ResolveError::Over { .. } => "question_over",
+        ResolveError::OtherDigest(_) => "digest_changed",
+        ResolveError::NotOffered(_) => "answer_not_offered",
+    };
+    Problem { code, message: refusal.to_string(), subject: id.to_owned() }
+}
+
+/// Brings symbols into a list, each followed by those inside of it.
+fn flatten(symbols: Vec<v1::DocumentSymbol>) -> Vec<Symbol> {
+    let mut flat = Vec::new();
+    let mut waiting: Vec<_> = symbols.into_iter().rev().map(|symbol| (0, symbol)).collect();
+    while let Some((depth, symbol)) = waiting.pop() {
+        if flat.len() == SYMBOLS_MAX {
+            break;
+        }
+        let all = symbol.range.as_ref().map(span).unwrap_or_default();
+        flat.push(Symbol {
+            name: cut(symbol.name, SYMBOL_BYTES_MAX),
+            kind: cut(symbol.kind, SYMBOL_BYTES_MAX),
+            span: all,
+            name_span: symbol.name_range.as_ref().map_or(all, span),
+            depth,
+        });
+        if depth < SYMBOL_DEPTH_MAX {
+            waiting.extend(symbol.children.into_iter().rev().map(|child| (depth + 1, child)));
+        }
+    }
+    flat
+}
+
+fn cut(mut text: String, bytes_max: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes_max));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(name: &str, children: Vec<v1::DocumentSymbol>) -> v1::DocumentSymbol {
+        v1::DocumentSymbol { name: name.into(), children, ..Default::default() }
+    }
+
+    #[test]
+    fn symbols_come_in_the_order_of_the_text_with_their_depth() {
+        let flat = flatten(vec![
+            symbol("A", vec![symbol("a1", vec![symbol("x", vec![])]), symbol("a2", vec![])]),
+            symbol("B", vec![]),
+        ]);
+        let shown: Vec<_> = flat.iter().map(|one| (one.name.as_str(), one.depth)).collect();
+        assert_eq!(shown, [("A", 0), ("a1", 1), ("x", 2), ("a2", 1), ("B", 0)]);
+    }
+
+    #[test]
+    fn what_is_too_much_is_left_out() {
+        let many = flatten(vec![symbol("s", vec![]); SYMBOLS_MAX + 1]);
+        assert_eq!(many.len(), SYMBOLS_MAX);
+        let deep = (0..SYMBOL_DEPTH_MAX + 5).fold(symbol("x", vec![]), |s, _| symbol("s", vec![s]));
+        assert_eq!(flatten(vec![deep]).len(), SYMBOL_DEPTH_MAX + 1);
+        let long = flatten(vec![symbol(&"é".repeat(SYMBOL_BYTES_MAX), vec![])]);
+        assert_eq!(long[0].name.len(), SYMBOL_BYTES_MAX);
+    }
+}

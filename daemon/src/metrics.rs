@@ -1,0 +1,205 @@
+//! What a daemon counts, for Prometheus. Counting is an addition to a number in memory; nothing is
+//! told unless somebody asks at the endpoint, which is off by default.
+//!
+//! Labels take few values: names of tools that are in the catalog, and words of moss. No path, no
+//! argument and no name that a caller makes up is among them.
+
+pub mod endpoint;
+
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use crate::plugins::PluginState;
+use crate::state::Daemon;
+
+/// The tool of a call of something that is not in the catalog.
+pub const UNKNOWN_TOOL: &str = "unknown";
+/// Bounds of the durations that are told apart, in seconds: from a read to a wait for a person.
+const SECONDS: [f64; 14] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0, 600.0];
+
+/// The numbers of a daemon.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    calls: Family<CallLabels, Counter>,
+    durations: Family<ToolLabel, Histogram, fn() -> Histogram>,
+    answers: Family<AnswerLabel, Counter>,
+    commits: Counter,
+    running: Gauge,
+    queued: Gauge,
+    pending: Gauge,
+    connections: Family<TransportLabel, Gauge>,
+    refused: Family<TransportLabel, Counter>,
+    plugins: Family<StateLabel, Gauge>,
+}
+
+/// The connections of a socket: how many there are, and how many were turned away.
+#[derive(Debug, Clone)]
+pub struct ConnectionCount {
+    open: Gauge,
+    refused: Counter,
+}
+
+/// One open connection, counted while it lives.
+#[derive(Debug)]
+pub struct OpenConnection(Gauge);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    tool: String,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ToolLabel {
+    tool: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AnswerLabel {
+    answer: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TransportLabel {
+    transport: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+// === impl Metrics ===
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let durations: fn() -> Histogram = || Histogram::new(SECONDS);
+        let mut metrics = Self {
+            registry: Registry::with_prefix("moss"),
+            calls: Family::default(),
+            durations: Family::new_with_constructor(durations),
+            answers: Family::default(),
+            commits: Counter::default(),
+            running: Gauge::default(),
+            queued: Gauge::default(),
+            pending: Gauge::default(),
+            connections: Family::default(),
+            refused: Family::default(),
+            plugins: Family::default(),
+        };
+        metrics.register();
+        metrics
+    }
+}
+
+impl Metrics {
+    fn register(&mut self) {
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        let registry = &mut self.registry;
+        registry.register("build", "The version that runs", build);
+        registry.register("calls", "Calls that ended, by outcome", self.calls.clone());
+        let help = "How long calls took in seconds, waiting for people included";
+        registry.register("call_duration_seconds", help, self.durations.clone());
+        registry.register("calls_running", "Calls that have a place", self.running.clone());
+        registry.register("calls_queued", "Calls that wait for a place", self.queued.clone());
+        let help = "Confirmations that wait for an answer";
+        registry.register("confirmations_pending", help, self.pending.clone());
+        let help = "Confirmations that are over, by how they ended";
+        registry.register("confirmations", help, self.answers.clone());
+        let help = "Change sets that were committed";
+        registry.register("commits", help, self.commits.clone());
+        registry.register("connections", "Connections that are open", self.connections.clone());
+        let help = "Connections that were closed at once, because there were too many";
+        registry.register("connections_refused", help, self.refused.clone());
+        registry.register("plugins", "Plugins, by state", self.plugins.clone());
+    }
+
+    /// Counts a call that ended. The tool is one of the catalog, or [`UNKNOWN_TOOL`].
+    pub fn call_ended(&self, tool: &str, outcome: &'static str, duration: Duration) {
+        let tool = tool.to_owned();
+        self.durations
+            .get_or_create(&ToolLabel { tool: tool.clone() })
+            .observe(duration.as_secs_f64());
+        self.calls.get_or_create(&CallLabels { tool, outcome }).inc();
+    }
+
+    /// Counts a confirmation that is over.
+    pub fn answered(&self, answer: &'static str) {
+        self.answers.get_or_create(&AnswerLabel { answer }).inc();
+    }
+
+    /// Counts a change set that was committed.
+    pub fn committed(&self) {
+        self.commits.inc();
+    }
+
+    /// Returns what counts the connections of a kind of socket.
+    pub fn connections(&self, transport: &'static str) -> ConnectionCount {
+        let label = TransportLabel { transport };
+        ConnectionCount {
+            open: self.connections.get_or_create_owned(&label),
+            refused: self.refused.get_or_create_owned(&label),
+        }
+    }
+
+    /// Writes every number, with those that the daemon knows at the moment.
+    fn text(&self, daemon: &Daemon) -> String {
+        let set = |gauge: &Gauge, number: usize| {
+            gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+        };
+        set(&self.running, daemon.permits.running());
+        set(&self.queued, daemon.permits.queued());
+        set(&self.pending, daemon.confirmations.pending().len());
+        let states: Vec<&str> = daemon
+            .workspaces()
+            .flat_map(|workspace| workspace.plugins.load().iter().map(state).collect::<Vec<_>>())
+            .collect();
+        for state in ["loading", "ready", "failed"] {
+            let count = states.iter().filter(|other| **other == state).count();
+            set(&self.plugins.get_or_create(&StateLabel { state }), count);
+        }
+        let mut written = String::new();
+        text::encode(&mut written, &self.registry).expect("a string takes everything");
+        written
+    }
+}
+
+fn state(plugin: &crate::plugins::PluginStatus) -> &'static str {
+    match plugin.state {
+        PluginState::Loading => "loading",
+        PluginState::Ready(_) => "ready",
+        PluginState::Failed(_) => "failed",
+    }
+}
+
+// === impl ConnectionCount ===
+
+impl ConnectionCount {
+    /// Counts a connection.
+    pub fn open(&self) -> OpenConnection {
+        self.open.inc();
+        OpenConnection(self.open.clone())
+    }
+
+    /// Counts a connection that found no place.
+    pub fn refuse(&self) {
+        self.refused.inc();
+    }
+}
+
+// === impl OpenConnection ===
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,167 @@
+//! What a tool sees of attached editors: where the person is, what the editor knows of a file, and
+//! an answer to a question. Values only; the daemon fills them from its channels to editors.
+
+use serde::Serialize;
+
+use crate::path::RelPath;
+
+/// A place in a text, as in the Language Server Protocol: lines and characters count from 0, a
+/// character is a UTF-16 code unit. A lone carriage return ends a line too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The character in it.
+    pub character: u32,
+}
+
+/// From a place up to, and without, another one that is not before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Span {
+    /// Where it begins.
+    pub start: Position,
+    /// Where it ends.
+    pub end: Position,
+}
+
+/// Text that comes in the place of a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextEdit {
+    /// What goes.
+    pub span: Span,
+    /// What comes.
+    pub text: String,
+}
+
+/// The attached editor that a person used last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditorState {
+    /// What it calls itself.
+    pub editor: String,
+    /// What the person looks at; none where no file of the workspace has the focus.
+    pub focus: Option<Focus>,
+    /// The files that are open in it, in path order.
+    pub open: Vec<OpenFile>,
+}
+
+/// A file that a person looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Focus {
+    /// The file.
+    pub path: RelPath,
+    /// Where the cursor is.
+    pub cursor: Position,
+    /// What is selected; empty where nothing is.
+    pub selection: Span,
+    /// What of the file is on the screen, where the editor says so.
+    pub visible: Option<Span>,
+    /// What compilers and linters say of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file that is open in an editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The file.
+    pub path: RelPath,
+    /// Whether the editor holds changes of it that are not saved.
+    pub unsaved: bool,
+}
+
+/// What a compiler or a linter says of a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The place.
+    pub span: Span,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it says.
+    pub message: String,
+    /// Who says so, for example `rustc`; may be empty.
+    pub source: String,
+    /// Its name there, for example `E0308`; may be empty.
+    pub code: String,
+}
+
+/// How bad a diagnostic is, the worst first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It does not work.
+    Error,
+    /// It may not work.
+    Warning,
+    /// Good to know.
+    Information,
+    /// A suggestion.
+    Hint,
+}
+
+/// A symbol of a file. Symbols come in a list, each followed by those inside of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// What it is, in lower case, for example `function`.
+    pub kind: String,
+    /// All of it, its body included.
+    pub span: Span,
+    /// Its name in the text.
+    pub name_span: Span,
+    /// How many symbols it lies in.
+    pub depth: usize,
+}
+
+/// A place in a file of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The file.
+    pub path: RelPath,
+    /// The place.
+    pub span: Span,
+}
+
+/// Where something is defined.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Definitions {
+    /// The places in the workspace.
+    pub locations: Vec<Location>,
+    /// How many more there are outside of the workspace, or where the policy shows no file.
+    pub elsewhere: usize,
+}
+
+/// What is asked for at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DefinitionKind {
+    /// What the symbol there is.
+    Symbol,
+    /// What its type is.
+    Type,
+}
+
+/// A question to the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The question.
+    pub question: String,
+    /// Answers to choose from; none for an answer in the person's own words.
+    pub choices: Vec<String>,
+}
+
+/// What became of a question to the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The person answered.
+    Answered {
+        /// What.
+        answer: String,
+        /// The editor in which it was said.
+        editor: String,
+    },
+    /// The person did not answer in time, or closed the question.
+    Unanswered,
+    /// No editor is attached that could ask.
+    NobodyThere,
+}

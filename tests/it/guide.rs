@@ -1,0 +1,44 @@
+//! The editors of `docs/editors.md`: their code is taken out of the guide, and what they do is held to
+//! what the guide promises.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, Site};
+
+/// The code of the editor in a language.
+pub(crate) fn code(language: &str) -> String {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/editors.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let (_, rest) = guide.split_once(&format!("\n```{language}\n")).expect("the guide has code");
+    rest.split_once("\n```").expect("the code ends").0.to_owned() + "\n"
+}
+
+/// Runs a driver of an editor beside a daemon: it attaches, holds an unsaved text, answers a question
+/// and confirmations, and takes an edit.
+pub(crate) fn check(site: &Site, driver: impl FnOnce(&Site) -> Command) {
+    site.write("a.txt", "saved\n");
+    let daemon = site.serve();
+    let mut driver = driver(site);
+    driver.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = Ended::of(&mut driver);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(report["read"], "     1\tunsaved 𝄞\n     2\tlast");
+    assert_eq!(report["cursor"], 2);
+    let clarified = json!({"answered": true, "answer": "two", "editor": "Example"});
+    assert_eq!(report["clarified"], clarified);
+    assert_eq!(report["edited"]["applied"], true, "{report}");
+    assert_eq!(report["buffer"], "unsaved 𝄞\nline\nend");
+    assert_eq!((site.read("a.txt"), site.read("b.txt")), ("saved\n".into(), "new\n".into()));
+    let asked = report["asked"].as_array().unwrap();
+    assert_eq!(asked[0], json!(["Which?", ["one", "two"]]));
+    assert!(asked[1].as_str().unwrap().contains("+new\n"), "{asked:?}");
+    let of_buffer = asked[2].as_str().unwrap();
+    assert!(of_buffer.contains("-last\n") && of_buffer.contains("+end\n"), "{of_buffer}");
+    assert_eq!(asked.len(), 3);
+    assert_eq!(ended.stderr, "");
+    daemon.stop();
+}

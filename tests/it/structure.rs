@@ -1,0 +1,99 @@
+//! A project at a glance, on real directories: what it shows, what it keeps to itself, and that a
+//! huge one costs no more than it should.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Site};
+
+/// Files of the huge project.
+const FILES: u64 = 20_000;
+
+async fn structure(client: &Client) -> Value {
+    client.done("get_project_structure", json!({})).await
+}
+
+fn tree(output: &Value) -> &str {
+    output["tree"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_project_is_shown_without_what_the_policy_closes() {
+    let site = Site::new();
+    site.write("go.mod", "module example.org/open\n");
+    site.write("cmd/x/main.go", "package main\n");
+    site.write("private/Cargo.toml", "[package]\nname = \"closed\"\n");
+    site.write("asked/Cargo.toml", "[package]\nname = \"asked\"\n");
+    site.write(".env", "TOKEN=1\n");
+    site.write("out/x.go", "package out\n");
+    site.write(".gitignore", "out/\n");
+    site.write(".git/config", "[core]\n");
+    std::fs::write(site.outside("Cargo.toml"), "[package]\nname = \"outside\"\n").unwrap();
+    std::fs::create_dir(site.workspace().join("linked")).unwrap();
+    symlink("../../Cargo.toml", site.workspace().join("linked/Cargo.toml")).unwrap();
+    std::fs::write(site.workspace().join(OsStr::from_bytes(b"\xff.go")), "").unwrap();
+    let pipe = site.workspace().join("Makefile");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"private/**\"]\ndecision = \"deny\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"asked/**\"]\ndecision = \"ask\"\n",
+    );
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    let mut watcher = approver.watch().await;
+    let output = structure(&caller).await;
+    let expected = "asked/\n  Cargo.toml\ncmd/x/\n  main.go\nlinked/\n  Cargo.toml (link)\n\
+                    private/ (0 files)\n.env\n.gitignore\nMakefile (special)\ngo.mod\n";
+    assert_eq!(tree(&output), expected);
+    assert_eq!(
+        output["manifests"],
+        json!([
+            { "path": "go.mod", "kind": "go", "name": "example.org/open" },
+            { "path": "asked/Cargo.toml", "kind": "cargo" }
+        ])
+    );
+    assert_eq!(output["entry_points"], json!(["cmd/x/main.go"]));
+    assert_eq!(output["skipped"], json!({ "ignored": 2, "denied": 1, "unreadable": 1 }));
+    for secret in ["closed", "outside", "TOKEN"] {
+        assert!(!output.to_string().contains(secret), "{output}");
+    }
+
+    // Nobody was asked, though somebody watches; a person who wants to be asked reads the file.
+    let read = crate::harness::waiting("read_file", json!({"path": "asked/Cargo.toml"}));
+    let waits = tokio::spawn(async move { caller.call(read).await });
+    assert_eq!(watcher.question().await.tool, "read_file");
+    waits.abort();
+}
+
+#[tokio::test]
+async fn a_huge_project_is_whole_at_the_top_and_counted_below() {
+    let site = Site::new();
+    let mut packages = 0;
+    for number in 0..FILES {
+        let directory = format!("part{}/src/m{}/n{}", number % 9, number % 50, number % 7);
+        if number % 100 == 0 {
+            packages += 1;
+            let manifest = format!("[package]\nname = \"p{number}\"\n");
+            site.write(&format!("{directory}/p{number}/Cargo.toml"), manifest);
+        } else {
+            site.write(&format!("{directory}/f{number}.rs"), "fn f() {}\n");
+        }
+    }
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let output = structure(&client).await;
+    assert_eq!((&output["files"], &output["truncated"]), (&json!(FILES), &json!(false)));
+    assert_eq!(output["manifests_total"], packages);
+    assert_eq!(output["manifests"].as_array().unwrap().len(), 50);
+    let top: Vec<&str> = tree(&output).lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(top.len(), 9, "{}", tree(&output));
+    let rust = FILES - packages;
+    let counted = json!({ "language": "Rust", "files": rust, "bytes": rust * 10 });
+    assert_eq!(output["languages"][0], counted);
+    assert!(output.to_string().len() < 32 << 10, "{}", output.to_string().len());
+    assert_eq!(structure(&client).await, output);
+}

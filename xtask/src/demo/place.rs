@@ -1,0 +1,148 @@
+//! Where the tour takes place: a machine of its own in a temporary directory, with a copy of the
+//! sources of this repository. It is gone when the tour is over, however that ends.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::layout::{Layout, Profile};
+
+/// Names in a repository that are no sources.
+const NO_SOURCES: [&str; 2] = [".git", ".venv"];
+/// The start of names of directories into which things are built.
+const BUILT: &str = "target";
+/// The components that the tour uses.
+const COMPONENTS: [&str; 2] = ["word_count.wasm", "license_header.wasm"];
+/// Waits until the process that started it is gone, then removes a directory.
+const CLEANER: &str = r#"trap "" INT TERM HUP; read -r _; exec rm -rf -- "$0""#;
+/// Longest wait for anything.
+pub(super) const BOUND: Duration = Duration::from_secs(60);
+/// How often something is looked at that nobody tells about.
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The directories of a user who has nothing but moss.
+pub(super) struct Place {
+    root: PathBuf,
+    cleaner: Child,
+}
+
+/// A daemon that serves the copy. It ends when it is dropped.
+pub(super) struct Daemon(Child);
+
+// === impl Place ===
+
+impl Place {
+    pub(super) fn new(layout: &Layout) -> Result<Self> {
+        let name = format!("moss-demo-{}", std::process::id());
+        let root = std::env::temp_dir().canonicalize()?.join(name);
+        fs::create_dir(&root).with_context(|| format!("cannot make {}", root.display()))?;
+        let mut cleaner = Command::new("sh");
+        let cleaner = cleaner.args(["-c", CLEANER]).arg(&root).stdin(Stdio::piped()).spawn()?;
+        let place = Self { root, cleaner };
+        for directory in ["bin", "home", "config/moss/plugins", "state", "run", "work/.git"] {
+            fs::create_dir_all(place.root.join(directory))?;
+        }
+        symlink(layout.moss(Profile::Debug), place.root.join("bin/moss"))?;
+        copy(&layout.root, &place.work()).context("cannot copy the sources")?;
+        fs::write(place.work().join(".git/config"), "[core]\n")?;
+        for component in COMPONENTS {
+            fs::copy(layout.components().join(component), place.plugins().join(component))?;
+        }
+        Ok(place)
+    }
+
+    /// The copy of the sources.
+    pub(super) fn work(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
+    /// Where components lie.
+    pub(super) fn plugins(&self) -> PathBuf {
+        self.root.join("config/moss/plugins")
+    }
+
+    /// The user's list of plugins.
+    pub(super) fn plugin_list(&self) -> PathBuf {
+        self.root.join("config/moss/moss-tools.json")
+    }
+
+    /// Makes a command of words as one types them in the copy.
+    pub(super) fn command(&self, words: &[&str]) -> Result<Command> {
+        let (program, arguments) = words.split_first().expect("a command has a name");
+        let mut command = Command::new(program);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let directories = [self.root.join("bin")].into_iter().chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(directories)?);
+        command.args(arguments).current_dir(self.work()).stdin(Stdio::null());
+        for (variable, directory) in [
+            ("HOME", "home"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_RUNTIME_DIR", "run"),
+        ] {
+            command.env(variable, self.root.join(directory));
+        }
+        Ok(command)
+    }
+
+    /// Starts a daemon and waits until it answers.
+    pub(super) fn serve(&self) -> Result<Daemon> {
+        let log = self.root.join("log");
+        let mut serve = self.command(&["moss", "serve"])?;
+        serve.stdout(File::create(&log)?).stderr(File::options().append(true).open(&log)?);
+        let mut daemon = Daemon(serve.spawn().context("cannot start the daemon")?);
+        let end = Instant::now() + BOUND;
+        loop {
+            let status = self.command(&["moss", "status"])?.output()?;
+            if status.status.success() {
+                return Ok(daemon);
+            }
+            if daemon.0.try_wait()?.is_some() || Instant::now() > end {
+                bail!("the daemon does not serve: {}", fs::read_to_string(&log)?);
+            }
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(self.cleaner.stdin.take());
+        if !self.cleaner.wait().is_ok_and(|status| status.success()) {
+            eprintln!("{} is left behind", self.root.display());
+        }
+    }
+}
+
+/// Copies what is in a directory, without what was built.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        if NO_SOURCES.iter().any(|other| name == *other) {
+            continue;
+        }
+        let is_built = name.to_string_lossy().starts_with(BUILT);
+        if kind.is_file() {
+            fs::copy(entry.path(), to.join(&name))?;
+        } else if kind.is_dir() && !is_built {
+            fs::create_dir_all(to.join(&name))?;
+            copy(&entry.path(), &to.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+// === impl Daemon ===
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended by itself, and its files go away anyway.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

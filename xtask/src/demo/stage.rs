@@ -1,0 +1,172 @@
+//! How the tour is shown: a heading, a few sentences, commands as one would type them, and what they
+//! really print. A command that does something else than was said ends the tour.
+
+use std::io::{self, BufRead as _, IsTerminal as _, PipeReader, Read as _, Write as _};
+use std::process::Child;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use super::place::{BOUND, LOOK_INTERVAL, Place};
+use crate::child;
+
+/// Most lines of an output that are shown.
+const LINES_MAX: usize = 30;
+/// Longest line that is shown, in characters.
+const LINE_CHARS_MAX: usize = 160;
+
+/// Shows one step after the other.
+pub(super) struct Stage<'a> {
+    pub(super) place: &'a Place,
+    pauses: bool,
+    steps: usize,
+}
+
+/// How a command must end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ends<'a> {
+    /// With this exit code.
+    pub(super) code: i32,
+    /// Having printed all of these.
+    pub(super) says: &'a [&'a str],
+}
+
+/// A command that runs in another terminal.
+pub(super) struct Elsewhere {
+    text: String,
+    child: Child,
+    output: PipeReader,
+}
+
+/// Ends well, having printed these.
+pub(super) fn well<'a>(says: &'a [&'a str]) -> Ends<'a> {
+    Ends { code: 0, says }
+}
+
+/// Ends with a code, having printed these.
+pub(super) fn with<'a>(code: i32, says: &'a [&'a str]) -> Ends<'a> {
+    Ends { code, says }
+}
+
+/// Says something between commands.
+pub(super) fn say(text: &str) {
+    println!("\n{text}");
+}
+
+// === impl Stage ===
+
+impl<'a> Stage<'a> {
+    /// Pauses before each step where somebody is there and wants it.
+    pub(super) fn new(place: &'a Place, wants_pauses: bool) -> Self {
+        let is_watched = io::stdin().is_terminal() && io::stdout().is_terminal();
+        Self { place, pauses: wants_pauses && is_watched, steps: 0 }
+    }
+
+    /// Begins a step.
+    pub(super) fn step(&mut self, title: &str, text: &str) -> Result<()> {
+        if self.pauses && self.steps > 0 {
+            print!("\n[Enter] goes on, q ends the tour ");
+            io::stdout().flush()?;
+            let mut answer = String::new();
+            let is_over = io::stdin().lock().read_line(&mut answer)? == 0;
+            if is_over || answer.trim() == "q" {
+                bail!("the tour was ended before its end");
+            }
+        }
+        self.steps += 1;
+        println!("\n=== {}. {title}\n\n{text}", self.steps);
+        Ok(())
+    }
+
+    /// Runs a command; returns what it printed.
+    pub(super) fn run(&self, words: &[&str], ends: Ends<'_>) -> Result<String> {
+        let elsewhere = self.start(words)?;
+        println!("\n$ {}", elsewhere.text);
+        elsewhere.end(ends)
+    }
+
+    /// Runs a command again and again until it ends as it must, and shows that it did.
+    pub(super) fn until(&self, words: &[&str], ends: Ends<'_>) -> Result<String> {
+        let end = Instant::now() + BOUND;
+        loop {
+            let (text, code, printed) = self.start(words)?.wait()?;
+            let is_over = Instant::now() > end;
+            if ends.is_met(code, &printed) || is_over {
+                println!("\n$ {text}");
+                show(&printed);
+                ends.check(&text, code, &printed)?;
+                return Ok(printed);
+            }
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+    }
+
+    /// Starts a command that goes on while others run.
+    pub(super) fn start(&self, words: &[&str]) -> Result<Elsewhere> {
+        let text = match words {
+            ["sh", "-c", script] => (*script).to_owned(),
+            words => child::typed(words),
+        };
+        let (output, writer) = io::pipe()?;
+        let mut command = self.place.command(words)?;
+        command.stdout(writer.try_clone()?).stderr(writer);
+        let child = command.spawn().with_context(|| format!("cannot start `{text}`"))?;
+        Ok(Elsewhere { text, child, output })
+    }
+}
+
+// === impl Elsewhere ===
+
+impl Elsewhere {
+    /// The command as it is typed.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Waits for the end of the command and shows what it printed.
+    pub(super) fn end(self, ends: Ends<'_>) -> Result<String> {
+        let (text, code, printed) = self.wait()?;
+        show(&printed);
+        ends.check(&text, code, &printed)?;
+        Ok(printed)
+    }
+
+    fn wait(mut self) -> Result<(String, Option<i32>, String)> {
+        let mut printed = Vec::new();
+        self.output.read_to_end(&mut printed)?;
+        let code = self.child.wait()?.code();
+        Ok((self.text, code, String::from_utf8_lossy(&printed).into_owned()))
+    }
+}
+
+// === impl Ends ===
+
+impl Ends<'_> {
+    fn is_met(&self, code: Option<i32>, printed: &str) -> bool {
+        code == Some(self.code) && self.says.iter().all(|part| printed.contains(part))
+    }
+
+    fn check(&self, text: &str, code: Option<i32>, printed: &str) -> Result<()> {
+        if code != Some(self.code) {
+            bail!("`{text}` ended with {code:?} where {} was promised", self.code);
+        }
+        if let Some(part) = self.says.iter().find(|part| !printed.contains(**part)) {
+            bail!("`{text}` did not print `{part}`");
+        }
+        Ok(())
+    }
+}
+
+/// Shows an output, without the rest of one that is very long.
+fn show(printed: &str) {
+    for line in printed.lines().take(LINES_MAX) {
+        match line.char_indices().nth(LINE_CHARS_MAX) {
+            Some((end, _)) => println!("{}…", &line[..end]),
+            None => println!("{line}"),
+        }
+    }
+    let more = printed.lines().count().saturating_sub(LINES_MAX);
+    if more > 0 {
+        println!("… ({more} more lines)");
+    }
+}
