@@ -89,6 +89,7 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "lines_removed": change.lines_removed,
                 "hash_before": change.hash_before,
                 "hash_after": change.hash_after,
+                "unsaved": change.unsaved,
             })
         })
         .collect()

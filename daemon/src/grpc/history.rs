@@ -171,5 +171,6 @@ fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
         lines_removed: file.removed as u64,
         hash_before: hash(file.before),
         hash_after: hash(file.after),
+        unsaved: file.unsaved,
     }
 }
