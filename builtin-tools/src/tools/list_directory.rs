@@ -123,10 +123,15 @@ impl Tool for ListDirectory {
         let options = ListOptions { recursive: self.recursive, entries_max: VISITED_MAX };
         let listing = cx.list(&path, options).await?;
         let mut entries = listing.entries;
-        entries.retain(|entry| filter.admits(entry));
-        entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
-        let total = entries.len();
-        entries.truncate(ENTRIES_MAX);
+        let (entries, total) = cx
+            .compute(move || {
+                entries.retain(|entry| filter.admits(entry));
+                entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
+                let total = entries.len();
+                entries.truncate(ENTRIES_MAX);
+                (entries, total)
+            })
+            .await?;
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,
