@@ -48,8 +48,8 @@ pub struct Call {
     pub work: Work,
     /// What to do when an answer is needed.
     pub confirm: ConfirmMode,
-    /// Approves exactly the effect with this digest; only an approver may say it.
-    pub approved_digest: Option<ContentHash>,
+    /// Approves exactly the effects with these digests; only an approver may say it.
+    pub approved_digests: Vec<ContentHash>,
     /// Show the effect and do nothing.
     pub dry_run: bool,
     /// The caller's name for the conversation.

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use moss_daemon::address::Address;
 use moss_daemon::client::{Client, Need};
 use moss_daemon::dirs::Dirs;
@@ -89,9 +89,9 @@ struct Global {
     ///
     /// `ask` asks on the terminal. `allow` says yes to what this call asks, but never about
     /// protected files. `deny` says no. A digest, as a dry run shows it, approves exactly that
-    /// effect.
+    /// effect; a call that asks several questions takes several of them.
     #[arg(long, global = true, value_name = "ANSWER", default_value = "ask")]
-    confirm: Confirm,
+    confirm: Vec<Confirm>,
 
     #[command(flatten)]
     remote: Remote,
@@ -135,6 +135,10 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return error::usage(&error, arguments.iter().any(|word| word == "--json")),
     };
+    if let Err(message) = confirming::check(&cli.global.confirm) {
+        let error = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, message);
+        return error::usage(&error, cli.global.json);
+    }
     logging::start(matches!(cli.command, Command::Serve(_)));
     let session = Session { ui: Ui::new(cli.global.json), global: cli.global };
     // Before there is a thread besides this one: it changes the environment.
@@ -307,8 +311,6 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -206,7 +206,7 @@ impl Client {
         timeout: Option<Duration>,
     ) -> Result<Calling, Failure> {
         call.workspace.clone_from(&self.workspace);
-        let role = role_for(&call.approved_digest);
+        let role = role_for(&call.approved_digests);
         let mut request = self.request(role, v1::StreamCallToolRequest { call: Some(call) });
         if let Some(timeout) = timeout {
             request.set_timeout(timeout);
@@ -307,7 +307,7 @@ impl Client {
         timeout: Option<Duration>,
     ) -> Result<v1::CallResult, Failure> {
         request.workspace.clone_from(&self.workspace);
-        let mut request = self.request(role_for(&request.approved_digest), request);
+        let mut request = self.request(role_for(&request.approved_digests), request);
         if let Some(timeout) = timeout {
             request.set_timeout(timeout);
         }
@@ -375,8 +375,8 @@ impl Client {
 }
 
 /// A digest is an approval: only an approver may send one.
-fn role_for(approved_digest: &str) -> Role {
-    if approved_digest.is_empty() { Role::Caller } else { Role::Approver }
+fn role_for(approved_digests: &[String]) -> Role {
+    if approved_digests.is_empty() { Role::Caller } else { Role::Approver }
 }
 
 fn scope(workspace: Option<&Path>) -> String {

@@ -24,7 +24,7 @@ use crate::traces::{Traces, TracesError};
 /// Largest configuration or policy file, in bytes.
 const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
 /// The policy that a workspace brings along.
-const WORKSPACE_POLICY: &str = ".moss/policy.toml";
+pub const WORKSPACE_POLICY: &str = ".moss/policy.toml";
 
 /// What a daemon is told at start.
 #[derive(Debug, Clone)]
@@ -72,6 +72,9 @@ pub enum StartError {
     /// The collector of traces.
     #[error(transparent)]
     Traces(#[from] TracesError),
+    /// A plugin list that was named and is not there.
+    #[error("there is no plugin list {}", .0.display())]
+    NoPluginList(PathBuf),
     /// The native tools: a defect.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -84,6 +87,9 @@ pub enum StartError {
 /// Where something that must not be ignored is broken; see [`StartError`].
 pub fn start(setup: &Setup) -> Result<Started, StartError> {
     let config = configuration(setup)?;
+    if let Some(list) = setup.plugin_lists.iter().find(|list| !list.exists()) {
+        return Err(StartError::NoPluginList(list.clone()));
+    }
     let traces = setup.collector.as_deref().map(Traces::new).transpose()?;
     let state = OwnDir::create(&setup.dirs.state)?;
     let credentials = Credentials::load_or_create(&state)?;
@@ -142,7 +148,12 @@ fn open_workspace(
     };
     let history = History::open(&state, limits)?;
     let recovered = moss_workspace::recover(&files, &history)?;
-    tracing::info!(workspace = %files.root().display(), ?recovered, "opened");
+    let root = files.root().display();
+    tracing::info!(workspace = %root, "opened");
+    if recovered.taken_back > 0 {
+        let changes = recovered.taken_back;
+        tracing::warn!(workspace = %root, changes, "took back what a crash had left half done");
+    }
     let journal = Journal::open(&state)?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {

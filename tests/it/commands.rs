@@ -315,3 +315,34 @@ fn completions_are_printed_for_every_shell() {
         assert!(ended.stdout.contains("moss") && ended.stdout.contains("dry-run"), "{shell}");
     }
 }
+
+#[test]
+fn doctor_names_the_components_that_are_not_there() {
+    let site = Site::new();
+    site.plugin_list(
+        r#"{"version": 1, "plugins": [{"name": "here", "source": "here.wasm"},
+            {"name": "gone", "source": "plugins/gone.wasm"}]}"#,
+    );
+    std::fs::write(site.outside("config/moss/here.wasm"), "").unwrap();
+    let doctor = site.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+    let line = doctor.stdout.lines().find(|line| line.contains("plugin list")).unwrap();
+    assert!(line.starts_with("fail"), "{line}");
+    assert!(line.contains("gone (plugins/gone.wasm)") && !line.contains("here ("), "{line}");
+}
+
+#[test]
+fn a_checked_policy_says_for_which_layer_it_was_taken() {
+    let site = Site::new();
+    let allow = "version = 1\n[[rule]]\ndecision = \"allow\"\n";
+    site.write("mine.toml", allow);
+    let checked = site.run(&["policy", "check", "mine.toml"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    assert!(checked.stdout.contains("(as user; --layer says otherwise)"), "{}", checked.stdout);
+    site.workspace_policy(allow);
+    let checked = site.run(&["policy", "check", ".moss/policy.toml"]);
+    assert_eq!(checked.code, Some(2), "{}", checked.stdout);
+    assert!(checked.stdout.contains("as workspace"), "{}", checked.stdout);
+    let named = site.run(&["policy", "check", ".moss/policy.toml", "--layer", "admin"]);
+    assert_eq!((named.code, named.stdout.as_str()), (Some(0), "in order, rules: 1\n"));
+}

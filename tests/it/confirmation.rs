@@ -128,7 +128,8 @@ async fn a_refused_call_shows_its_effect_and_its_digest() {
     assert!(!site.has("a.txt"));
 
     // The digest is an approval: a caller cannot give it.
-    let approved = v1::Call { approved_digest: digest.clone(), ..call("create_file", arguments) };
+    let approved =
+        v1::Call { approved_digests: vec![digest.clone()], ..call("create_file", arguments) };
     let refused = caller.call(approved.clone()).await.unwrap_err();
     assert_eq!(
         (refused.code(), reason(&refused).as_str()),
@@ -175,16 +176,16 @@ async fn an_approved_digest_does_not_cover_another_effect() {
     };
     let status = approver.call(replace("good")).await.unwrap_err();
     let digest = details(&status).error_info().unwrap().metadata["digest"].clone();
-    let other = v1::Call { approved_digest: digest.clone(), ..replace("bad") };
+    let other = v1::Call { approved_digests: vec![digest.clone()], ..replace("bad") };
     let status = approver.call(other).await.unwrap_err();
     assert_eq!(reason(&status), "CONFIRMATION_REQUIRED");
     assert_ne!(details(&status).error_info().unwrap().metadata["digest"], digest);
     // Nor the same edit of a file that is another one now.
     site.write("a.txt", "old, changed by somebody\n");
-    let same = v1::Call { approved_digest: digest, ..replace("good") };
+    let same = v1::Call { approved_digests: vec![digest], ..replace("good") };
     assert_eq!(reason(&approver.call(same).await.unwrap_err()), "CONFIRMATION_REQUIRED");
     assert_eq!(site.read("a.txt"), "old, changed by somebody\n");
-    let broken = v1::Call { approved_digest: "abc".to_owned(), ..replace("good") };
+    let broken = v1::Call { approved_digests: vec!["abc".to_owned()], ..replace("good") };
     assert_eq!(reason(&approver.call(broken).await.unwrap_err()), "REQUEST_INVALID");
 }
 

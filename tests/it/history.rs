@@ -162,24 +162,25 @@ async fn an_undo_is_confirmed_like_any_change() {
     waits.await.unwrap().unwrap();
     drop(watcher);
 
-    let request = |dry_run, approved_digest: &str| v1::UndoHistoryEntryRequest {
+    let request = |dry_run, approved_digests: &[&str]| v1::UndoHistoryEntryRequest {
         number: 1,
         confirm: v1::ConfirmMode::Refuse.into(),
-        approved_digest: approved_digest.to_owned(),
+        approved_digests: approved_digests.iter().map(|&digest| digest.to_owned()).collect(),
         dry_run,
         ..Default::default()
     };
-    let shown = caller.history().undo_history_entry(request(true, "")).await.unwrap();
+    let shown = caller.history().undo_history_entry(request(true, &[])).await.unwrap();
     let shown = shown.into_inner().result.unwrap();
     assert_eq!(shown.changes[0].action(), v1::ChangeAction::Delete);
     assert_eq!(shown.changes[0].status(), v1::ChangeStatus::Proposed);
-    let refused = caller.history().undo_history_entry(request(false, "")).await.unwrap_err();
+    let refused = caller.history().undo_history_entry(request(false, &[])).await.unwrap_err();
     assert_eq!(reason(&refused), "CONFIRMATION_REQUIRED");
     let digest = shown.digest;
-    let by_caller = caller.history().undo_history_entry(request(false, &digest)).await.unwrap_err();
+    let by_caller =
+        caller.history().undo_history_entry(request(false, &[&digest])).await.unwrap_err();
     assert_eq!(reason(&by_caller), "ROLE_MISSING");
     assert!(site.has("a.txt"));
-    let done = approver.history().undo_history_entry(request(false, &digest)).await.unwrap();
+    let done = approver.history().undo_history_entry(request(false, &[&digest])).await.unwrap();
     assert_eq!(output(&done.into_inner().result.unwrap())["undone"], 1);
     assert!(!site.has("a.txt"));
 }

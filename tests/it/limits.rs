@@ -66,9 +66,12 @@ async fn files_above_the_limits_are_refused() {
     let client = daemon.caller().await;
     client.done("read_file", json!({"path": "edit.txt"})).await;
     let edit = json!({"path": "edit.txt", "startLine": 1, "endLine": 1, "newText": "x"});
-    assert_eq!(failure(&client.ran("replace_lines", edit).await).code, "too_large");
+    let edited = client.ran("replace_lines", edit).await;
+    assert_eq!(failure(&edited).code, "too_large");
+    assert!(failure(&edited).message.contains("(files.edit_bytes_max)"), "{edited:?}");
     let read = client.ran("read_file", json!({"path": "read.txt"})).await;
     assert_eq!(failure(&read).code, "too_large");
+    assert!(failure(&read).message.contains("(files.read_bytes_max)"), "{read:?}");
     let create = json!({"path": "new.txt", "content": "x".repeat(1001)});
     assert_eq!(failure(&client.ran("create_file", create).await).code, "too_large");
     assert!(!site.has("new.txt"));

@@ -125,3 +125,37 @@ async fn own_files_of_moss_are_protected_where_they_lie_in_the_workspace() {
         assert_eq!(create(&client, path).await, Denied, "{path}");
     }
 }
+
+#[test]
+fn an_edit_of_an_opened_protected_file_takes_the_digests_of_both_questions() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\".env\"]\nprotected = true\ndecision = \"ask\"\n",
+    );
+    site.write(".env", "A=1\n");
+    let edit = ["call", "replace_text", "path=.env", "oldText=A=1", "newText=A=2"];
+    let run = |confirm: &[&str]| {
+        let answers = confirm.iter().flat_map(|digest| ["--confirm", digest]);
+        let words: Vec<_> = edit.into_iter().chain(answers).collect();
+        site.run(&words)
+    };
+    let digest = |ended: &crate::harness::Ended| {
+        let line = ended.stderr.lines().find_map(|line| line.strip_prefix("digest: "));
+        line.unwrap_or_else(|| panic!("no digest in {}", ended.stderr)).to_owned()
+    };
+    let asked = run(&[]);
+    assert_eq!(asked.code, Some(4), "{}", asked.stderr);
+    let read = digest(&asked);
+    let asked = run(&[&read]);
+    assert_eq!(asked.code, Some(4), "{}", asked.stderr);
+    let write = digest(&asked);
+    assert_ne!(read, write);
+    assert_eq!(run(&[&write]).code, Some(4));
+    assert_eq!(site.read(".env"), "A=1\n");
+    let done = run(&[&read, &write]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_eq!(site.read(".env"), "A=2\n");
+    let mixed = run(&[&read, "allow"]);
+    assert_eq!(mixed.code, Some(2), "{}", mixed.stderr);
+    assert!(mixed.stderr.contains("stand alone"), "{}", mixed.stderr);
+}

@@ -98,10 +98,12 @@ async fn another_configuration_and_another_plugin_list_are_taken() {
     std::fs::write(site.outside("lists/zoo.wasm"), zoo("polite")).unwrap();
     let entry = json!({ "name": "zoo", "source": "zoo.wasm" });
     std::fs::write(&list, json!({ "version": 1, "plugins": [entry] }).to_string()).unwrap();
-    let missing = site.outside("lists/missing.json").display().to_string();
+    let broken = site.outside("lists/broken.json");
+    std::fs::write(&broken, "{").unwrap();
+    let broken = broken.display().to_string();
     let (config, list) = (config.display().to_string(), list.display().to_string());
     site.argument("--config").argument(&config);
-    site.argument("--plugins").argument(&list).argument("--plugins").argument(&missing);
+    site.argument("--plugins").argument(&list).argument("--plugins").argument(&broken);
     let daemon = site.serve();
     let client = daemon.caller().await;
     lists(&client).await;
@@ -113,7 +115,7 @@ async fn another_configuration_and_another_plugin_list_are_taken() {
     client.done("act", json!({})).await;
     let listed = client.plugins().list_plugins(v1::ListPluginsRequest::default()).await.unwrap();
     let failed = listed.into_inner().plugins.into_iter().find(|p| !p.error.is_empty()).unwrap();
-    assert!(failed.error.contains(&missing), "{}", failed.error);
+    assert!(failed.error.contains(&broken), "{}", failed.error);
 }
 
 #[tokio::test]
@@ -181,4 +183,15 @@ async fn a_supervisor_is_told_when_the_daemon_serves_and_when_it_stops() {
     daemon.terminate();
     assert_eq!(heard().await.trim_end(), "STOPPING=1");
     assert!(daemon.wait().success());
+}
+
+#[test]
+fn a_plugin_list_that_was_named_must_be_there() {
+    let mut site = Site::new();
+    let missing = site.outside("nope.json").display().to_string();
+    site.argument("--plugins").argument(&missing);
+    let ended = site.serve_refused();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains(&missing), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("Recovered {"), "{}", ended.stderr);
 }

@@ -110,7 +110,7 @@ pub enum Error {
         reason: &'static str,
     },
     /// Larger than a limit.
-    #[error("{path} has {size_bytes} bytes; at most {bytes_max} are allowed here")]
+    #[error("{path} has {size_bytes} bytes; at most {bytes_max} are allowed here ({setting})")]
     TooLarge {
         /// The path.
         path: RelPath,
@@ -118,9 +118,11 @@ pub enum Error {
         size_bytes: u64,
         /// The limit.
         bytes_max: u64,
+        /// What the limit is called in the configuration.
+        setting: &'static str,
     },
     /// Too large for history to keep, and the deletion is to be recoverable.
-    #[error("{path} has {size_bytes} bytes; a deletion keeps at most {bytes_max}")]
+    #[error("{path} has {size_bytes} bytes; kept are at most {bytes_max} (files.edit_bytes_max)")]
     TooLargeToKeep {
         /// The path.
         path: RelPath,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
 use crate::lines;
 use crate::resolve::Place;
-use crate::root::Workspace;
+use crate::root::{Bound, Workspace};
 use crate::text::{self, NotText};
 
 /// A regular file opened for reading: what is read is that very file, whatever happens to its
@@ -89,7 +89,7 @@ impl Workspace {
     /// Reads the bytes of a whole file that is small enough to be edited.
     pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(Place, Vec<u8>), Error> {
         let (place, fd, stat) = self.open_file(path)?;
-        check_size(path, stat.size_bytes, self.limits().edit_bytes_max)?;
+        check_size(path, stat.size_bytes, self.limits().edit())?;
         let bytes = self.read_whole(path, &fd, Patience::Wait)?;
         Ok((place, bytes))
     }
@@ -100,10 +100,10 @@ impl Workspace {
         fd: &OwnedFd,
         patience: Patience,
     ) -> Result<Vec<u8>, Error> {
-        let bytes_max = self.limits().edit_bytes_max;
-        let bytes =
-            handle::read_to(fd, bytes_max, patience).map_err(|errno| self.unread(path, errno))?;
-        check_size(path, bytes.len() as u64, bytes_max)?;
+        let bound = self.limits().edit();
+        let bytes = handle::read_to(fd, bound.bytes_max, patience)
+            .map_err(|errno| self.unread(path, errno))?;
+        check_size(path, bytes.len() as u64, bound)?;
         Ok(bytes)
     }
 
@@ -153,8 +153,7 @@ impl<'a> OpenedFile<'a> {
         let bytes = match &self.unsaved {
             Some(text) => text.as_bytes().into(),
             None => {
-                let bytes_max = self.workspace.limits().edit_bytes_max;
-                check_size(path, self.stat.size_bytes, bytes_max)?;
+                check_size(path, self.stat.size_bytes, self.workspace.limits().edit())?;
                 Cow::Owned(self.workspace.read_whole(path, &self.fd, self.patience)?)
             }
         };
@@ -181,12 +180,12 @@ impl<'a> OpenedFile<'a> {
             let lines = lines::of_text(&text, handle::hash(bytes), bytes.len() as u64, window);
             return Ok(FileLines { unsaved: true, ..lines });
         }
-        let bytes_max = self.workspace.limits().read_bytes_max;
-        check_size(path, self.stat.size_bytes, bytes_max)?;
-        let streamed = lines::stream(&self.fd, bytes_max, self.patience, window)
+        let bound = self.workspace.limits().read();
+        check_size(path, self.stat.size_bytes, bound)?;
+        let streamed = lines::stream(&self.fd, bound.bytes_max, self.patience, window)
             .map_err(|errno| self.workspace.unread(path, errno))?;
         if let Some((lines, size_bytes)) = streamed {
-            check_size(path, size_bytes, bytes_max)?;
+            check_size(path, size_bytes, bound)?;
             return lines.map_err(|not| refusal(path, not));
         }
         // Neither UTF-8 nor UTF-16: the encoding can only be told from the whole file.
@@ -196,11 +195,12 @@ impl<'a> OpenedFile<'a> {
     }
 }
 
-pub(crate) fn check_size(path: &RelPath, size_bytes: u64, bytes_max: u64) -> Result<(), Error> {
+pub(crate) fn check_size(path: &RelPath, size_bytes: u64, bound: Bound) -> Result<(), Error> {
+    let Bound { bytes_max, setting } = bound;
     if size_bytes <= bytes_max {
         return Ok(());
     }
-    Err(Error::TooLarge { path: path.clone(), size_bytes, bytes_max })
+    Err(Error::TooLarge { path: path.clone(), size_bytes, bytes_max, setting })
 }
 
 pub(crate) fn refusal(path: &RelPath, not: NotText) -> Error {

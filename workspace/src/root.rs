@@ -53,6 +53,14 @@ pub struct Options {
     pub own: Vec<PathBuf>,
 }
 
+/// A bound on the size of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(crate) bytes_max: u64,
+    /// What the daemon's configuration calls it.
+    pub(crate) setting: &'static str,
+}
+
 /// Bounds on what is read, written and listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -80,6 +88,16 @@ impl Default for Options {
             same_filesystem_only: true,
             own: Vec::new(),
         }
+    }
+}
+
+impl Limits {
+    pub(crate) fn edit(&self) -> Bound {
+        Bound { bytes_max: self.edit_bytes_max, setting: "files.edit_bytes_max" }
+    }
+
+    pub(crate) fn read(&self) -> Bound {
+        Bound { bytes_max: self.read_bytes_max, setting: "files.read_bytes_max" }
     }
 }
 

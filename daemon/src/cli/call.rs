@@ -85,7 +85,7 @@ pub(super) async fn run(args: CallArgs, session: &Session) -> Result<Outcome, Cl
 
 async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report {
     let interactive = session.ui.interactive() && !args.arguments.is_stdin();
-    let confirm = session.global.confirm;
+    let confirm = &session.global.confirm;
     let mut following = Following {
         client,
         ui: &session.ui,
@@ -100,7 +100,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
             tool: args.tool.clone(),
             arguments_json: args.arguments.to_json(client, &args.tool).await?,
             confirm: following.answering.mode().into(),
-            approved_digest: confirm.approved_digest(),
+            approved_digests: confirming::approved_digests(confirm),
             dry_run: args.dry_run,
             session_id: args.session.clone().unwrap_or_default(),
             expected_hashes: expected_hashes(&args.expected),

@@ -52,8 +52,13 @@ pub(super) enum Reply {
 }
 
 /// Decides who answers. `alone` means that nobody else can reach the daemon.
-pub(super) fn answering(confirm: Confirm, wait: bool, interactive: bool, alone: bool) -> Answering {
-    match confirm {
+pub(super) fn answering(
+    confirm: &[Confirm],
+    wait: bool,
+    interactive: bool,
+    alone: bool,
+) -> Answering {
+    match confirm.first().unwrap_or(&Confirm::Ask) {
         Confirm::Allow => Answering::Allow,
         Confirm::Deny => Answering::Deny,
         Confirm::Digest(_) => Answering::Nobody,
@@ -61,6 +66,24 @@ pub(super) fn answering(confirm: Confirm, wait: bool, interactive: bool, alone: 
         Confirm::Ask if wait && !alone => Answering::Elsewhere,
         Confirm::Ask => Answering::Nobody,
     }
+}
+
+/// Refuses several answers where they are not all digests.
+pub(super) fn check(confirm: &[Confirm]) -> Result<(), &'static str> {
+    let is_digest = |confirm: &Confirm| matches!(confirm, Confirm::Digest(_));
+    if confirm.len() > 1 && !confirm.iter().all(is_digest) {
+        return Err("several --confirm are several digests; ask, allow and deny stand alone");
+    }
+    Ok(())
+}
+
+/// The digests that are approved, in their wire form.
+pub(super) fn approved_digests(confirm: &[Confirm]) -> Vec<String> {
+    let digests = confirm.iter().filter_map(|confirm| match confirm {
+        Confirm::Digest(digest) => Some(digest.to_string()),
+        Confirm::Ask | Confirm::Allow | Confirm::Deny => None,
+    });
+    digests.collect()
 }
 
 /// Decides what happens to a question.
@@ -98,16 +121,6 @@ pub(super) fn remembered(remembered: &Result<v1::LastingAnswer, String>) -> Stri
 
 // === impl Confirm ===
 
-impl Confirm {
-    /// The digest that is approved, in its wire form; empty for none.
-    pub(super) fn approved_digest(self) -> String {
-        match self {
-            Self::Digest(digest) => digest.to_string(),
-            Self::Ask | Self::Allow | Self::Deny => String::new(),
-        }
-    }
-}
-
 impl FromStr for Confirm {
     type Err = String;
 
@@ -144,7 +157,10 @@ mod tests {
         let digest = "ab".repeat(32);
         assert_eq!("allow".parse(), Ok(Confirm::Allow));
         let parsed: Confirm = digest.parse().unwrap();
-        assert_eq!(parsed.approved_digest(), digest);
+        assert_eq!(approved_digests(&[parsed, parsed]), [digest.clone(), digest]);
+        assert!(approved_digests(&[Confirm::Allow]).is_empty());
+        assert!(check(&[parsed, parsed]).is_ok() && check(&[Confirm::Deny]).is_ok());
+        assert!(check(&[parsed, Confirm::Allow]).is_err());
         for wrong in ["", "yes", "ALLOW", "abab", &"g".repeat(64)] {
             assert!(wrong.parse::<Confirm>().is_err(), "{wrong}");
         }
@@ -164,7 +180,8 @@ mod tests {
             (Confirm::Deny, true, true, false, Answering::Deny),
             (digest, true, true, false, Answering::Nobody),
         ] {
-            assert_eq!(answering(confirm, wait, interactive, alone), expected, "{confirm:?}");
+            let found = answering(&[confirm], wait, interactive, alone);
+            assert_eq!(found, expected, "{confirm:?}");
         }
     }
 

@@ -4,7 +4,7 @@
 mod file_system;
 mod own_files;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moss_daemon::client::Client;
 use moss_daemon::plugins;
@@ -174,8 +174,19 @@ fn plugin_lists(setup: &Setup) -> Vec<Check> {
     }
     let check = |list: &PathBuf| match plugins::read_list(list) {
         Ok(read) => {
+            let directory = list.parent().unwrap_or(Path::new("."));
+            let missing: Vec<String> = read
+                .plugins
+                .iter()
+                .filter(|plugin| !directory.join(&plugin.source).is_file())
+                .map(|plugin| format!("{} ({})", plugin.name, plugin.source))
+                .collect();
             let detail = format!("{}: {} plugins", list.display(), read.plugins.len());
-            Check::ok("plugin list", detail)
+            if missing.is_empty() {
+                return Check::ok("plugin list", detail);
+            }
+            let detail = format!("{detail}; not there: {}", missing.join(", "));
+            Check::fail("plugin list", detail, "build them, or mend `source` in the list")
         }
         Err(error) => Check::fail("plugin list", error, "mend the file, then `moss plugin list`"),
     };

@@ -153,6 +153,7 @@ impl From<StartError> for CliError {
             StartError::Workspace(_) => (Outcome::Failed, "workspace_unusable"),
             StartError::Journal(_) => (Outcome::Failed, "state_unusable"),
             StartError::Traces(_) => (Outcome::Invalid, "usage"),
+            StartError::NoPluginList(_) => (Outcome::Invalid, "plugin_list_missing"),
             StartError::Catalog(_) => (Outcome::Failed, "internal"),
         };
         Self::new(outcome, code, error.to_string())

@@ -16,6 +16,8 @@ use super::{Session, effect, table, text, views};
 const PAGE_SIZE: u32 = 500;
 /// The name of an undo in reports.
 const UNDO: &str = "undo";
+/// Most questions of one undo that are answered.
+const QUESTIONS_MAX: usize = 32;
 
 /// Look at committed changes and take them back
 #[derive(Debug, clap::Subcommand)]
@@ -155,44 +157,42 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
     Ok(Outcome::Ok)
 }
 
-/// Undoes: first without an answer; where one is needed, once more with the digest that was
-/// approved. Nothing is parked meanwhile, and the digest holds the second to what was shown.
+/// Undoes: first without an answer; where one is needed, again with the digest that was approved,
+/// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
 async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
     let ui = &session.ui;
-    let confirm = session.global.confirm;
+    let confirm = &session.global.confirm;
     let answering = confirming::answering(confirm, args.wait, ui.interactive(), client.is_alone());
     let mode = match answering {
         Answering::Elsewhere => v1::ConfirmMode::Wait,
         _ => v1::ConfirmMode::Refuse,
     };
-    let request = v1::UndoHistoryEntryRequest {
+    let approved_digests = confirming::approved_digests(confirm);
+    let are_given = !approved_digests.is_empty();
+    let mut request = v1::UndoHistoryEntryRequest {
         workspace: String::new(),
         number: args.number,
         confirm: mode.into(),
-        approved_digest: confirm.approved_digest(),
+        approved_digests,
         dry_run: args.dry_run,
     };
-    let failure = match client.undo(request.clone(), None).await {
-        Ok(result) => return Report::of_result(result, args.dry_run),
-        Err(failure) => failure,
-    };
-    if failure.reason != "CONFIRMATION_REQUIRED" || !request.approved_digest.is_empty() {
-        return Report::of_error(UNDO, None, failure.into());
-    }
-    let approved = match asked(client, args.number, &failure).await {
-        Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
-        Err(failure) => Err(failure.into()),
-    };
-    let result = match approved {
-        Ok(approved_digest) => {
-            let request = v1::UndoHistoryEntryRequest { approved_digest, ..request };
-            client.undo(request, None).await.map_err(CliError::from)
+    loop {
+        let failure = match client.undo(request.clone(), None).await {
+            Ok(result) => return Report::of_result(result, args.dry_run),
+            Err(failure) => failure,
+        };
+        let is_over = are_given || request.approved_digests.len() == QUESTIONS_MAX;
+        if failure.reason != "CONFIRMATION_REQUIRED" || is_over {
+            return Report::of_error(UNDO, None, failure.into());
         }
-        Err(error) => Err(error),
-    };
-    match result {
-        Ok(result) => Report::of_result(result, args.dry_run),
-        Err(error) => Report::of_error(UNDO, None, error),
+        let approved = match asked(client, args.number, &failure).await {
+            Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
+            Err(failure) => Err(failure.into()),
+        };
+        match approved {
+            Ok(digest) => request.approved_digests.push(digest),
+            Err(error) => return Report::of_error(UNDO, None, error),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use moss_daemon::client::Need;
 use moss_daemon::policy::format::FILE_BYTES_MAX;
 use moss_daemon::policy::{Policy, PolicyError, Source, Sources};
-use moss_daemon::start::{self, StartError};
+use moss_daemon::start::{self, StartError, WORKSPACE_POLICY};
 use moss_proto::v1;
 use moss_workspace::{Options, Workspace};
 use serde_json::{Value, json};
@@ -34,16 +34,18 @@ pub(super) struct CheckArgs {
     file: Option<PathBuf>,
 
     /// The layer that FILE is for; what a file may say depends on it
-    #[arg(long, value_enum, requires = "file", default_value_t)]
-    layer: CheckedLayer,
+    ///
+    /// By default told by its place: what lies in the administrator's directory, a `policy.toml` in
+    /// a directory `.moss`, anything else as the user's.
+    #[arg(long, value_enum, requires = "file")]
+    layer: Option<CheckedLayer>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CheckedLayer {
     /// Of the administrator
     Admin,
     /// Of the user
-    #[default]
     User,
     /// Of a workspace: may ask and deny, not allow
     Workspace,
@@ -66,6 +68,8 @@ pub(super) struct ExplainArgs {
 struct Checked {
     rules: usize,
     problems: Vec<PolicyError>,
+    /// The layer that a file was checked for.
+    layer: Option<CheckedLayer>,
 }
 
 pub(super) async fn run(command: PolicyCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -188,9 +192,13 @@ fn file_line(rule: &v1::PolicyRule) -> String {
 
 fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
     let checked = match &args.file {
-        Some(file) => check_file(file, args.layer)?,
+        Some(file) => {
+            let admin = session.dirs()?.admin;
+            check_file(file, args.layer.unwrap_or_else(|| layer_of(file, &admin)))?
+        }
         None => check_in_force(session)?,
     };
+    let assumed = checked.layer.filter(|_| args.layer.is_none());
     for problem in &checked.problems {
         if !session.ui.json() {
             session.ui.note(&diagnostic(problem));
@@ -199,11 +207,18 @@ fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
     session.ui.print_either(
         || {
             let problems: Vec<_> = checked.problems.iter().map(problem_view).collect();
-            json!({ "rules": checked.rules, "problems": problems })
+            let layer = checked.layer.map(CheckedLayer::word);
+            json!({ "rules": checked.rules, "problems": problems, "layer": layer })
         },
-        || match checked.problems.len() {
-            0 => format!("in order, rules: {}", checked.rules),
-            count => format!("broken files: {count}"),
+        || {
+            let found = match checked.problems.len() {
+                0 => format!("in order, rules: {}", checked.rules),
+                count => format!("broken files: {count}"),
+            };
+            match assumed {
+                Some(layer) => format!("{found} (as {}; --layer says otherwise)", layer.word()),
+                None => found,
+            }
         },
     )?;
     Ok(if checked.problems.is_empty() { Outcome::Ok } else { Outcome::Invalid })
@@ -220,6 +235,22 @@ fn check_in_force(session: &Session) -> Result<Checked, CliError> {
     }
 }
 
+/// Tells by its place which layer a file is for.
+fn layer_of(file: &Path, admin: &Path) -> CheckedLayer {
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let is_in = |directory: &Path| {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        file.starts_with(directory)
+    };
+    if is_in(admin) {
+        CheckedLayer::Admin
+    } else if file.ends_with(WORKSPACE_POLICY) {
+        CheckedLayer::Workspace
+    } else {
+        CheckedLayer::User
+    }
+}
+
 /// Checks a file as if it were the file of a layer.
 fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
     let text = read(file).map_err(|error| {
@@ -232,10 +263,11 @@ fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
         CheckedLayer::User => sources.user = Some(source),
         CheckedLayer::Workspace => sources.workspace = Some(source),
     }
-    Ok(match Policy::load(sources) {
+    let checked = match Policy::load(sources) {
         Ok(policy) => Checked::of(&policy),
         Err(problem) => Checked::broken(*problem),
-    })
+    };
+    Ok(Checked { layer: Some(layer), ..checked })
 }
 
 /// Reads at most a byte more than a policy file may have: the reader refuses that then.
@@ -267,6 +299,18 @@ fn diagnostic(problem: &PolicyError) -> String {
     }
 }
 
+// === impl CheckedLayer ===
+
+impl CheckedLayer {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::User => "user",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
 // === impl Checked ===
 
 impl Checked {
@@ -274,11 +318,12 @@ impl Checked {
         Self {
             rules: policy.rules().count(),
             problems: policy.problems().map(|problem| problem.error.clone()).collect(),
+            layer: None,
         }
     }
 
     fn broken(problem: PolicyError) -> Self {
-        Self { rules: 0, problems: vec![problem] }
+        Self { rules: 0, problems: vec![problem], layer: None }
     }
 }
 
@@ -301,6 +346,32 @@ mod tests {
             drawn.contains("policy.toml:3:") && drawn.contains("decision = \"allow\""),
             "{drawn}"
         );
+    }
+
+    #[test]
+    fn layer_is_told_by_the_place_of_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let admin = dir.path().join("etc/moss");
+        std::fs::create_dir_all(&admin).unwrap();
+        std::fs::create_dir_all(dir.path().join("work/.moss")).unwrap();
+        std::os::unix::fs::symlink(&admin, dir.path().join("link")).unwrap();
+        for (file, layer) in [
+            ("etc/moss/policy.toml", CheckedLayer::Admin),
+            ("etc/moss/more/extra.toml", CheckedLayer::Admin),
+            ("link/policy.toml", CheckedLayer::Admin),
+            ("work/.moss/policy.toml", CheckedLayer::Workspace),
+            ("work/.moss/other.toml", CheckedLayer::User),
+            ("work/x.moss/policy.toml", CheckedLayer::User),
+            ("work/policy.toml", CheckedLayer::User),
+            ("work/missing.toml", CheckedLayer::User),
+        ] {
+            let file = dir.path().join(file);
+            if !file.ends_with("missing.toml") {
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(&file, "version = 1\n").unwrap();
+            }
+            assert_eq!(layer_of(&file, &admin), layer, "{}", file.display());
+        }
     }
 
     #[test]

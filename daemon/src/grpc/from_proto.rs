@@ -22,6 +22,8 @@ use crate::validate::{self, SHOWN_KEY_CHARS_MAX};
 const NAME_BYTES_MAX: usize = 256;
 /// Longest root directory of a workspace, in bytes.
 const ROOT_BYTES_MAX: usize = 4096;
+/// Most effects that a call may bring approvals for.
+const APPROVED_DIGESTS_MAX: usize = 32;
 /// Most files whose content a call may expect.
 const EXPECTED_HASHES_MAX: usize = 256;
 
@@ -57,7 +59,7 @@ pub(super) fn call(
         role,
         workspace,
         confirm: confirm_mode(call.confirm)?,
-        approved_digest: approved_digest(role, &call.approved_digest)?,
+        approved_digests: approved_digests(role, &call.approved_digests)?,
         dry_run: call.dry_run,
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
@@ -79,7 +81,7 @@ pub(super) fn undo(
         role,
         workspace: workspace(daemon, &request.workspace)?,
         confirm: confirm_mode(request.confirm)?,
-        approved_digest: approved_digest(role, &request.approved_digest)?,
+        approved_digests: approved_digests(role, &request.approved_digests)?,
         dry_run: request.dry_run,
         session_id: None,
         expected_hashes: BTreeMap::new(),
@@ -117,14 +119,15 @@ fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
     }
 }
 
-fn approved_digest(role: Role, digest: &str) -> Result<Option<ContentHash>, Status> {
-    if digest.is_empty() {
-        return Ok(None);
+fn approved_digests(role: Role, digests: &[String]) -> Result<Vec<ContentHash>, Status> {
+    if digests.len() > APPROVED_DIGESTS_MAX {
+        let message = format!("more than {APPROVED_DIGESTS_MAX}");
+        return Err(invalid_field("approved_digests", &message));
     }
-    if role < Role::Approver {
-        return Err(error::role_missing("approved_digest", Role::Approver));
+    if !digests.is_empty() && role < Role::Approver {
+        return Err(error::role_missing("approved_digests", Role::Approver));
     }
-    hash("approved_digest", digest).map(Some)
+    digests.iter().map(|digest| hash("approved_digests", digest)).collect()
 }
 
 fn expected_hashes(

@@ -124,7 +124,7 @@ impl Planner<'_> {
         check_gap(&gap)?;
         let real = gap.real()?;
         self.check_saved(path, &real, "is about to be made by an editor")?;
-        check_size(path, new.len() as u64, self.workspace.limits().edit_bytes_max)?;
+        check_size(path, new.len() as u64, self.workspace.limits().edit())?;
         let diff = diff::between(path, None, Some(&new));
         let file = PlannedFile::new(path, real, Action::Create, diff);
         Ok(PlannedFile { mode, ..file }.with_new(new))
@@ -143,7 +143,7 @@ impl Planner<'_> {
             let names = place.stat.names;
             return Err(Error::HardLinked { path: path.clone(), names });
         }
-        check_size(path, new.len() as u64, self.workspace.limits().edit_bytes_max)?;
+        check_size(path, new.len() as u64, self.workspace.limits().edit())?;
         if old == new {
             return Err(Error::NoChange { path: path.clone() });
         }
@@ -167,7 +167,7 @@ impl Planner<'_> {
         let read_bytes_max = self.workspace.limits().read_bytes_max;
         let kept = self.base(path, base).map_err(|error| match error {
             // A deletion for good only hashes the file.
-            Error::TooLarge { path, size_bytes, bytes_max } if size_bytes <= read_bytes_max => {
+            Error::TooLarge { path, size_bytes, bytes_max, .. } if size_bytes <= read_bytes_max => {
                 Error::TooLargeToKeep { path, size_bytes, bytes_max }
             }
             error => error,
@@ -186,10 +186,10 @@ impl Planner<'_> {
         let (place, fd, stat) = self.workspace.open_file(path)?;
         self.check_saved(path, &place.path, DELETED_UNSAVED)?;
         check_removable(self.workspace, path, &place)?;
-        let bytes_max = self.workspace.limits().read_bytes_max;
-        check_size(path, stat.size_bytes, bytes_max)?;
-        let (hash, before_bytes) =
-            handle::hash_to(&fd, bytes_max).map_err(|errno| Error::io(path, "read", errno))?;
+        let bound = self.workspace.limits().read();
+        check_size(path, stat.size_bytes, bound)?;
+        let (hash, before_bytes) = handle::hash_to(&fd, bound.bytes_max)
+            .map_err(|errno| Error::io(path, "read", errno))?;
         check_base(path, base, hash)?;
         let text = format!("{path} is deleted for good ({before_bytes} bytes)\n");
         let diff = Diff { text, added: 0, removed: 0 };

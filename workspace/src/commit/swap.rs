@@ -15,7 +15,7 @@ use crate::changes::Action;
 use crate::error::{Error, kind_name};
 use crate::handle::{self, Identity, Patience};
 use crate::history::{History, IntentFile, store};
-use crate::root::Workspace;
+use crate::root::{Bound, Workspace};
 
 /// How often versions change places with those of a program that saves at the same time.
 const ROUNDS_MAX: usize = 64;
@@ -276,9 +276,10 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     }
     let failed = |errno| Error::io(&spot.path, "keep", errno);
     let bytes_max = workspace.limits().change_bytes_max;
+    let bound = Bound { bytes_max, setting: "a bound on all changes together" };
     let fd = handle::open_at(&spot.parent, name, handle::READ).map_err(failed)?;
     let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
-    crate::read::check_size(&spot.path, bytes.len() as u64, bytes_max)?;
+    crate::read::check_size(&spot.path, bytes.len() as u64, bound)?;
     let hash = handle::hash(&bytes);
     store::keep(&mut history.connection(), &spot.path, &hash, &bytes)
 }

@@ -30,14 +30,16 @@ impl Effects {
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
         let call = &self.scope.call;
         let digest = ask.digest;
-        if call.approved_digest == Some(digest) {
+        if call.approved_digests.contains(&digest) {
             return record::answered(&self.scope, digest, Recorded::Approved, None).await;
         }
         let question = self.question(ask);
-        if let Some(approved) = call.approved_digest {
+        if !call.approved_digests.is_empty() {
+            let approved: Vec<_> = call.approved_digests.iter().map(ToString::to_string).collect();
             let message = format!(
-                "the effect is not the approved one any more: approved {approved}, now {digest}; \
-                 look at it again"
+                "the effect is not an approved one: approved {}, now {digest}; look at it again, \
+                 and approve each question of the call",
+                approved.join(", ")
             );
             return Err(self.unconfirmed(question, message).await);
         }
