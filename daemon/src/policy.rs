@@ -17,6 +17,7 @@ mod error;
 mod examples;
 pub mod explain;
 pub mod format;
+mod globs;
 pub mod layers;
 mod rules;
 pub mod standing;

@@ -32,6 +32,8 @@ pub mod editor;
 #[cfg(feature = "host")]
 pub mod file;
 #[cfg(feature = "host")]
+pub mod glob;
+#[cfg(feature = "host")]
 pub mod history;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -48,13 +48,13 @@
 
 use std::sync::Arc;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::error::{Fault, PolicyError, shown};
 use super::examples::{self, ExampleForm};
-use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling, name_glob, path_glob};
+use super::globs::{self, Globs, Over};
+use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, Layer, RuleRef, Verdict};
 use crate::deceptive::is_deceptive;
 
@@ -80,7 +80,7 @@ pub(super) trait LayerVerdict: RuleVerdict {
     fn read(decision: Spanned<Verdict>, protected: Option<Spanned<bool>>) -> Result<Self, Fault>;
 }
 
-type Globs = Option<Spanned<Vec<Spanned<String>>>>;
+type GlobTexts = Option<Spanned<Vec<Spanned<String>>>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,13 +94,13 @@ struct FileForm {
 #[serde(deny_unknown_fields)]
 struct RuleForm {
     name: Option<Spanned<String>>,
-    tools: Globs,
-    not_tools: Globs,
-    plugins: Globs,
-    callers: Globs,
+    tools: GlobTexts,
+    not_tools: GlobTexts,
+    plugins: GlobTexts,
+    callers: GlobTexts,
     effects: Option<Spanned<Vec<Spanned<EffectWord>>>>,
-    paths: Globs,
-    not_paths: Globs,
+    paths: GlobTexts,
+    not_paths: GlobTexts,
     size_bytes_min: Option<Spanned<u64>>,
     size_bytes_max: Option<Spanned<u64>>,
     decision: Spanned<Verdict>,
@@ -172,10 +172,10 @@ fn rule<V: LayerVerdict>(
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
-        tools: globs(form.tools, name_glob)?,
-        not_tools: globs(form.not_tools, name_glob)?,
-        plugins: globs(form.plugins, name_glob)?,
-        callers: globs(form.callers, name_glob)?,
+        tools: globs(form.tools, Over::Names)?,
+        not_tools: globs(form.not_tools, Over::Names)?,
+        plugins: globs(form.plugins, Over::Names)?,
+        callers: globs(form.callers, Over::Names)?,
         effects: effects(
             form.effects,
             form.size_bytes_min.as_ref().or(form.size_bytes_max.as_ref()),
@@ -208,10 +208,7 @@ fn label(text: Spanned<String>, key: &str, bytes_max: usize) -> Result<String, F
     Ok(text)
 }
 
-fn globs(
-    texts: Globs,
-    compile: impl Fn(&str) -> Result<Glob, globset::Error>,
-) -> Result<Option<GlobSet>, Fault> {
+fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, Fault> {
     let Some(texts) = texts else { return Ok(None) };
     let span = texts.span();
     let texts = texts.into_inner();
@@ -222,7 +219,7 @@ fn globs(
     if texts.len() > GLOBS_MAX {
         return Err(Fault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
     }
-    let mut set = GlobSetBuilder::new();
+    let mut expressions = Vec::with_capacity(texts.len());
     for text in &texts {
         if text.as_ref().is_empty() {
             return Err(Fault::new(text.span(), "an empty glob matches nothing"));
@@ -231,20 +228,18 @@ fn globs(
             let message = format!("the glob is longer than {GLOB_BYTES_MAX} bytes");
             return Err(Fault::new(text.span(), message));
         }
-        let glob = compile(text.as_ref()).map_err(|error| {
-            let message = format!("{} is not a glob: {}", shown(text.as_ref()), error.kind());
+        let expression = globs::expression(text.as_ref(), over).map_err(|error| {
+            let message = format!("{} is not a glob: {error}", shown(text.as_ref()));
             Fault::new(text.span(), message)
         })?;
-        set.add(glob);
+        expressions.push(expression);
     }
-    let set = set.build().map_err(|error| {
-        Fault::new(span, format!("the globs are too large together: {}", error.kind()))
-    })?;
-    Ok(Some(set))
+    let globs = Globs::new(&expressions);
+    globs.map(Some).map_err(|_| Fault::new(span, "the globs are too large together"))
 }
 
 /// Compiles globs over workspace paths and refuses those that no workspace path can match.
-fn path_globs(texts: Globs, ignore_case: bool) -> Result<Option<GlobSet>, Fault> {
+fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Fault> {
     for text in texts.iter().flat_map(|texts| texts.as_ref()) {
         let glob = text.as_ref();
         let help = if glob.starts_with('/') || glob.starts_with('~') {
@@ -259,7 +254,7 @@ fn path_globs(texts: Globs, ignore_case: bool) -> Result<Option<GlobSet>, Fault>
         let message = format!("{} can never match a workspace path", shown(glob));
         return Err(Fault::new(text.span(), message).help(help));
     }
-    globs(texts, |text| path_glob(text, ignore_case))
+    globs(texts, Over::Paths { ignore_case })
 }
 
 /// Sizes are those of new content, so a rule with a size is about creating and modifying.

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use globset::{Glob, GlobBuilder, GlobSet};
 use moss_sdk::Effect;
 
+use super::globs::Globs;
 use super::{Action, RuleRef, Subject, Verdict};
 
 /// A rule of a layer whose verdicts are of type `V`.
@@ -48,29 +48,15 @@ pub(super) trait RuleVerdict: Copy {
 /// When a rule matches. A condition that is absent holds for everything.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conditions {
-    pub(super) tools: Option<GlobSet>,
-    pub(super) not_tools: Option<GlobSet>,
-    pub(super) plugins: Option<GlobSet>,
-    pub(super) callers: Option<GlobSet>,
+    pub(super) tools: Option<Globs>,
+    pub(super) not_tools: Option<Globs>,
+    pub(super) plugins: Option<Globs>,
+    pub(super) callers: Option<Globs>,
     pub(super) effects: Option<Vec<Action>>,
-    pub(super) paths: Option<GlobSet>,
-    pub(super) not_paths: Option<GlobSet>,
+    pub(super) paths: Option<Globs>,
+    pub(super) not_paths: Option<Globs>,
     pub(super) size_bytes_min: Option<u64>,
     pub(super) size_bytes_max: Option<u64>,
-}
-
-/// Compiles a glob over paths: `*` stays within a name, `**` crosses `/`.
-pub(super) fn path_glob(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
-    GlobBuilder::new(text)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .case_insensitive(ignore_case)
-        .build()
-}
-
-/// Compiles a glob over the names of tools, plugins or callers.
-pub(super) fn name_glob(text: &str) -> Result<Glob, globset::Error> {
-    GlobBuilder::new(text).backslash_escape(true).build()
 }
 
 // === impl Rule ===
@@ -117,12 +103,12 @@ impl RuleVerdict for Restriction {
 impl Conditions {
     /// Returns the key of the first condition that does not hold; none if the rule matches.
     pub(super) fn mismatch(&self, verdict: Verdict, subject: &Subject<'_>) -> Option<&'static str> {
-        let holds = |globs: &Option<GlobSet>, name: Option<&str>| match (globs, name) {
+        let holds = |globs: &Option<Globs>, name: Option<&str>| match (globs, name) {
             (None, _) => true,
             (Some(globs), Some(name)) => globs.is_match(name),
             (Some(_), None) => false,
         };
-        let spares = |globs: &Option<GlobSet>, name: Option<&str>| {
+        let spares = |globs: &Option<Globs>, name: Option<&str>| {
             globs.as_ref().is_none_or(|globs| name.is_some_and(|name| !globs.is_match(name)))
         };
         let path = subject.path.map(moss_sdk::RelPath::as_str);
