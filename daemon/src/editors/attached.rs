@@ -120,6 +120,8 @@ impl Attached {
         buffer: Buffer,
         limits: &config::Editors,
     ) -> Result<(), Refusal> {
+        // Its name may lead elsewhere by now: what it led to before is not open by it any more.
+        self.buffers.retain(|other, held| *other == real || held.path != buffer.path);
         let known = self.buffers.get(&real);
         if let Some(known) = known
             && buffer.version < known.version

@@ -66,6 +66,17 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
 }
 
 #[test]
+fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
+    let editors = Editors::new(limits());
+    let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
+    one.hold(rel("a"), buffer("link", 1, Some("of a"))).unwrap();
+    one.hold(rel("b"), buffer("link", 2, Some("of b"))).unwrap();
+    assert!(editors.unsaved_buffer(&rel("a")).is_none());
+    assert_eq!(&*editors.unsaved_buffer(&rel("b")).unwrap().text, "of b");
+    assert_eq!(editors.unsaved.load(Ordering::Relaxed), 1);
+}
+
+#[test]
 fn applied_edit_is_known_before_the_editor_tells_of_it() {
     let editors = Editors::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
