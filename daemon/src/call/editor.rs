@@ -150,7 +150,7 @@ impl Effects {
         let editors = &scope.call.workspace.editors;
         let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
         let version = match asked {
-            Ok((Answer::Applied { version }, _)) => version,
+            Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
             Ok((Answer::Failed(reason), editor)) => {
                 return Err(self.not_applied(file, &format!("{editor} did not: {reason}")));
             }
