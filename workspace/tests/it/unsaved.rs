@@ -90,6 +90,22 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
 }
 
 #[test]
+fn file_that_an_editor_holds_by_the_time_of_the_commit_is_left_alone() {
+    let fixture = Fixture::new();
+    fixture.put("a", "one\n");
+    fixture.put("b", "one\n");
+    let changes = vec![write("a", b"one\n", "two\n"), write("b", b"one\n", "two\n")];
+    let planned = fixture.workspace.plan(&ChangeSet { changes }).unwrap();
+    let held = held("b", "one and more\n");
+    let committed = fixture.workspace.commit_over(&planned, &fixture.history, &origin(""), &held);
+    assert!(matches!(committed, Err(Error::Unsaved { .. })), "{committed:?}");
+    assert_eq!((fixture.get("a"), fixture.get("b")), (b"one\n".to_vec(), b"one\n".to_vec()));
+    assert!(fixture.history.get(1).is_err());
+    fixture.workspace.commit(&planned, &fixture.history, &origin("")).unwrap();
+    assert_eq!(fixture.get("b"), b"two\n");
+}
+
+#[test]
 fn edits_of_a_buffer_count_its_byte_order_mark() {
     let fixture = Fixture::new();
     fixture.put("a", "disk");
