@@ -158,7 +158,7 @@ impl Effects {
             Err(error) => return Err(self.not_applied(file, &error.to_string())),
         };
         if let Some(text) = file.text_after() {
-            editors.note_applied(buffer.editor, &file.real, version, text);
+            editors.note_applied(&buffer, &file.real, version, text);
         }
         self.record_applied(plan, undo_of).await
     }

@@ -82,17 +82,23 @@ fn applied_edit_is_known_before_the_editor_tells_of_it() {
     let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
     let file = rel("a");
     one.hold(file.clone(), buffer("a", 1, Some("before"))).unwrap();
-    editors.note_applied(one.id(), &file, 2, "after");
+    let asked = editors.unsaved_buffer(&file).unwrap();
+    editors.note_applied(&asked, &file, 2, "after");
     let known = || editors.unsaved_buffer(&file).map(|held| (held.version, held.text.to_string()));
     assert_eq!(known(), Some((2, "after".into())));
     // The person typed on: that is newer.
     one.hold(file.clone(), buffer("a", 4, Some("after and more"))).unwrap();
-    editors.note_applied(one.id(), &file, 3, "after");
+    editors.note_applied(&asked, &file, 3, "after");
     assert_eq!(known(), Some((4, "after and more".into())));
     // Saved meanwhile: the answer makes no buffer.
     one.hold(file.clone(), buffer("a", 5, None)).unwrap();
-    editors.note_applied(one.id(), &file, 6, "after");
+    editors.note_applied(&asked, &file, 6, "after");
     assert_eq!(known(), None);
+    // Closed meanwhile, and opened again: versions count anew.
+    one.close(&file);
+    one.hold(file.clone(), buffer("a", 1, Some("opened again"))).unwrap();
+    editors.note_applied(&asked, &file, 7, "after");
+    assert_eq!(known(), Some((1, "opened again".into())));
 }
 
 #[test]
