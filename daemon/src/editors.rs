@@ -223,13 +223,13 @@ impl Editors {
         })
     }
 
-    /// Takes note that an editor has changed a buffer as it was asked to. What it has told of the
-    /// buffer meanwhile, if it is newer, stays.
-    pub fn note_applied(&self, id: EditorId, real: &RelPath, version: u64, text: &str) {
+    /// Takes note that an editor has changed a buffer as it was asked to. Whatever it has told of
+    /// the file since it was asked stays.
+    pub fn note_applied(&self, asked: &Unsaved, real: &RelPath, version: u64, text: &str) {
         let mut inner = self.lock();
         let now = inner.tick();
-        if let Some(attached) = inner.attached.get_mut(&id) {
-            attached.note_applied(real, version, text, now);
+        if let Some(attached) = inner.attached.get_mut(&asked.editor) {
+            attached.note_applied(real, asked, (version, text), now);
         }
     }
 

@@ -14,6 +14,7 @@ use moss_sdk::RelPath;
 use moss_sdk::context::AppliedFile;
 use rustix::fs::AtFlags;
 
+use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{Plan, PlannedFile};
 use crate::error::Error;
 use crate::handle::{self, Identity};
@@ -84,6 +85,22 @@ impl Workspace {
         history: &History,
         origin: &Origin,
     ) -> Result<Committed, Error> {
+        self.commit_over(plan, history, origin, &NoBuffers)
+    }
+
+    /// As [`Workspace::commit`], where a file that an editor holds unsaved by the instant of the
+    /// exchange stays as it is: the lock may have been waited for.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::commit`]; `Unsaved` where an editor holds one of the files.
+    pub fn commit_over(
+        &self,
+        plan: &Plan,
+        history: &History,
+        origin: &Origin,
+        buffers: &dyn Buffers,
+    ) -> Result<Committed, Error> {
         if plan.root != self.path {
             let reason = "the change was planned for another workspace".to_owned();
             return Err(Error::Root { path: self.path.display().to_string(), reason });
@@ -98,7 +115,7 @@ impl Workspace {
         self.check_root()?;
         let _lock = history.lock()?;
         recover::take_back(self, history)?;
-        let committed = Commit::begin(self, history, plan, origin)?.run()?;
+        let committed = Commit::begin(self, history, plan, origin)?.run(buffers)?;
         // Room is made after the fact: a failure to do so loses nothing and is retried next time.
         let _ = history.prune(committed.number);
         Ok(committed)
@@ -142,8 +159,8 @@ impl<'a> Commit<'a> {
         Ok(Self { workspace, history, number, files, directories: Vec::new(), exchanged: true })
     }
 
-    fn run(mut self) -> Result<Committed, Error> {
-        if let Err(error) = self.apply() {
+    fn run(mut self, buffers: &dyn Buffers) -> Result<Committed, Error> {
+        if let Err(error) = self.apply(buffers) {
             // The files are as before either way. Where taking back fails too, the intent stays
             // and recovery goes on from there; the first failure is the one to report.
             let _ = self.take_back();
@@ -160,7 +177,7 @@ impl<'a> Commit<'a> {
         Ok(Committed { number: self.number, files: files.collect(), exchanged: self.exchanged })
     }
 
-    fn apply(&mut self) -> Result<(), Error> {
+    fn apply(&mut self, buffers: &dyn Buffers) -> Result<(), Error> {
         for index in 0..self.files.len() {
             self.make_directories(index)?;
             let step = &mut self.files[index];
@@ -169,6 +186,10 @@ impl<'a> Commit<'a> {
         for index in 0..self.files.len() {
             let step = &self.files[index];
             step.spot.check(self.workspace)?;
+            if buffers.unsaved(&step.planned.real).is_some() {
+                let path = step.planned.path.clone();
+                return Err(Error::Unsaved { path, reason: "is being changed in an editor" });
+            }
             let exchanged =
                 swap::put_in(&step.spot, &step.intent, step.staged, self.history, self.workspace)?;
             self.exchanged &= exchanged;

@@ -150,7 +150,7 @@ impl Effects {
         let editors = &scope.call.workspace.editors;
         let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
         let version = match asked {
-            Ok((Answer::Applied { version }, _)) => version,
+            Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
             Ok((Answer::Failed(reason), editor)) => {
                 return Err(self.not_applied(file, &format!("{editor} did not: {reason}")));
             }
@@ -158,7 +158,7 @@ impl Effects {
             Err(error) => return Err(self.not_applied(file, &error.to_string())),
         };
         if let Some(text) = file.text_after() {
-            editors.note_applied(buffer.editor, &file.real, version, text);
+            editors.note_applied(&buffer, &file.real, version, text);
         }
         self.record_applied(plan, undo_of).await
     }

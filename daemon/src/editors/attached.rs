@@ -7,7 +7,7 @@ use moss_sdk::RelPath;
 use moss_sdk::editor::{Diagnostic, Position, Span};
 use tokio::sync::mpsc;
 
-use super::{Active, Overview, Refusal, ToEditor};
+use super::{Active, Overview, Refusal, ToEditor, Unsaved};
 use crate::config;
 
 /// What an editor can do. It is asked nothing else.
@@ -120,6 +120,8 @@ impl Attached {
         buffer: Buffer,
         limits: &config::Editors,
     ) -> Result<(), Refusal> {
+        // Its name may lead elsewhere by now: what it led to before is not open by it any more.
+        self.buffers.retain(|other, held| *other == real || held.path != buffer.path);
         let known = self.buffers.get(&real);
         if let Some(known) = known
             && buffer.version < known.version
@@ -165,10 +167,17 @@ impl Attached {
         Ok(())
     }
 
-    pub(super) fn note_applied(&mut self, real: &RelPath, version: u64, text: &str, now: u64) {
+    pub(super) fn note_applied(
+        &mut self,
+        real: &RelPath,
+        asked: &Unsaved,
+        (version, text): (u64, &str),
+        now: u64,
+    ) {
+        // Versions do not tell: one that was closed and opened again counts anew.
+        let is_as_asked = |held: &Arc<str>| Arc::ptr_eq(held, &asked.text);
         if let Some(buffer) = self.buffers.get_mut(real)
-            && buffer.version < version
-            && buffer.unsaved.is_some()
+            && buffer.unsaved.as_ref().is_some_and(is_as_asked)
         {
             buffer.unsaved = Some(text.into());
             buffer.version = version;

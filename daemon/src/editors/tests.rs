@@ -66,22 +66,39 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
 }
 
 #[test]
+fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
+    let editors = Editors::new(limits());
+    let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
+    one.hold(rel("a"), buffer("link", 1, Some("of a"))).unwrap();
+    one.hold(rel("b"), buffer("link", 2, Some("of b"))).unwrap();
+    assert!(editors.unsaved_buffer(&rel("a")).is_none());
+    assert_eq!(&*editors.unsaved_buffer(&rel("b")).unwrap().text, "of b");
+    assert_eq!(editors.unsaved.load(Ordering::Relaxed), 1);
+}
+
+#[test]
 fn applied_edit_is_known_before_the_editor_tells_of_it() {
     let editors = Editors::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
     let file = rel("a");
     one.hold(file.clone(), buffer("a", 1, Some("before"))).unwrap();
-    editors.note_applied(one.id(), &file, 2, "after");
+    let asked = editors.unsaved_buffer(&file).unwrap();
+    editors.note_applied(&asked, &file, 2, "after");
     let known = || editors.unsaved_buffer(&file).map(|held| (held.version, held.text.to_string()));
     assert_eq!(known(), Some((2, "after".into())));
     // The person typed on: that is newer.
     one.hold(file.clone(), buffer("a", 4, Some("after and more"))).unwrap();
-    editors.note_applied(one.id(), &file, 3, "after");
+    editors.note_applied(&asked, &file, 3, "after");
     assert_eq!(known(), Some((4, "after and more".into())));
     // Saved meanwhile: the answer makes no buffer.
     one.hold(file.clone(), buffer("a", 5, None)).unwrap();
-    editors.note_applied(one.id(), &file, 6, "after");
+    editors.note_applied(&asked, &file, 6, "after");
     assert_eq!(known(), None);
+    // Closed meanwhile, and opened again: versions count anew.
+    one.close(&file);
+    one.hold(file.clone(), buffer("a", 1, Some("opened again"))).unwrap();
+    editors.note_applied(&asked, &file, 7, "after");
+    assert_eq!(known(), Some((1, "opened again".into())));
 }
 
 #[test]

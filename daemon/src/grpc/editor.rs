@@ -130,8 +130,9 @@ impl Session {
                 () = self.sender.closed() => Next::End,
                 told = told.message() => match told {
                     Ok(Some(v1::AttachRequest { message })) => self.take(message).await,
-                    // It has gone, orderly or not.
-                    Ok(None) | Err(_) => Next::End,
+                    Ok(None) => Next::End,
+                    // It has gone, or sent what cannot be read, such as a message that is too large.
+                    Err(status) => self.end(status).await,
                 },
                 question = questions.recv() => match question {
                     Some(ToEditor::Asked { id, question, timeout }) => {

@@ -5,16 +5,16 @@ use similar::{DiffOp, TextDiff};
 
 use super::PlannedFile;
 use crate::diff::SEARCH_TIME_MAX;
-use crate::text;
 
 // === impl PlannedFile ===
 
 impl PlannedFile {
     /// Returns the change as edits that do not touch each other, from the first line on. Their
-    /// places are those of the text before all of them. None where a side is missing or not text.
+    /// places are those of the text before all of them, in which a byte-order mark is a character
+    /// like any other: whoever holds the text holds the mark. None where a side is missing or not
+    /// text.
     pub fn text_edits(&self) -> Option<Vec<TextEdit>> {
-        let decode = |bytes: &Option<Vec<u8>>| text::decode(bytes.as_deref()?).ok();
-        Some(between(&decode(&self.old)?.text, &decode(&self.new)?.text))
+        Some(between(self.text_before()?, self.text_after()?))
     }
 
     /// Returns the content before, where it is text.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use moss_sdk::RelPath;
 use moss_sdk::edit::{ChangeSet, Retention, Splice};
+use moss_sdk::editor::{Position, Span, TextEdit};
 use moss_sdk::file::{Content, LineWindow};
 use moss_workspace::{Buffers, Error, Plan, hash, recover};
 
@@ -86,6 +87,36 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
     let of_file = fixture.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
     assert_eq!(of_file.files()[0].after, planned.files()[0].after);
     assert_ne!(of_file.digest(), planned.digest());
+}
+
+#[test]
+fn file_that_an_editor_holds_by_the_time_of_the_commit_is_left_alone() {
+    let fixture = Fixture::new();
+    fixture.put("a", "one\n");
+    fixture.put("b", "one\n");
+    let changes = vec![write("a", b"one\n", "two\n"), write("b", b"one\n", "two\n")];
+    let planned = fixture.workspace.plan(&ChangeSet { changes }).unwrap();
+    let held = held("b", "one and more\n");
+    let committed = fixture.workspace.commit_over(&planned, &fixture.history, &origin(""), &held);
+    assert!(matches!(committed, Err(Error::Unsaved { .. })), "{committed:?}");
+    assert_eq!((fixture.get("a"), fixture.get("b")), (b"one\n".to_vec(), b"one\n".to_vec()));
+    assert!(fixture.history.get(1).is_err());
+    fixture.workspace.commit(&planned, &fixture.history, &origin("")).unwrap();
+    assert_eq!(fixture.get("b"), b"two\n");
+}
+
+#[test]
+fn edits_of_a_buffer_count_its_byte_order_mark() {
+    let fixture = Fixture::new();
+    fixture.put("a", "disk");
+    let text = "\u{feff}abc";
+    let change = edit("a", hash(text.as_bytes()), vec![first(3, "abX")]);
+    let planned = plan(&fixture, change, &held("a", text)).unwrap();
+    let file = &planned.files()[0];
+    assert_eq!(file.text_after(), Some("\u{feff}abX"));
+    let edits = file.text_edits().unwrap();
+    let whole = Span { start: Position::default(), end: Position { line: 0, character: 4 } };
+    assert_eq!(edits, [TextEdit { span: whole, text: "\u{feff}abX".into() }]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use moss_workspace::{Origin, Plan};
 
 use super::Effects;
 use crate::change::Status;
+use crate::state::WorkspaceState;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
 pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
@@ -62,14 +63,14 @@ impl Effects {
         self.check_saved(plan)?;
         let workspace = &self.scope.call.workspace;
         let origin = self.origin(undo_of);
-        let committed =
-            workspace.files.commit(plan, &workspace.history, &origin).map_err(|error| {
-                let error = ToolError::from(error);
-                if error.code == ErrorCode::Conflict {
-                    self.mark(Status::Conflict);
-                }
-                error
-            })?;
+        let WorkspaceState { files, history, editors, .. } = &**workspace;
+        let committed = files.commit_over(plan, history, &origin, &**editors).map_err(|error| {
+            let error = ToolError::from(error);
+            if error.code == ErrorCode::Conflict {
+                self.mark(Status::Conflict);
+            }
+            error
+        })?;
         Ok(self.committed(plan, committed.number))
     }
 

@@ -72,6 +72,8 @@ pub(super) fn diagnostics(said: Vec<v1::Diagnostic>) -> Vec<Diagnostic> {
         .map(|mut one| {
             for text in [&mut one.message, &mut one.source, &mut one.code] {
                 text.truncate(text.floor_char_boundary(DIAGNOSTIC_BYTES_MAX));
+                // What is cut off must not stay in memory.
+                text.shrink_to_fit();
             }
             Diagnostic {
                 span: one.range.as_ref().map(span).unwrap_or_default(),
