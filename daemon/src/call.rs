@@ -172,7 +172,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     record::started(&scope).await?;
     scope.events.send(Event::Started { call_id: scope.call_id.clone() }).await;
     let effects = Arc::new(Effects::new(Arc::clone(&scope)));
-    let default = Duration::from_millis(scope.daemon.config.calls.timeout_ms);
+    let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);
     let latest = started + default;
     let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
     let result = tokio::select! {
@@ -245,7 +245,7 @@ async fn attempt(
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     effects.permit_call(entry, &arguments).await?;
     scope.take_place().await?;
-    let bytes_max = scope.daemon.config.calls.output_bytes_max;
+    let bytes_max = scope.daemon.config().calls.output_bytes_max;
     let result = run(scope, effects, entry, arguments).await;
     Ok(result.and_then(|output| check_output(entry, &output, bytes_max)))
 }

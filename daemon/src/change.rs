@@ -22,6 +22,8 @@ pub struct FileChange {
     pub before: Option<ContentHash>,
     /// The content after; none where there is no file.
     pub after: Option<ContentHash>,
+    /// Whether it is a change of what an editor holds and has not saved.
+    pub unsaved: bool,
 }
 
 /// What became of a change.
@@ -79,6 +81,7 @@ impl FileChange {
             lines_removed: file.removed as u64,
             before: file.before,
             after: file.after,
+            unsaved: file.unsaved,
         }
     }
 }

@@ -143,6 +143,50 @@ enum Take {
     Bound,
 }
 
+/// Sections and values whose change holds at once. The others are read at the start.
+const LIVE: &[&str] = &[
+    "calls.timeout_ms",
+    "calls.output_bytes_max",
+    "calls.diff_bytes_max",
+    "calls.events_max",
+    "answers.session",
+    "answers.always",
+    "answers.session_hours",
+    "answers.always_days",
+    "answers.answers_max",
+    "editors.answer_ms",
+    "editors.clarify_ms",
+    "plugins.component_bytes_max",
+    "plugins.plugins_max",
+    "shutdown.grace_ms",
+];
+
+impl Config {
+    /// Takes over what may change while the daemon runs. Returns the result, and the values that wait
+    /// for the next start.
+    pub fn renewed(&self, read: &Self) -> (Self, Vec<String>) {
+        let as_table = |config: &Self| Table::try_from(config).expect("every value is plain");
+        let (mut table, read) = (as_table(self), as_table(read));
+        let mut waiting = Vec::new();
+        for (section, values) in read {
+            let (Value::Table(values), Some(Value::Table(known))) =
+                (values, table.get_mut(&section))
+            else {
+                continue;
+            };
+            for (key, value) in values {
+                let name = format!("{section}.{key}");
+                if LIVE.contains(&name.as_str()) {
+                    known.insert(key, value);
+                } else if known.get(&key) != Some(&value) {
+                    waiting.push(name);
+                }
+            }
+        }
+        (table.try_into().expect("keys and types are the same"), waiting)
+    }
+}
+
 /// Puts the values of `changes` into `table`, section by section.
 fn merge(table: &mut Table, changes: Table, take: Take) -> Result<(), String> {
     for (section, values) in changes {
@@ -228,6 +272,26 @@ mod tests {
         assert_eq!(resolve("[answers]\nalways = true", forbids), (true, false));
         assert_eq!(resolve("[answers]\nsession = false", forbids), (false, false));
         assert_eq!(resolve(forbids, "[answers]\nalways = true"), (true, false));
+    }
+
+    #[test]
+    fn what_cannot_change_in_a_running_daemon_waits() {
+        let before = Config::default();
+        let text = "[calls]\ntimeout_ms = 5\nrunning_max = 3\n[grpc]\nstreams_max = 2";
+        let read = Config::resolve(source(text), None).unwrap();
+        let (after, waiting) = before.renewed(&read);
+        assert_eq!(
+            (after.calls.timeout_ms, after.calls.running_max),
+            (5, before.calls.running_max)
+        );
+        assert_eq!(waiting, ["calls.running_max", "grpc.streams_max"]);
+        assert_eq!(before.renewed(&before), (before.clone(), Vec::new()));
+        // What holds at once is there.
+        let tables = Table::try_from(&before).unwrap();
+        for name in LIVE {
+            let (section, key) = name.split_once('.').unwrap();
+            assert!(tables[section].get(key).is_some(), "{name}");
+        }
     }
 
     #[test]

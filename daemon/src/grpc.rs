@@ -72,7 +72,7 @@ where
     use v1::status_service_server::StatusServiceServer;
     use v1::tool_service_server::ToolServiceServer;
 
-    let limits = &daemon.config.grpc;
+    let limits = daemon.config().grpc.clone();
     macro_rules! service {
         ($server:ident, $implementation:expr) => {
             $server::new($implementation)
@@ -99,7 +99,7 @@ where
         .http2_keepalive_timeout(Some(Duration::from_millis(limits.keepalive_timeout_ms)))
         .accept_http1(false)
         .layer(DeadlineLayer)
-        .layer(AuthLayer::new(access))
+        .layer(AuthLayer::new(access, Arc::clone(&daemon)))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))

@@ -71,7 +71,7 @@ pub async fn serve(
     for socket in sockets {
         let access = socket.access(&credentials);
         let count = daemon.metrics.connections(socket.transport());
-        let connections = listener::accept(socket, daemon.config.grpc.connections_max, count);
+        let connections = listener::accept(socket, daemon.config().grpc.connections_max, count);
         let stopped = stop.clone().cancelled_owned();
         servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
     }
@@ -104,7 +104,7 @@ pub async fn serve(
 async fn drain(daemon: &state::Daemon) {
     daemon.draining.cancel();
     daemon.tasks.close();
-    let grace = Duration::from_millis(daemon.config.shutdown.grace_ms);
+    let grace = Duration::from_millis(daemon.config().shutdown.grace_ms);
     if tokio::time::timeout(grace, daemon.tasks.wait()).await.is_err() {
         tracing::warn!(running = daemon.permits.running(), "cancelling calls that still run");
         daemon.stopping.cancel();

@@ -183,11 +183,11 @@ async fn arrive(
             Some(Connection::new(Box::new(stream), Peer::new(true), place))
         }
         (Accepted::Tcp(stream), Some(tls)) => {
-            let peer = stream.peer_addr().ok();
+            let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
             match tcp::shake_hands(stream, tls).await {
                 Ok(stream) => Some(Connection::new(Box::new(stream), Peer::new(true), place)),
                 Err(error) => {
-                    tracing::info!(?peer, %error, "a client did not agree on encryption");
+                    tracing::info!(peer, %error, "a client did not agree on encryption");
                     None
                 }
             }

@@ -38,6 +38,7 @@ pub struct Metrics {
     pending: Gauge,
     connections: Family<TransportLabel, Gauge>,
     refused: Family<TransportLabel, Counter>,
+    unknown_credentials: Counter,
     plugins: Family<StateLabel, Gauge>,
 }
 
@@ -94,6 +95,7 @@ impl Default for Metrics {
             pending: Gauge::default(),
             connections: Family::default(),
             refused: Family::default(),
+            unknown_credentials: Counter::default(),
             plugins: Family::default(),
         };
         metrics.register();
@@ -120,6 +122,8 @@ impl Metrics {
         registry.register("connections", "Connections that are open", self.connections.clone());
         let help = "Connections that were closed at once, because there were too many";
         registry.register("connections_refused", help, self.refused.clone());
+        let help = "Requests without a credential that is known";
+        registry.register("unauthenticated_requests", help, self.unknown_credentials.clone());
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
     }
 
@@ -140,6 +144,11 @@ impl Metrics {
     /// Counts a change set that was committed.
     pub fn committed(&self) {
         self.commits.inc();
+    }
+
+    /// Counts a request without a credential that is known.
+    pub fn unauthenticated(&self) {
+        self.unknown_credentials.inc();
     }
 
     /// Returns what counts the connections of a kind of socket.

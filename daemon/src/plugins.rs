@@ -154,7 +154,7 @@ impl Plugins {
     /// another grant, limit or setting, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
         let mut listed: Vec<Listed> = self.lists.entries().collect();
-        let plugins_max = self.daemon.config.plugins.plugins_max;
+        let plugins_max = self.daemon.config().plugins.plugins_max;
         let left_out = listed.len().saturating_sub(plugins_max);
         if left_out > 0 && left_out != self.left_out {
             tracing::warn!(left_out, plugins_max, "too many plugins: the last are left out");
@@ -196,7 +196,7 @@ impl Plugins {
             return Vec::new();
         }
         let engine = self.engine().await;
-        let bytes_max = self.daemon.config.plugins.component_bytes_max;
+        let bytes_max = self.daemon.config().plugins.component_bytes_max;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
         let start = |slot: &Slot| {
@@ -216,7 +216,7 @@ impl Plugins {
             return Ok(engine.clone());
         }
         let options = EngineOptions {
-            calls_max: u32::try_from(self.daemon.config.calls.running_max).unwrap_or(u32::MAX),
+            calls_max: u32::try_from(self.daemon.config().calls.running_max).unwrap_or(u32::MAX),
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };

@@ -2,7 +2,8 @@
 //! read again, checked, and put in force as a whole. What is broken leaves in force what was there
 //! before, and says where it is broken.
 //!
-//! Limits (`config.toml`) are read at start only.
+//! Of the limits (`config.toml`) those change that can; the others wait for the next start, and the
+//! status says which.
 
 mod trail;
 mod watch;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use self::watch::{Group, Watch};
+use crate::config::Config;
 use crate::plugins::Plugins;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
@@ -27,8 +29,56 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
     tokio::select! {
         () = daemon.draining.cancelled() => {}
         () = watch.run() => {}
+        () = follow_configuration(&daemon, &watch) => {}
         () = follow_policies(&daemon, &watch) => {}
         () = follow_plugins(&daemon, &watch) => {}
+    }
+}
+
+/// Keeps the limits up with their files.
+async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
+    let mut rounds = watch.subscribe();
+    loop {
+        rounds.borrow_and_update();
+        let (daemon, watch) = (Arc::clone(daemon), Arc::clone(watch));
+        let looked = spawn_blocking(move || {
+            watch.follow(Group::Configuration, start::config_files(&daemon.setup).to_vec());
+            reload_configuration(&daemon);
+        });
+        if let Err(error) = looked.await {
+            tracing::error!(%error, "the limits stay as they are; this is a defect of moss");
+        }
+        if rounds.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn reload_configuration(daemon: &Daemon) {
+    let before = daemon.config();
+    let (after, problem) = match start::configuration(&daemon.setup) {
+        Err(error) => {
+            let held = "the limits that were in force stay so until it is mended";
+            (Config::clone(&before), format!("{error}; {held}"))
+        }
+        Ok(read) => {
+            let (after, waiting) = before.renewed(&read);
+            let problem = match waiting.as_slice() {
+                [] => String::new(),
+                waiting => format!("restart the daemon to change {}", waiting.join(", ")),
+            };
+            (after, problem)
+        }
+    };
+    if after != **before {
+        daemon.replace_config(after);
+        tracing::info!("the limits were read again");
+    }
+    if **daemon.config_problem.load() != problem {
+        if !problem.is_empty() {
+            tracing::warn!(problem, "not all of the configuration is in force");
+        }
+        daemon.config_problem.store(Arc::new(problem));
     }
 }
 

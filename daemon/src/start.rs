@@ -111,15 +111,20 @@ pub fn configuration(setup: &Setup) -> Result<Config, ConfigError> {
         read_own(file, must_exist)
             .map_err(|message| ConfigError::Invalid { file: file.to_owned(), message })
     };
-    let user_file =
-        setup.config_file.clone().unwrap_or_else(|| setup.dirs.config.join("config.toml"));
+    let [user_file, admin_file] = config_files(setup);
     let user = read(&user_file, setup.config_file.is_some())?;
-    let admin_file = setup.dirs.admin.join("config.toml");
     let admin = read(&admin_file, false)?;
     Config::resolve(
         user.as_deref().map(|text| ConfigSource { file: &user_file, text }),
         admin.as_deref().map(|text| ConfigSource { file: &admin_file, text }),
     )
+}
+
+/// Returns where the configuration of the user and of the admin is, or would be.
+pub fn config_files(setup: &Setup) -> [PathBuf; 2] {
+    let named = setup.config_file.clone();
+    let user = named.unwrap_or_else(|| setup.dirs.config.join("config.toml"));
+    [user, setup.dirs.admin.join("config.toml")]
 }
 
 fn open_workspace(

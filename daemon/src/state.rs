@@ -32,8 +32,9 @@ const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 /// A running daemon.
 #[derive(Debug)]
 pub struct Daemon {
-    /// Every limit.
-    pub config: Config,
+    config: ArcSwap<Config>,
+    /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
+    pub config_problem: ArcSwap<String>,
     /// Open questions.
     pub confirmations: Arc<Confirmations>,
     /// Places for running calls.
@@ -133,7 +134,8 @@ impl Daemon {
                 .into_iter()
                 .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
                 .collect(),
-            config,
+            config: ArcSwap::from_pointee(config),
+            config_problem: ArcSwap::default(),
         })
     }
 
@@ -180,6 +182,17 @@ impl Daemon {
         };
         // After that the call says what it finds.
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
+    }
+
+    /// Returns every limit as it is now.
+    pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
+        self.config.load()
+    }
+
+    /// Puts other limits in force.
+    pub fn replace_config(&self, config: Config) {
+        self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
+        self.config.store(Arc::new(config));
     }
 
     /// Returns the workspaces, by root directory.

@@ -23,6 +23,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A visitor that has been round, and what became of its walk.
 pub type Visit = (Box<dyn TextVisitor>, Visited);
 
+/// Work for a thread of its own; what it returns has lost its type.
+pub type Work = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+
 /// A handle on what the host does for one call. Cheap to clone.
 #[derive(Clone)]
 pub struct Context(Arc<dyn Host>);
@@ -130,6 +133,10 @@ pub trait Host: Files {
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
 
+    /// Does work that takes long and waits for nothing, on a thread where it holds up no other
+    /// call. [`Context::compute`] does so with its type.
+    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>>;
+
     /// Tells whoever watches the call how far it is.
     fn progress(&self, progress: Progress);
 
@@ -172,6 +179,19 @@ impl Context {
     /// Wraps the host's side of one call.
     pub fn new(host: Arc<dyn Host>) -> Self {
         Self(host)
+    }
+
+    /// Does work that takes long as [`Host::compute_untyped`] does, and returns what it returns.
+    ///
+    /// # Errors
+    ///
+    /// `Internal` where the work panics: a defect.
+    pub async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let value = self.compute_untyped(Box::new(move || Box::new(work()))).await?;
+        Ok(*value.downcast::<T>().expect("a host returns what the work returned"))
     }
 
     /// Walks over texts as [`Files::visit_texts`] does, and returns the visitor as what it is.

@@ -4,6 +4,7 @@
 //! It knows UTF-8 with and without a byte-order mark; everything else is binary. It has no policy
 //! and asks nobody. It never touches the machine it runs on.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +15,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::context::{
-    Applied, BoxFuture, Context, Editors, Files, Host, Progress, TextVisitor, Visit,
+    Applied, BoxFuture, Context, Editors, Files, Host, Progress, TextVisitor, Visit, Work,
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
@@ -259,6 +260,11 @@ impl Host for MemoryHost {
         let has_more = changes.len() > query.changes_max;
         changes.truncate(query.changes_max);
         Box::pin(async move { Ok(Past { changes, has_more }) })
+    }
+
+    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
+        let value = work();
+        Box::pin(async { Ok(value) })
     }
 
     fn progress(&self, _: Progress) {}

@@ -131,3 +131,20 @@ async fn what_cannot_be_served_of_what_was_passed_is_named() {
         assert!(ended.stderr.contains(word), "`{word}` is not in {}", ended.stderr);
     }
 }
+
+#[tokio::test]
+async fn a_daemon_does_not_take_the_socket_of_a_supervisor_away() {
+    let site = Site::new();
+    let socket = site.outside("run/passed.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let listen = format!("unix:{}", socket.display());
+    let ended = site.run(&["serve", "--listen", &listen]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("another daemon listens on"), "{}", ended.stderr);
+    assert!(socket.exists());
+    // What nobody listens on any more is taken over.
+    drop(listener);
+    let mut command = site.command(["serve", "--listen", &listen, "--workspace"]);
+    command.arg(site.workspace());
+    Daemon::start(command, &socket, &site.state()).stop();
+}

@@ -230,37 +230,37 @@ async fn confirmations_are_answered_in_the_editor() {
 }
 
 #[tokio::test]
-async fn an_answer_that_an_editor_gives_for_always_is_remembered() {
+async fn answer_that_lasts_is_given_in_the_editor() {
     let site = Site::new();
     let (_daemon, caller, approver) = served(&site).await;
     let mut editor = Editor::attach(&approver, "Code").await;
-    site.write("a.txt", "1\n");
-    let edit = |old: &str, new: &str| json!({"path": "a.txt", "oldText": old, "newText": new});
-    let waits = start(&caller, "replace_text", edit("1", "2"));
-    let (id, question) = editor.question().await;
-    let Question::Confirmation(asked) = question else { panic!("{question:?}") };
-    let answer = |remember: &str| {
-        v1::editor_answer::Answer::Confirmation(v1::ConfirmationAnswer {
-            verdict: v1::Verdict::Approve.into(),
-            digest: asked.digest.clone(),
-            remember: remember.to_owned(),
-            ..v1::ConfirmationAnswer::default()
-        })
+    let asked = async |editor: &mut Editor| match editor.question().await {
+        (_, Question::Confirmation(asked)) => asked,
+        other => panic!("{other:?}"),
     };
-    editor.answer(&id, answer(&"0".repeat(64))).await;
+    let edit = |old: &str, new: &str| json!({"path": "a.rs", "oldText": old, "newText": new});
+    let waits = start(&caller, "replace_text", edit("two", "zwei"));
+    let question = asked(&mut editor).await;
+    let always = v1::AnswerScope::Always;
+    let offer = question.offers.iter().find(|offer| offer.scope() == always).unwrap();
+    assert!(offer.rule_toml.contains("a.rs"), "{}", offer.rule_toml);
+    // What was not offered is not remembered, and the question stays open.
+    editor.resolve_as(&question, v1::Verdict::Approve, &"0".repeat(64)).await;
     let Some(v1::attach_response::Message::Problem(problem)) = editor.next().await.unwrap() else {
         panic!("no problem")
     };
-    assert_eq!(problem.code, "answer_not_offered");
-    let offer = asked.offers.last().unwrap();
-    assert_eq!(offer.scope(), v1::AnswerScope::Always);
-    editor.answer(&id, answer(&offer.digest)).await;
-    assert_eq!(editor.over().await, (id, v1::QuestionEnd::Answered));
-    assert_eq!(output(&waits.await.unwrap().unwrap())["applied"], true);
-    // The next one is not asked about.
-    let done = start(&caller, "replace_text", edit("2", "3")).await.unwrap().unwrap();
-    assert_eq!(output(&done)["applied"], true);
-    assert_eq!(site.read("a.txt"), "3\n");
+    assert_eq!(problem.code, "not_offered");
+    editor.resolve_as(&question, v1::Verdict::Approve, &offer.digest).await;
+    assert_eq!(editor.over().await.1, v1::QuestionEnd::Answered);
+    waits.await.unwrap().unwrap();
+    // The same tool on the same file asks no more; another file still does.
+    let again = caller.done("replace_text", edit("zwei", "drei")).await;
+    assert_eq!(again["applied"], true);
+    let create = json!({"path": "b.rs", "content": "new"});
+    let waits = start(&caller, "create_file", create);
+    let question = asked(&mut editor).await;
+    editor.resolve(&question, v1::Verdict::Deny).await;
+    assert!(waits.await.unwrap().is_err());
 }
 
 #[tokio::test]

@@ -39,6 +39,9 @@ pub(crate) fn check(site: &Site, driver: impl FnOnce(&Site) -> Command) {
     let of_buffer = asked[2].as_str().unwrap();
     assert!(of_buffer.contains("-last\n") && of_buffer.contains("+end\n"), "{of_buffer}");
     assert_eq!(asked.len(), 3);
-    assert_eq!(ended.stderr, "");
+    // Runtimes may have warnings of their own.
+    for trouble in ["Traceback", "detached", "moss:"] {
+        assert!(!ended.stderr.contains(trouble), "{}", ended.stderr);
+    }
     daemon.stop();
 }

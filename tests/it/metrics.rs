@@ -61,6 +61,9 @@ async fn calls_answers_commits_and_connections_are_counted() {
         .call(refusing("create_file", json!({"path": "b.txt", "content": ""})))
         .await
         .unwrap_err();
+    let nobody = daemon.connect(Some("x")).await;
+    nobody.call(call("read_file", json!({"path": "a.txt"}))).await.unwrap_err();
+    drop(nobody);
     let create = waiting("create_file", json!({"path": "c.txt", "content": "x\n"}));
     let mut events = caller.stream(create).await.unwrap();
     let question = events.question().await;
@@ -82,18 +85,17 @@ async fn calls_answers_commits_and_connections_are_counted() {
         ("moss_confirmations_pending", 0.0),
         ("moss_confirmations_total{answer=\"approved\"}", 1.0),
         ("moss_commits_total", 1.0),
-        ("moss_connections{transport=\"unix\"}", 2.0),
+        ("moss_unauthenticated_requests_total", 1.0),
         ("moss_plugins{state=\"ready\"}", 0.0),
         ("moss_build_info{version=\"0.1.0\"}", 1.0),
     ] {
         assert_eq!(number(&text, line), Some(expected), "{line} in {text}");
     }
     assert!(!text.contains("canary") && !text.contains(".txt"), "{text}");
+    let connections = || number(&scrape(&daemon), "moss_connections{transport=\"unix\"}");
+    until("theirs are left", async || connections() == Some(2.0)).await;
     drop((caller, approver));
-    until("the connections are gone", async || {
-        number(&scrape(&daemon), "moss_connections{transport=\"unix\"}") == Some(0.0)
-    })
-    .await;
+    until("the connections are gone", async || connections() == Some(0.0)).await;
     daemon.stop();
 }
 

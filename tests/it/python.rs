@@ -98,3 +98,37 @@ fn a_python_client_calls_confirms_and_undoes() {
     assert_eq!(report["late"], json!({"code": "DEADLINE_EXCEEDED", "exists": true}));
     assert_eq!(site.read("greeting.txt"), "hello world\n");
 }
+
+#[test]
+fn the_channel_of_the_guide_reaches_an_encrypted_port() {
+    let mut site = Site::new();
+    let certificates = site.outside("certs");
+    let made = site.run(&["certificate", "new", "--dir", certificates.to_str().unwrap()]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let at = |name: &str| certificates.join(name).display().to_string();
+    site.argument("--listen").argument("tcp:127.0.0.1:0");
+    for (option, name) in [
+        ("--token-file", "caller.token"),
+        ("--tls-cert", "server.crt"),
+        ("--tls-key", "server.key"),
+        ("--tls-ca", "ca.crt"),
+    ] {
+        site.argument(option).argument(&at(name));
+    }
+    let daemon = site.serve();
+    let guide = tests().join("../docs/admins.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let (_, code) = guide.split_once("\n```python\n").expect("the guide has code");
+    let (code, _) = code.split_once("\n```").expect("the code ends");
+    let code = code.replace("build.example:4333", &format!("127.0.0.1:{}", daemon.port()));
+    // Health in a form that needs no stubs: an empty message asks for all of the daemon.
+    let asking = "
+check = channel.unary_unary('/grpc.health.v1.Health/Check')
+print(check(b'', timeout=60).hex())
+";
+    let mut command = Command::new(std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON));
+    command.args(["-B", "-c", &(code + asking)]).current_dir(certificates.parent().unwrap());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = Ended::of(&mut command);
+    assert_eq!((ended.code, ended.stdout.trim()), (Some(0), "0801"), "{}", ended.stderr);
+}

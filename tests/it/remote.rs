@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use moss_proto::v1;
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -12,7 +13,9 @@ use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::harness::{BOUND, Client, Daemon, Ended, Site, call, reason, until, waiting, within};
+use crate::harness::{
+    BOUND, Client, Daemon, Ended, Site, binary, call, reason, until, waiting, within,
+};
 
 const TOKEN: &str = "c0ffee1234567890c0ffee1234567890";
 const APPROVER_TOKEN: &str = "deadbeef1234567890deadbeef123456";
@@ -381,7 +384,7 @@ fn certificates_that_expired_are_refused_on_both_sides() {
     let outdated = outdated(&site);
     site.argument("--listen").argument("tcp:127.0.0.1:0");
     let mut refused = site.serve_command();
-    refused.args(outdated.server(false)).stderr(std::process::Stdio::piped());
+    refused.args(outdated.server(false)).stderr(Stdio::piped());
     let ended = Ended::of(&mut refused);
     assert_refused(&ended, 1, &["server.crt", "expired at 2001-01-01", "moss certificate new"]);
 
@@ -418,12 +421,47 @@ fn keys_and_certificates_that_do_not_serve_are_named() {
         let mut command = site.serve_command();
         command.args(["--listen", "tcp:127.0.0.1:0", "--token-file", &token]);
         command.args(["--tls-cert", cert, "--tls-key", key]);
-        let ended = Ended::of(command.stderr(std::process::Stdio::piped()));
+        let ended = Ended::of(command.stderr(Stdio::piped()));
         assert_refused(&ended, 1, &[word]);
     }
     let again =
         site.run(&["certificate", "new", "--dir", site.outside("certificates").to_str().unwrap()]);
     assert_refused(&again, 1, &["nothing is overwritten"]);
+}
+
+#[test]
+fn what_certificate_new_prints_is_all_that_is_needed() {
+    let site = Site::new();
+    let directory = site.outside("somebody's certificates");
+    let made = site.run(&["certificate", "new", "--dir", directory.to_str().unwrap()]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    // As somebody copies them, with the program and a port that is free.
+    let printed = |word: &str, port: &str| {
+        let (_, rest) = made.stdout.split_once(&format!("\n  moss {word} ")).unwrap();
+        let lines = rest.split("\n\n").next().unwrap().replace(":4333", &format!(":{port}"));
+        let mut command = Command::new("sh");
+        let moss = site.command(std::iter::empty::<&str>());
+        command.env_clear().envs(moss.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.current_dir(site.workspace()).args(["-c", &format!("exec \"$0\" {word} {lines}")]);
+        command.arg(binary()).stdin(Stdio::null());
+        command
+    };
+    let daemon = Daemon::start(printed("serve", "0"), &site.socket(), &site.state());
+    let mut tools = printed("tools", &daemon.port().to_string());
+    let ended = Ended::of(tools.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("read_file"), "{ended:?}");
+    daemon.stop();
+}
+
+#[test]
+fn what_is_for_ports_only_is_noted_without_one() {
+    let mut site = Site::new();
+    let token = secret(&site, "token", TOKEN);
+    site.argument("--token-file").argument(&token);
+    let daemon = site.serve();
+    assert!(daemon.log().contains("no port is opened"), "{}", daemon.log());
+    daemon.stop();
 }
 
 #[tokio::test]
@@ -462,6 +500,40 @@ async fn who_says_nothing_keeps_nobody_out() {
         }
         daemon.stop();
     }
+}
+
+#[test]
+fn what_is_neither_tls_nor_grpc_does_no_harm() {
+    let garbage: Vec<u8> =
+        (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let hello = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc\x03\x03".as_slice();
+    for is_encrypted in [false, true] {
+        let (site, certificates) = encrypted(false);
+        let site = if is_encrypted { site } else { on_loopback() };
+        let daemon = site.serve();
+        for bytes in
+            [b"GET / HTTP/1.1\r\nHost: moss\r\n\r\n".as_slice(), b"", b"\0", hello, &garbage]
+        {
+            let mut stream = TcpStream::connect(("127.0.0.1", daemon.port())).unwrap();
+            stream.set_read_timeout(Some(BOUND)).unwrap();
+            // The daemon may hang up before it has read everything.
+            let _ = stream.write_all(bytes);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = stream.read_to_end(&mut Vec::new());
+        }
+        let token = vec!["--token-file".to_owned(), site.outside("token").display().to_string()];
+        let remote = if is_encrypted { certificates.client(None) } else { token };
+        assert_eq!(run(&site, &daemon, &remote, &READ).code, Some(0));
+        daemon.stop();
+    }
+}
+
+#[test]
+fn a_name_that_means_this_machine_is_loopback() {
+    let mut site = Site::new();
+    let token = secret(&site, "token", TOKEN);
+    site.argument("--listen").argument("tcp:localhost:0").argument("--token-file").argument(&token);
+    site.serve().stop();
 }
 
 #[tokio::test]

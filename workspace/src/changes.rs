@@ -136,6 +136,10 @@ impl Plan {
                 Retention::Permanent => b"permanent",
             });
         }
+        // Not the same effect as the same change of the file; all files are, or none is.
+        if self.is_unsaved() {
+            field(b"unsaved");
+        }
         ContentHash::from_bytes(hasher.finalize().into())
     }
 }

@@ -109,6 +109,8 @@ pub struct HistoryFile {
     pub removed: usize,
     /// Whether the contents are no longer held.
     pub forgotten: bool,
+    /// Whether an editor did it in a buffer that was not saved.
+    pub unsaved: bool,
 }
 
 /// Bytes of another program that a commit found in its way and could not leave in place.

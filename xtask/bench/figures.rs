@@ -42,7 +42,7 @@ const DELETE: Call = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_str
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
     eprintln!("measuring; this takes about a minute");
     let (daemon, caller) = Server::daemon(place).await?;
-    plugins(&caller).await?;
+    ready(&caller).await?;
     let idle = daemon.resident_bytes()?;
     for number in 0..MEMORY_CALLS {
         one(&caller, READ, number).await?;
@@ -132,7 +132,7 @@ async fn one(
 }
 
 /// Waits until every plugin is ready.
-async fn plugins(caller: &Caller) -> Result<()> {
+pub(crate) async fn ready(caller: &Caller) -> Result<()> {
     let started = Instant::now();
     while !caller.plugins_are_ready().await? {
         if started.elapsed() > PLUGINS_WAIT_MAX {
@@ -173,6 +173,6 @@ async fn start(place: &Place) -> Result<Figure> {
     Ok(Figure { name: "start to first answer", value, baseline: None, target: Some("< 100 ms") })
 }
 
-fn bytes(name: &'static str, bytes: u64) -> Figure {
+pub(crate) fn bytes(name: &'static str, bytes: u64) -> Figure {
     Figure { name, value: Value::Bytes(bytes), baseline: None, target: Some("< 60 MiB") }
 }

@@ -12,6 +12,7 @@
 mod bare;
 mod caller;
 mod figures;
+mod load;
 mod place;
 mod process;
 mod report;
@@ -20,6 +21,9 @@ mod timing;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "usage: bench-calls calls|load MOSS COMPONENTS DIRECTORY [SECONDS]; see `cargo \
+                     xtask bench`";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,13 +39,17 @@ async fn run(arguments: &[String]) -> Result<()> {
             let answers = answers.collect::<Result<_>>()?;
             bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
         }
-        [moss, components, directory] => {
+        [what, moss, components, directory, seconds @ ..] => {
             let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;
-            let figures = figures::measure(&place).await?;
+            let figures = match (what.as_str(), seconds) {
+                ("calls", []) => figures::measure(&place).await?,
+                ("load", [seconds]) => load::measure(&place, seconds.parse()?).await?,
+                _ => bail!(USAGE),
+            };
             report::print(&figures);
             Ok(())
         }
-        _ => bail!("usage: bench-calls MOSS COMPONENTS DIRECTORY; see `cargo xtask bench calls`"),
+        _ => bail!(USAGE),
     }
 }
 

@@ -13,13 +13,16 @@ const FILE_BYTES: usize = 16 << 10;
 /// Files of the directory whose words are counted.
 const TEXTS: usize = 8;
 
+/// Clients of a load, each with a file to edit.
+pub(crate) const CLIENTS: usize = 64;
+
 /// The policy under which edits of one file go through and deletions are refused.
 const POLICY: &str = r#"version = 1
 
 [[rule]]
 name = "edits"
 effects = ["write"]
-paths = ["src/edited.rs"]
+paths = ["src/edited*.rs"]
 decision = "allow"
 
 [[rule]]
@@ -71,7 +74,10 @@ impl Place {
             fs::create_dir_all(workspace.join("docs"))?;
             fs::create_dir(workspace.join(".git"))?;
             fs::create_dir(workspace.join("src"))?;
-            for name in ["src/read.rs", "src/edited.rs"] {
+            let edited = (0..CLIENTS).map(Self::edited);
+            for name in
+                ["src/read.rs", "src/edited.rs"].map(str::to_owned).into_iter().chain(edited)
+            {
                 fs::write(workspace.join(name), source())?;
             }
             for number in 0..TEXTS {
@@ -80,6 +86,11 @@ impl Place {
             }
         }
         Ok(())
+    }
+
+    /// The file that a client of a load edits.
+    pub(crate) fn edited(client: usize) -> String {
+        format!("src/edited-{client}.rs")
     }
 
     /// The workspace that the daemon serves.

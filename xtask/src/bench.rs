@@ -1,4 +1,5 @@
-//! `cargo xtask bench calls`: builds what is measured and the program that measures, then runs it.
+//! `cargo xtask bench calls` and `bench load`: build what is measured and the program that measures,
+//! then run it.
 
 use std::process::Command;
 
@@ -7,13 +8,27 @@ use anyhow::Result;
 use crate::layout::{Layout, Profile};
 use crate::{artifacts, child};
 
+/// How long the load lasts on either side, in seconds.
+const LOAD_SECONDS: &str = "60";
+
+/// Measures single calls.
 pub(crate) fn calls(layout: &Layout) -> Result<()> {
+    measure(layout, "calls", &[])
+}
+
+/// Measures many clients at once.
+pub(crate) fn load(layout: &Layout) -> Result<()> {
+    measure(layout, "load", &[LOAD_SECONDS])
+}
+
+fn measure(layout: &Layout, what: &str, arguments: &[&str]) -> Result<()> {
     artifacts::plugins(layout)?;
     artifacts::daemon(layout, Profile::Release)?;
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
     child::run(build.args(["--features", "bench", "--bin", "bench-calls"]))?;
     let mut measure = Command::new(layout.bench_calls());
-    measure.arg(layout.moss(Profile::Release)).arg(layout.components()).arg(&layout.target);
+    measure.arg(what).arg(layout.moss(Profile::Release)).arg(layout.components());
+    measure.arg(&layout.target).args(arguments);
     child::run(&mut measure)
 }

@@ -1,5 +1,5 @@
 //! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
-//! `bench calls`.
+//! `bench calls`, `bench load`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from the WASM target that rustup
@@ -42,7 +42,9 @@ usage:
   cargo xtask ci
       lint, then test
   cargo xtask bench calls
-      measure calls, edits, memory and start against bare baselines, in a release build";
+      measure calls, edits, memory and start against bare baselines, in a release build
+  cargo xtask bench load
+      64 clients that read, edit and call a plugin for a minute, then the same without moss";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -70,6 +72,7 @@ fn run(arguments: &[String]) -> Result<()> {
             test::run(&layout, &[])
         }
         ["bench", "calls"] => bench::calls(&layout),
+        ["bench", "load"] => bench::load(&layout),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

@@ -15,8 +15,8 @@ use crate::file_types::FileTypes;
 
 /// Most files of one result.
 const FILES_MAX: usize = 100;
-/// Most entries that one call looks at.
-const VISITED_MAX: usize = 200_000;
+/// Most entries that one call looks at: 200,000 files and their directories.
+const VISITED_MAX: usize = 300_000;
 
 /// Finds files of the workspace by name or path.
 ///
@@ -97,19 +97,24 @@ impl Tool for FileSearch {
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
         let options = ListOptions { recursive: true, entries_max: VISITED_MAX };
         let listing = cx.list(&RelPath::root(), options).await?;
+        let has_types = types.is_some();
         let mut files = listing.entries;
-        files.retain(|entry| {
-            let is_wanted = || types.as_ref().is_none_or(|types| types.admits(&entry.path));
-            entry.kind == EntryKind::File && is_wanted()
-        });
-        let files_searched = files.len();
-        let found = find(&query, files);
+        let (found, files_searched) = cx
+            .compute(move || {
+                files.retain(|entry| {
+                    let is_wanted = || types.as_ref().is_none_or(|types| types.admits(&entry.path));
+                    entry.kind == EntryKind::File && is_wanted()
+                });
+                let files_searched = files.len();
+                (find(&query, files), files_searched)
+            })
+            .await?;
         Ok(FileSearchOutput {
             total: found.total,
             files_searched,
             truncated: listing.truncated || found.total > found.files.len(),
             skipped: listing.skipped,
-            note: note(&found, listing.truncated, files_searched == 0 && types.is_some()),
+            note: note(&found, listing.truncated, files_searched == 0 && has_types),
             files: found.files.into_iter().map(FoundFile::from).collect(),
         })
     }

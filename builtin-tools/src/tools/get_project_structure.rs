@@ -8,7 +8,7 @@ mod tree;
 use std::collections::BTreeSet;
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Content, Entry, EntryKind, FileSnapshot, ListOptions, Skipped};
+use moss_sdk::file::{Content, Entry, EntryKind, FileSnapshot, ListOptions, Listing, Skipped};
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,6 @@ use self::tree::{Drawn, Tree};
 
 /// Most entries that one call looks at: 200,000 files and their directories.
 const VISITED_MAX: usize = 300_000;
-/// Most manifests of one result.
-const MANIFESTS_MAX: usize = 50;
 /// Most bytes of a manifest that is read.
 const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 /// Most entry points of one result.
@@ -92,6 +90,15 @@ struct Manifest {
     name: Option<String>,
 }
 
+/// What the names of entries tell.
+struct Survey {
+    listing: Listing,
+    drawn: Drawn,
+    files: u64,
+    directories: u64,
+    landmarks: Landmarks,
+}
+
 /// Paths of files that programs start in: those higher up first.
 type EntryPoints = BTreeSet<(usize, RelPath)>;
 
@@ -109,38 +116,46 @@ impl Tool for GetProjectStructure {
             true => Some(cx.list(&root, options(false)).await?.entries),
             false => None,
         };
-        let mut tree = Tree::new(&listing.entries, top.as_deref());
-        let landmarks = Landmarks::find(&listing.entries);
-        let mut starts: EntryPoints =
-            landmarks.starts.iter().map(|file| placed(file.path.clone())).collect();
+        let survey = cx.compute(move || Survey::new(listing, top.as_deref())).await?;
+        let Survey { listing, drawn, files, directories, landmarks } = survey;
+        let mut starts: EntryPoints = landmarks.starts.into_iter().map(placed).collect();
         let mut manifests = Vec::new();
-        for &(file, kind) in landmarks.manifests.iter().take(MANIFESTS_MAX) {
-            let facts = facts(&cx, file, kind).await?;
+        for (file, kind) in landmarks.manifests {
+            let facts = facts(&cx, &file, kind).await?;
             starts.extend(named_starts(&listing.entries, &file.path, kind, &facts.starts));
             let path = file.path.to_string();
             manifests.push(Manifest { path, kind: kind.name, name: facts.name });
         }
-        let Drawn { text, folded } = tree.draw();
-        let (manifests_total, entry_points_total) = (landmarks.manifests.len(), starts.len());
+        let entry_points_total = starts.len();
         let first = starts.into_iter().take(ENTRY_POINTS_MAX);
         Ok(ProjectStructure {
-            tree: text,
-            files: tree.files(),
-            directories: tree.directories(),
+            tree: drawn.text,
+            files,
+            directories,
             bytes: landmarks.bytes,
             languages: landmarks.languages,
             manifests,
-            manifests_total,
+            manifests_total: landmarks.manifests_total,
             entry_points: first.map(|(_, path)| path.to_string()).collect(),
             entry_points_total,
             tests: landmarks.tests,
             ci: landmarks.ci,
             documents: landmarks.documents,
-            folded,
+            folded: drawn.folded,
             truncated: listing.truncated,
             skipped: listing.skipped,
-            note: note(folded, listing.truncated),
+            note: note(drawn.folded, listing.truncated),
         })
+    }
+}
+
+impl Survey {
+    fn new(listing: Listing, top: Option<&[Entry]>) -> Self {
+        let mut tree = Tree::new(&listing.entries, top);
+        let drawn = tree.draw();
+        let (files, directories) = (tree.files(), tree.directories());
+        let landmarks = Landmarks::find(&listing.entries);
+        Self { listing, drawn, files, directories, landmarks }
     }
 }
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 /// Most entries of one result.
 const ENTRIES_MAX: usize = 1_000;
-/// Most entries that one call visits.
-const VISITED_MAX: usize = 200_000;
+/// Most entries that one call visits: 200,000 files and their directories.
+const VISITED_MAX: usize = 300_000;
 
 /// Lists the files and directories in a directory of the workspace, with size and time of last
 /// change.
@@ -123,10 +123,15 @@ impl Tool for ListDirectory {
         let options = ListOptions { recursive: self.recursive, entries_max: VISITED_MAX };
         let listing = cx.list(&path, options).await?;
         let mut entries = listing.entries;
-        entries.retain(|entry| filter.admits(entry));
-        entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
-        let total = entries.len();
-        entries.truncate(ENTRIES_MAX);
+        let (entries, total) = cx
+            .compute(move || {
+                entries.retain(|entry| filter.admits(entry));
+                entries.sort_by(|a, b| compare(a, b, self.sort_by, self.sort_order));
+                let total = entries.len();
+                entries.truncate(ENTRIES_MAX);
+                (entries, total)
+            })
+            .await?;
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,

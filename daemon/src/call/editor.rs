@@ -72,7 +72,7 @@ impl Editors for CallHost {
 
     fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let timeout = Duration::from_millis(self.scope.daemon.config.editors.clarify_ms);
+            let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
             let editors = &self.scope.call.workspace.editors;
             let question = Question::Clarify(query);
             let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
@@ -233,5 +233,5 @@ fn changed_since(file: &PlannedFile) -> ToolError {
 }
 
 fn answer_timeout(scope: &Scope) -> Duration {
-    Duration::from_millis(scope.daemon.config.editors.answer_ms)
+    Duration::from_millis(scope.daemon.config().editors.answer_ms)
 }

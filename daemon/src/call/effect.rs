@@ -228,7 +228,7 @@ impl Effects {
     ) -> Result<Applied, ToolError> {
         self.check_expected(&plan)?;
         self.check_buffers(&plan)?;
-        let diff_bytes_max = self.scope.daemon.config.calls.diff_bytes_max;
+        let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
         let changes = change::proposed(plan.files(), diff_bytes_max);
         let digest = plan.digest();
         {

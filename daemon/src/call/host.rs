@@ -1,8 +1,11 @@
 //! What a native tool sees of the world: files through the policy, effects through [`Effects`].
 
+use std::any::Any;
 use std::sync::Arc;
 
-use moss_sdk::context::{Applied, BoxFuture, Editors, Files, Host, Progress, TextVisitor, Visit};
+use moss_sdk::context::{
+    Applied, BoxFuture, Editors, Files, Host, Progress, TextVisitor, Visit, Work,
+};
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery};
@@ -273,6 +276,10 @@ impl Host for CallHost {
         let scope = Arc::clone(&self.scope);
         let look = move || super::past::look(&scope, &query);
         Box::pin(async move { self.scope.blocking(look).await? })
+    }
+
+    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
+        Box::pin(self.scope.blocking(work))
     }
 
     fn progress(&self, progress: Progress) {

@@ -80,11 +80,6 @@ pub(super) async fn answered(
     write(scope, event, Durability::Durable).await
 }
 
-/// Records that a lasting answer let something happen.
-pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
-    write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
-}
-
 /// Counts a call that ended, and tells of it where that is wanted. A name that is in no catalog is
 /// the caller's own text: it is left out.
 pub(super) fn counted(
@@ -103,6 +98,11 @@ pub(super) fn counted(
         let call_id = &scope.call_id;
         traces.call_ended(&Ended { call_id, tool, outcome, duration, parent });
     }
+}
+
+/// Records that a lasting answer let something happen.
+pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
+    write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
 }
 
 /// Records what was written and how the call ended.

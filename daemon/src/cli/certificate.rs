@@ -1,6 +1,6 @@
 //! `moss certificate`: certificates and a token for a daemon that listens on a port.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moss_daemon::certificates::{self, Certificates, CertificatesError, DAYS_DEFAULT, DAYS_MAX};
 use serde_json::json;
@@ -65,7 +65,7 @@ fn described(made: &Certificates, host: &str) -> String {
         false => format!("{host}:4333"),
     };
     let [authority, certificate, key, client_certificate, client_key, token] =
-        [authority, &server.0, &server.1, &client.0, &client.1, token].map(|path| path.display());
+        [authority, &server.0, &server.1, &client.0, &client.1, token].map(|path| word(path));
     format!(
         "made {authority}, {certificate}, {key}, {client_certificate}, {client_key}, {token}
 they hold until {until}
@@ -79,6 +79,13 @@ copy {authority}, {client_certificate}, {client_key} and {token} to the client, 
     --tls-ca {authority} --tls-cert {client_certificate} --tls-key {client_key}
 "
     )
+}
+
+/// A path as one word of a shell.
+fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 // === impl CliError ===

@@ -41,6 +41,9 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
             let _ = writeln!(shown, "{} {}", verb(change), bold(text::line(&change.path)));
         }
         shown.push_str(&diff::colored(&change.diff));
+        if change.unsaved {
+            let _ = writeln!(shown, "{}", yellow("not saved: its editor is asked to change it"));
+        }
         shown.push('\n');
     }
     shown

@@ -71,7 +71,14 @@ pub(super) async fn run(
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown()?;
     // Next: a second daemon is told so before it touches anything.
-    let guard = if needs_guard(&args.listen, &inherited) { remote.guard()? } else { None };
+    let guard = if needs_guard(&args.listen, &inherited) {
+        remote.guard()?
+    } else {
+        if !setup.secrets.is_empty() {
+            session.ui.note("no port is opened: the token and the certificates are for ports only");
+        }
+        None
+    };
     let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
     let endpoint = match &args.metrics {
         Some(host) => Some(endpoint::bind(host).await?),

@@ -29,6 +29,10 @@ fn described(status: &v1::GetStatusResponse) -> String {
         status.calls_queued,
         status.confirmations_pending,
     );
+    if !status.config_problem.is_empty() {
+        let problem = text::line(&status.config_problem);
+        let _ = writeln!(shown, "{} {problem}", yellow("warning:"));
+    }
     for workspace in &status.workspaces {
         let _ = writeln!(
             shown,

@@ -89,6 +89,7 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "lines_removed": change.lines_removed,
                 "hash_before": change.hash_before,
                 "hash_after": change.hash_after,
+                "unsaved": change.unsaved,
             })
         })
         .collect()
@@ -170,8 +171,8 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugins_failed": workspace.plugins_failed,
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
-                "answers_problem": workspace.answers_problem,
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
+                "answers_problem": workspace.answers_problem,
             })
         })
         .collect();
@@ -183,6 +184,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
         "calls_running": status.calls_running,
         "calls_queued": status.calls_queued,
         "confirmations_pending": status.confirmations_pending,
+        "config_problem": status.config_problem,
     })
 }
 

@@ -12,6 +12,7 @@ use moss_sdk::context::BoxFuture;
 
 use crate::caller::{Access, Role};
 use crate::listener::Peer;
+use crate::state::Daemon;
 
 /// The role that each method needs. A test holds the table to the descriptors: a method that is
 /// not here is refused to everybody.
@@ -41,13 +42,14 @@ const OPEN: &[&str] = &["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.refle
 
 /// Checks the credential of every request and puts the caller's [`Role`] into its extensions.
 #[derive(Debug, Clone)]
-pub(super) struct AuthLayer(Arc<Access>);
+pub(super) struct AuthLayer(Arc<Access>, Arc<Daemon>);
 
 /// The service behind an [`AuthLayer`].
 #[derive(Debug, Clone)]
 pub(super) struct Auth<S> {
     inner: S,
     access: Arc<Access>,
+    daemon: Arc<Daemon>,
 }
 
 /// The names of the services of moss.
@@ -101,8 +103,8 @@ fn bearer<B>(request: &Request<B>) -> Option<&str> {
 // === impl AuthLayer ===
 
 impl AuthLayer {
-    pub(super) fn new(access: Access) -> Self {
-        Self(Arc::new(access))
+    pub(super) fn new(access: Access, daemon: Arc<Daemon>) -> Self {
+        Self(Arc::new(access), daemon)
     }
 }
 
@@ -110,7 +112,7 @@ impl<S> Layer<S> for AuthLayer {
     type Service = Auth<S>;
 
     fn layer(&self, inner: S) -> Auth<S> {
-        Auth { inner, access: Arc::clone(&self.0) }
+        Auth { inner, access: Arc::clone(&self.0), daemon: Arc::clone(&self.1) }
     }
 }
 
@@ -139,7 +141,12 @@ where
                 request.extensions_mut().insert(role);
             }
             Ok(None) => {}
-            Err(status) => return Box::pin(async move { Ok(status.into_http()) }),
+            Err(status) => {
+                if status.code() == tonic::Code::Unauthenticated {
+                    self.daemon.metrics.unauthenticated();
+                }
+                return Box::pin(async move { Ok(status.into_http()) });
+            }
         }
         Box::pin(self.inner.call(request))
     }

@@ -16,7 +16,7 @@ use moss_proto::v1;
 use moss_proto::v1::attach_request::Message as Told;
 use moss_proto::v1::attach_response::Message as Said;
 use moss_proto::v1::editor_service_server::EditorService;
-use moss_sdk::RelPath;
+use moss_sdk::{ContentHash, RelPath};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -24,7 +24,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
 use crate::answers::recorded::settle;
-use crate::confirm::{Confirmation, State, Watch};
+use crate::confirm::{Confirmation, State, Verdict, Watch};
 use crate::editors::{Attachment, Buffer, Capability, Refusal, ToEditor};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -184,7 +184,7 @@ impl Session {
                 self.path(&closed.path).map(|path| self.attachment.close(&path))
             }
             Some(Told::Diagnostics(said)) => self.diagnose(said),
-            Some(Told::Answer(answer)) => self.answer(answer),
+            Some(Told::Answer(answer)) => self.answer(answer).await,
             Some(Told::Sync(sync)) => return self.say(Said::Synced(sync)).await,
             None => Err(Problem {
                 code: "unknown_message",
@@ -224,7 +224,7 @@ impl Session {
 
     async fn try_hold(&self, path: &RelPath, buffer: v1::EditorBuffer) -> Result<(), Problem> {
         let about = |code, message| Problem { code, message, subject: buffer.path.clone() };
-        let bytes_max = self.daemon.config.files.edit_bytes_max;
+        let bytes_max = self.workspace.files.limits().edit_bytes_max;
         if let Some(text) = &buffer.unsaved_text {
             if text.len() as u64 > bytes_max {
                 let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
@@ -257,21 +257,36 @@ impl Session {
             .map_err(|refusal| Problem::new(&refusal, &said.path))
     }
 
-    fn answer(&self, answer: v1::EditorAnswer) -> Result<(), Problem> {
+    async fn answer(&self, answer: v1::EditorAnswer) -> Result<(), Problem> {
         let v1::EditorAnswer { question_id: id, answer } = answer;
         match answers::read(&id, answer)? {
             answers::Answer::Question(answer) => {
                 self.attachment.answer(&id, answer).map_err(|refusal| Problem::new(&refusal, &id))
             }
             answers::Answer::Confirmation { digest, verdict } => {
-                let taken = self.daemon.confirmations.take(&id, digest, verdict);
-                let taken = taken.map_err(|refusal| answers::unresolved(&refusal, &id))?;
-                let daemon = Arc::clone(&self.daemon);
-                // On a task of its own: storing it takes a disk.
-                self.daemon.tasks.spawn(async move { settle(&daemon, taken).await });
-                Ok(())
+                self.resolve(id, digest, verdict).await
             }
         }
+    }
+
+    /// Answers a confirmation, and says where the answer could not be remembered as it was wanted.
+    async fn resolve(
+        &self,
+        id: String,
+        digest: ContentHash,
+        verdict: Verdict,
+    ) -> Result<(), Problem> {
+        let taken = self.daemon.confirmations.take(&id, digest, verdict);
+        let taken = taken.map_err(|refusal| answers::unresolved(&refusal, &id))?;
+        // On a task of its own: an editor that goes meanwhile has answered.
+        let daemon = Arc::clone(&self.daemon);
+        let settled = self.daemon.tasks.spawn(async move { settle(&daemon, taken).await }).await;
+        let problem = match settled.map(|settled| settled.remembered) {
+            Ok(None | Some(Ok(_))) => return Ok(()),
+            Ok(Some(Err(error))) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Err(Problem { code: "not_remembered", message: problem, subject: id })
     }
 
     fn path(&self, text: &str) -> Result<RelPath, Problem> {

@@ -68,7 +68,7 @@ impl HistoryService for History {
         let (_, extensions, request) = request.into_parts();
         let role = from_proto::role(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
-        let bytes_max = self.0.config.calls.diff_bytes_max;
+        let bytes_max = self.0.config().calls.diff_bytes_max;
         let (found, mut changes) = blocking(move || {
             let found = workspace.history.get(request.number)?;
             let changes = with_diffs(&workspace, role, &found, bytes_max)?;
@@ -171,5 +171,6 @@ fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
         lines_removed: file.removed as u64,
         hash_before: hash(file.before),
         hash_after: hash(file.after),
+        unsaved: file.unsaved,
     }
 }

@@ -30,6 +30,7 @@ impl StatusService for Status {
             calls_running: count(daemon.permits.running()),
             calls_queued: count(daemon.permits.queued()),
             confirmations_pending: count(daemon.confirmations.pending().len()),
+            config_problem: daemon.config_problem.load().to_string(),
         }))
     }
 }

@@ -146,6 +146,7 @@ pub(super) fn change(change: &FileChange) -> v1::FileChange {
         lines_removed: change.lines_removed,
         hash_before: optional_hash(change.before),
         hash_after: optional_hash(change.after),
+        unsaved: change.unsaved,
     }
 }
 

@@ -86,7 +86,7 @@ impl ToolService for Tools {
     ) -> Result<Response<ResponseStream>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
-        let (events, received) = Events::channel(self.0.config.calls.events_max);
+        let (events, received) = Events::channel(self.0.config().calls.events_max);
         let running = call::start(&self.0, call, events).in_background();
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));

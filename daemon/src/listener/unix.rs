@@ -8,6 +8,7 @@ use std::time::Duration;
 use moss_workspace::own::{Lock, OwnDir};
 use rustix::fs::FileType;
 use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::BindError;
@@ -48,6 +49,8 @@ pub(super) fn bind(path: &Path) -> Result<UnixSocket, BindError> {
         Err(error) => return Err(error.into()),
     };
     match is_socket(path) {
+        // No daemon of ours, which would hold the lock: a supervisor that starts one on demand.
+        Ok(true) if is_listened_on(path) => return Err(BindError::Taken(path.to_owned())),
         Ok(true) => directory.remove(&name)?,
         Ok(false) => return Err(BindError::InTheWay(path.to_owned())),
         Err(Errno::NOENT) => {}
@@ -65,6 +68,17 @@ pub(super) fn bind(path: &Path) -> Result<UnixSocket, BindError> {
 fn is_socket(path: &Path) -> rustix::io::Result<bool> {
     let stat = rustix::fs::lstat(path)?;
     Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
+}
+
+/// Whether somebody would accept a connection. Does not wait for it.
+fn is_listened_on(path: &Path) -> bool {
+    let connect = || {
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        net::connect(&socket, &SocketAddrUnix::new(path)?)
+    };
+    // Where the queue is full, somebody keeps it.
+    matches!(connect(), Ok(()) | Err(Errno::AGAIN))
 }
 
 /// Whether the other end is a process of the same user.

@@ -4,6 +4,11 @@
 //! Watches directories, not files. It never says what changed: whoever is told looks at everything
 //! again, so that a lost or doubled event does no harm.
 
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod inotify;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -11,11 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use notify::event::{AccessKind, AccessMode, ModifyKind};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
+#[cfg(not(target_os = "linux"))]
+use self::elsewhere::Directories;
+#[cfg(target_os = "linux")]
+use self::inotify::Directories;
 use super::trail::{self, Trail};
 
 /// How long files must be left alone before they are read.
@@ -32,8 +39,20 @@ const ROUNDS_MAX: usize = 8;
 /// Who follows files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
+    Configuration,
     Policies,
     Plugins,
+}
+
+/// What happened in a watched directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Change {
+    /// A file may hold something else.
+    Content(PathBuf),
+    /// A name may mean another file or directory, or none.
+    Name(PathBuf),
+    /// Anything: it was not told.
+    Lost,
 }
 
 /// Watches the files that were named to it.
@@ -65,7 +84,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct Followed {
-    watcher: Option<RecommendedWatcher>,
+    directories: Option<Directories>,
     files: BTreeMap<Group, Vec<PathBuf>>,
     /// Watched directories, as device and inode.
     watched: HashMap<PathBuf, (u64, u64)>,
@@ -77,13 +96,16 @@ impl Watch {
     pub(super) fn new() -> Self {
         let heard = Arc::new(Heard::default());
         let of_thread = Arc::clone(&heard);
-        let watcher = notify::recommended_watcher(move |event| of_thread.hear(event));
-        if let Err(error) = &watcher {
+        let directories = Directories::new(move |change| of_thread.hear(change));
+        if let Err(error) = &directories {
             let every = POLL_INTERVAL;
             tracing::warn!(%error, ?every, "files cannot be watched; they are looked at by polling");
         }
-        let followed =
-            Followed { watcher: watcher.ok(), files: BTreeMap::new(), watched: HashMap::new() };
+        let followed = Followed {
+            directories: directories.ok(),
+            files: BTreeMap::new(),
+            watched: HashMap::new(),
+        };
         Self {
             heard,
             followed: Mutex::new(followed),
@@ -136,21 +158,8 @@ impl Watch {
 
 impl Heard {
     /// Runs on the watching thread.
-    fn hear(&self, event: notify::Result<Event>) {
-        let mut shared = self.lock();
-        let counts = match event {
-            Ok(event) if !event.need_rescan() => shared.take(&event),
-            Ok(_) => {
-                shared.lost = true;
-                true
-            }
-            Err(error) => {
-                tracing::warn!(%error, "watching files failed; all of them are looked at again");
-                shared.lost = true;
-                true
-            }
-        };
-        drop(shared);
+    fn hear(&self, change: Change) {
+        let counts = self.lock().take(change);
         if counts {
             self.woken.notify_one();
         }
@@ -164,25 +173,22 @@ impl Heard {
 // === impl Shared ===
 
 impl Shared {
-    /// Whether the event is about a followed file.
-    fn take(&mut self, event: &Event) -> bool {
-        let moves = match event.kind {
-            EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
-            // Reading is no change; our own would never end.
-            EventKind::Access(_) => return false,
-            EventKind::Modify(ModifyKind::Name(_))
-            | EventKind::Create(_)
-            | EventKind::Remove(_) => true,
-            _ => false,
-        };
-        let mut counts = false;
-        for path in event.paths.iter().filter(|path| self.names.contains(*path)) {
-            counts = true;
-            if moves {
-                self.moved.insert(path.clone());
+    /// Whether a change is about a followed file.
+    fn take(&mut self, change: Change) -> bool {
+        match change {
+            Change::Content(path) => self.names.contains(&path),
+            Change::Name(path) => {
+                let counts = self.names.contains(&path);
+                if counts {
+                    self.moved.insert(path);
+                }
+                counts
+            }
+            Change::Lost => {
+                self.lost = true;
+                true
             }
         }
-        counts
     }
 }
 
@@ -215,7 +221,7 @@ impl Followed {
             shared.names = trails.iter().flat_map(|trail| trail.names.iter().cloned()).collect();
             (std::mem::take(&mut shared.moved), std::mem::take(&mut shared.lost))
         };
-        let Some(watcher) = &mut self.watcher else { return false };
+        let Some(directories) = &mut self.directories else { return false };
         let names = trails.iter().flat_map(|trail| &trail.names);
         let wanted: HashSet<&Path> = names.filter_map(|name| name.parent()).collect();
         self.watched.retain(|directory, inode| {
@@ -225,8 +231,7 @@ impl Followed {
                 && wanted.contains(directory.as_path())
                 && identity(directory) == Some(*inode);
             if !stays {
-                // It may be gone already, and its watch with it.
-                let _ = watcher.unwatch(directory);
+                directories.unwatch(directory);
             }
             stays
         });
@@ -235,7 +240,7 @@ impl Followed {
                 continue;
             }
             let Some(inode) = identity(directory) else { continue };
-            match watcher.watch(directory, RecursiveMode::NonRecursive) {
+            match directories.watch(directory) {
                 Ok(()) => {
                     self.watched.insert(directory.to_owned(), inode);
                 }

@@ -66,6 +66,8 @@ async fn edit_of_an_unsaved_file_goes_to_the_editor() {
     // It is history like any other, and the way back goes to the editor too.
     let past = caller.done("diff_history", json!({})).await;
     assert_eq!(past["changes"][0]["history"], result.history);
+    let listed = caller.history().list_history(v1::ListHistoryRequest::default()).await.unwrap();
+    assert!(listed.into_inner().entries[0].changes[0].unsaved);
     let undo = tokio::spawn({
         let caller = caller.clone();
         async move { caller.undo(result.history).await }
@@ -112,6 +114,7 @@ async fn answer_to_a_confirmation_holds_only_for_the_text_that_was_shown() {
     let (_, question) = editor.question().await;
     let Question::Confirmation(asked) = question else { panic!("{question:?}") };
     assert!(asked.changes[0].diff.contains("-fn three() {}\n+fn drei() {}"), "{asked:?}");
+    assert!(asked.changes[0].unsaved);
     // The person types on while being asked.
     editor.tell(Editor::buffer("a.rs", 8, Some("fn three() {} // mine\n"))).await;
     editor.resolve(&asked, v1::Verdict::Approve).await;

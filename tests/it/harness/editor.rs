@@ -154,10 +154,21 @@ impl Editor {
 
     /// Answers a confirmation.
     pub(crate) async fn resolve(&self, asked: &v1::Confirmation, verdict: v1::Verdict) {
+        self.resolve_as(asked, verdict, "").await;
+    }
+
+    /// Answers a confirmation, and wants the answer to be remembered as an offer says.
+    pub(crate) async fn resolve_as(
+        &self,
+        asked: &v1::Confirmation,
+        verdict: v1::Verdict,
+        remember: &str,
+    ) {
         let answer = v1::ConfirmationAnswer {
             verdict: verdict.into(),
             digest: asked.digest.clone(),
-            ..v1::ConfirmationAnswer::default()
+            reason: String::new(),
+            remember: remember.to_owned(),
         };
         self.answer(&asked.id, Answer::Confirmation(answer)).await;
     }

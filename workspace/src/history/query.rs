@@ -45,7 +45,7 @@ pub(super) fn get(connection: &Connection, number: u64) -> Result<HistoryEntry, 
 fn with_files(connection: &Connection, mut entry: HistoryEntry) -> Result<HistoryEntry, Error> {
     let mut statement = connection.prepare_cached(
         "SELECT path, real, action, before, after, before_bytes, after_bytes, mode, permanent,
-                added, removed, forgotten
+                added, removed, forgotten, temp
          FROM files WHERE entry = ?1 ORDER BY position",
     )?;
     let rows = statement.query_map([to_sql(entry.number)], |row| {
@@ -64,6 +64,8 @@ fn with_files(connection: &Connection, mut entry: HistoryEntry) -> Result<Histor
             added: usize::try_from(row.get::<_, i64>(9)?).unwrap_or(0),
             removed: usize::try_from(row.get::<_, i64>(10)?).unwrap_or(0),
             forgotten: row.get(11)?,
+            // No other version ever lay beside the file.
+            unsaved: row.get::<_, String>(12)?.is_empty(),
         })
     })?;
     entry.files = rows.collect::<Result<_, _>>()?;

@@ -93,3 +93,28 @@ fn another_content_is_another_version() {
     own.remove("x").unwrap();
     assert_eq!(own.version("x").unwrap(), None);
 }
+
+#[test]
+fn secrets_that_others_can_read_are_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let (path, link) = (temp.path().join("key"), temp.path().join("link"));
+    fs::write(&path, "12345678").unwrap();
+    symlink(&path, &link).unwrap();
+    for (secret, is_taken) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(secret)).unwrap();
+        for name in [&path, &link] {
+            match read_secret(name, 8) {
+                Ok(bytes) => assert!(is_taken && bytes == b"12345678", "{secret:o}"),
+                Err(error) => {
+                    assert!(!is_taken, "{secret:o}: {error}");
+                    let told = error.to_string();
+                    assert!(told.contains(&format!("chmod 600 {}", name.display())), "{told}");
+                }
+            }
+        }
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(matches!(read_secret(&path, 7), Err(Error::Own { .. })));
+    assert!(matches!(read_secret(temp.path(), 8), Err(Error::Own { .. })));
+    assert!(read_secret(&temp.path().join("none"), 8).is_err());
+}

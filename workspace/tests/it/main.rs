@@ -14,4 +14,5 @@ mod races;
 mod reading;
 mod round_trip;
 mod undo;
+mod unsaved;
 mod visiting;

@@ -1,12 +1,15 @@
 //! What is searched for: wildcards, or a part of a name.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
+use regex::{Regex, RegexBuilder};
 
 use super::rank::{self, Class, PathText, Rank};
 
 /// Longest pattern.
 const PATTERN_BYTES_MAX: usize = 1_000;
+/// Most memory of compiled wildcards.
+const COMPILED_BYTES_MAX: usize = 10 << 20;
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub(super) struct Query {
 #[derive(Debug)]
 enum Kind {
     Wildcards {
-        matcher: GlobMatcher,
+        matcher: Regex,
         /// Whether they speak of the whole path.
         over_path: bool,
     },
@@ -145,6 +148,7 @@ impl Kind {
             .literal_separator(true)
             .case_insensitive(true)
             .backslash_escape(true)
+            .empty_alternates(true)
             .build();
         let glob = glob.map_err(|error| {
             let what = error.kind();
@@ -152,6 +156,41 @@ impl Kind {
             ToolError::new(ErrorCode::InvalidArguments, message)
                 .hint("put a backslash before a bracket or brace that stands for itself")
         })?;
-        Ok(Self::Wildcards { matcher: glob.compile_matcher(), over_path })
+        let regex = RegexBuilder::new(&over_characters(glob.regex()))
+            .size_limit(COMPILED_BYTES_MAX)
+            .build();
+        let matcher = regex.map_err(|_| {
+            let message = "`pattern` has too many wildcards";
+            ToolError::new(ErrorCode::InvalidArguments, message).hint("make it shorter")
+        })?;
+        Ok(Self::Wildcards { matcher, over_path })
     }
+}
+
+/// Turns the regular expression of a glob, which is about bytes, into one about characters: there
+/// `?` and `[é]` stand for one of them, and letter case makes no difference in any alphabet.
+fn over_characters(regex: &str) -> String {
+    let regex = regex.strip_prefix("(?-u)").unwrap_or(regex);
+    let mut text = Vec::with_capacity(regex.len());
+    let mut rest = regex;
+    while let Some(at) = rest.find('\\') {
+        text.extend(rest[..at].bytes());
+        rest = &rest[at..];
+        let byte = rest.get(2..4).filter(|_| rest.starts_with(r"\x"));
+        match byte.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                text.push(byte);
+                rest = &rest[r"\x00".len()..];
+            }
+            // Some other character, escaped.
+            None => {
+                let end = rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end);
+                text.extend(rest[..end].bytes());
+                rest = &rest[end..];
+            }
+        }
+    }
+    text.extend(rest.bytes());
+    // The pattern was text, and so is what its bytes were written as.
+    String::from_utf8_lossy(&text).into_owned()
 }

@@ -56,7 +56,7 @@ fn a_result_says_what_was_found_and_what_was_left_out() {
 
 #[test]
 fn wildcards_find_what_they_say_in_path_order() {
-    let cases: [(&str, &[&str]); 13] = [
+    let cases: [(&str, &[&str]); 14] = [
         ("*.md", &["README.md", "docs/main-loop.md"]),
         ("*.MD", &["README.md", "docs/main-loop.md"]),
         ("main.*", &["src/main.rs", "src/main.test.ts", "tests/it/main.rs"]),
@@ -65,6 +65,7 @@ fn wildcards_find_what_they_say_in_path_order() {
             "[lm]*.rs",
             &["src/main.rs", "src/parser/lexer.rs", "src/parser/mod.rs", "tests/it/main.rs"],
         ),
+        ("*_service{,_test}.rs", &["src/user_service.rs", "tests/user_service_test.rs"]),
         ("*.{py,java}", &["src/HTTPServer.java", "tools/my_main.py"]),
         ("parser/*", &["src/parser/lexer.rs", "src/parser/mod.rs"]),
         (
@@ -90,6 +91,61 @@ fn wildcards_find_what_they_say_in_path_order() {
     let name_only = json!({ "pattern": "[id]", "searchPath": false });
     assert_eq!(paths(name_only), [""; 0]);
     assert_eq!(paths(json!({ "pattern": "[id]" })), ["app/[id]/page.tsx"]);
+}
+
+#[test]
+fn wildcards_stand_for_characters_of_any_alphabet() {
+    let names = ["a.md", "ä.md", "Ünïcode.RS", "中文/文.rs", "жук.go", "e\u{301}.md", r"x\xc3.md"];
+    let host = MemoryHost::new(names.map(|name| (name, "")));
+    let cases: [(&str, &[&str]); 13] = [
+        ("?.md", &["a.md", "ä.md"]),
+        ("??.md", &["e\u{301}.md"]),
+        ("[äö].md", &["ä.md"]),
+        ("[Ä].MD", &["ä.md"]),
+        ("[!a].md", &["ä.md"]),
+        ("[a-ü].md", &["a.md", "ä.md"]),
+        ("üNÏ*", &["Ünïcode.RS"]),
+        ("{ünï,жу}*", &["Ünïcode.RS", "жук.go"]),
+        ("?文/?.rs", &["中文/文.rs"]),
+        ("[а-я]*.go", &["жук.go"]),
+        (r"*\\xc3.md", &[r"x\xc3.md"]),
+        ("*Ã*", &[]),
+        ("?文", &[]),
+    ];
+    for (pattern, expected) in cases {
+        let output = call(&host, "file_search", json!({ "pattern": pattern })).unwrap();
+        let files = output["files"].as_array().unwrap();
+        let found: Vec<_> = files.iter().map(|file| file["path"].as_str().unwrap()).collect();
+        assert_eq!(found, expected, "{pattern}");
+    }
+}
+
+#[test]
+fn wildcards_that_fit_everything_find_every_file() {
+    for pattern in ["*", "**", "**/*", "/**", "***", "?*", "*?", "{*,?}", "*{,x}*", "**/**/**"] {
+        assert_eq!(paths(json!({ "pattern": pattern })).len(), FILES.len(), "{pattern}");
+    }
+}
+
+#[test]
+fn patterns_of_nothing_but_wildcards_are_bounded() {
+    let name = format!("{}.rs", "a".repeat(200));
+    let host = MemoryHost::new([(name.as_str(), "")]);
+    for (unit, count, finds) in [
+        ("*a", 499, false),
+        ("?", 1_000, false),
+        ("*", 1_000, true),
+        ("[!b]", 250, false),
+        ("[!b-é]*", 125, true),
+        ("{a,b}", 200, false),
+        ("**/", 333, true),
+    ] {
+        let pattern = unit.repeat(count) + if unit == "**/" { "*" } else { "" };
+        match call(&host, "file_search", json!({ "pattern": pattern })) {
+            Ok(output) => assert_eq!(output["total"], u64::from(finds), "{unit}"),
+            Err(error) => panic!("{unit}: {error}"),
+        }
+    }
 }
 
 #[test]
@@ -184,6 +240,9 @@ fn impossible_patterns_are_refused() {
         (json!({ "pattern": "a/b", "searchPath": false }), "`searchPath`"),
         (json!({ "pattern": "[a" }), "unclosed character class"),
         (json!({ "pattern": "{a" }), "unclosed alternate"),
+        (json!({ "pattern": "{a}}*" }), "unopened alternate"),
+        (json!({ "pattern": "[z-a]" }), "invalid range"),
+        (json!({ "pattern": "*\\" }), "dangling"),
         (json!({ "pattern": "a", "fileType": "pyton" }), "`python`"),
     ];
     for (arguments, what) in cases {

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use moss_sdk::RelPath;
 use moss_sdk::file::{Entry, EntryKind};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +12,8 @@ use serde::Serialize;
 use super::languages::{LanguageCount, Languages, Purpose, Tally};
 use super::manifests::{self, Kind};
 
+/// Most manifests of one result.
+const MANIFESTS_MAX: usize = 50;
 /// Most test directories of one result.
 const TEST_DIRECTORIES_MAX: usize = 30;
 /// Most patterns of test names of one result.
@@ -144,13 +147,15 @@ struct TestName {
 }
 
 /// What stands out.
-pub(super) struct Landmarks<'a> {
+pub(super) struct Landmarks {
     pub(super) languages: Vec<LanguageCount>,
     pub(super) bytes: u64,
     /// Manifests, those higher up first.
-    pub(super) manifests: Vec<(&'a Entry, Kind)>,
+    pub(super) manifests: Vec<(Entry, Kind)>,
+    /// How many there are.
+    pub(super) manifests_total: usize,
     /// Files that programs start in by their names, in path order.
-    pub(super) starts: Vec<&'a Entry>,
+    pub(super) starts: Vec<RelPath>,
     pub(super) tests: Tests,
     pub(super) ci: Vec<String>,
     pub(super) documents: Vec<String>,
@@ -166,16 +171,18 @@ struct TestCounts<'a> {
 
 // === impl Landmarks ===
 
-impl<'a> Landmarks<'a> {
+impl Landmarks {
     /// Looks at entries in path order.
-    pub(super) fn find(entries: &'a [Entry]) -> Self {
+    pub(super) fn find(entries: &[Entry]) -> Self {
         let languages = Languages::new();
         let mut tally = Tally::default();
         let mut tests = TestCounts::default();
+        let mut manifests = Vec::new();
         let mut found = Self {
             languages: Vec::new(),
             bytes: 0,
             manifests: Vec::new(),
+            manifests_total: 0,
             starts: Vec::new(),
             tests: Tests::default(),
             ci: Vec::new(),
@@ -194,10 +201,10 @@ impl<'a> Landmarks<'a> {
             let is_code = language.is_some_and(|(_, purpose)| purpose == Purpose::Code);
             let is_test = is_code && tests.count(file);
             if let Some(kind) = manifests::kind(&name) {
-                found.manifests.push((file, kind));
+                manifests.push((file, kind));
             }
             if !is_test && is_start(directory, &name) {
-                found.starts.push(file);
+                found.starts.push(file.path.clone());
             }
             let lower = path.to_lowercase();
             if CI.iter().any(|ci| lower == *ci || (ci.ends_with('/') && lower.starts_with(ci))) {
@@ -211,7 +218,10 @@ impl<'a> Landmarks<'a> {
         found.tests = tests.into();
         found.ci.truncate(CI_MAX);
         found.documents.truncate(DOCUMENTS_MAX);
-        found.manifests.sort_by_key(|(file, _)| file.path.components().count());
+        found.manifests_total = manifests.len();
+        manifests.sort_by_key(|(file, _)| file.path.components().count());
+        let first = manifests.into_iter().take(MANIFESTS_MAX);
+        found.manifests = first.map(|(file, kind)| (file.clone(), kind)).collect();
         found
     }
 }

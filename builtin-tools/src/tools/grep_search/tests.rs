@@ -156,6 +156,7 @@ fn long_lines_are_cut_around_the_match_and_the_result_is_bounded() {
 fn broken_patterns_say_where_and_how_to_mend_them() {
     let host = MemoryHost::new([("a", "x")]);
     let long = "x".repeat(5_000);
+    let nested = "(".repeat(2_000) + &")".repeat(2_000);
     let cases = [
         ("foo(bar", "unclosed group, at character 4: `(bar`", r"escape it: `foo\(bar`"),
         ("é*[", "unclosed character class, at character 3: `[`", r"`é\*\[`"),
@@ -164,6 +165,12 @@ fn broken_patterns_say_where_and_how_to_mend_them() {
         (r"\p{Foo}", "Unicode property not found, at character 1", "escape it"),
         ("(?=x)", "look-around", "pick from the matches"),
         (r"(a)\1", "backreferences are not supported, at character 4", "pick from the matches"),
+        ("x{2,1}", "invalid repetition count range", "escape it"),
+        ("[z-a]", "invalid character class range", "escape it"),
+        ("(?P<n", "unclosed capture group name", "escape it"),
+        ("(?z)x", "unrecognized flag", "escape it"),
+        ("(?-u)\\xff{99999999999}", "decimal", "escape it"),
+        (&nested, "nest", "backslash"),
         ("", "empty", "file_search"),
         (&long, "longer than 4096 bytes", "shorter"),
         (r"(\w{500}){500}", "size limit", "smaller"),
@@ -176,6 +183,37 @@ fn broken_patterns_say_where_and_how_to_mend_them() {
     }
     let error = refused(&host, "grep_search", json!({ "pattern": "x", "fileType": "rsut" }));
     assert!(error.to_string().contains("`rust`"), "{error}");
+}
+
+#[test]
+fn patterns_that_match_everything_are_bounded() {
+    let lines = |count: usize| "some text\n".repeat(count);
+    let names: Vec<String> = (0..300).map(|n| format!("f{n:03}")).collect();
+    let texts: Vec<(&str, String)> = names.iter().map(|name| (name.as_str(), lines(400))).collect();
+    let host = MemoryHost::new(texts.iter().map(|(name, text)| (*name, text.as_str())));
+    for pattern in [".", ".*", "(|x)", "^", "$", r"\b", r"[\s\S]", "(?s).*", r"\w|\W", "(a|)*"] {
+        let output = search(&host, json!({ "pattern": pattern, "limit": 1_000 }));
+        assert_eq!(output["total_matches"], COUNTED_MAX, "{pattern}");
+        assert_eq!(output["files_searched"], 250, "{pattern}: it ends where counting ends");
+        assert_eq!(output["truncated"], true, "{pattern}");
+        assert!(output.to_string().len() < 512 << 10, "{pattern}");
+    }
+    for pattern in [r"\n", r"(?s).*\n.*", r"some\s+text\n"] {
+        let output = search(&host, json!({ "pattern": pattern, "limit": 1_000 }));
+        assert_eq!(output["truncated"], true, "{pattern}");
+        assert!(output.to_string().len() < 512 << 10, "{pattern}");
+    }
+}
+
+#[test]
+fn patterns_meant_to_take_long_do_not() {
+    let host = MemoryHost::new([("a", "a".repeat(30_000).as_str())]);
+    for (pattern, total) in
+        [("(a+)+$", 1), ("(a|aa)+b", 0), ("(.*)*x", 0), ("a{0,800}a{0,800}b", 0)]
+    {
+        let output = search(&host, json!({ "pattern": pattern }));
+        assert_eq!(output["total_matches"], total, "{pattern}");
+    }
 }
 
 #[test]

@@ -48,13 +48,16 @@ pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<Answer, Problem> {
         Some(Wire::Failed(reason)) => editors::Answer::Failed(cut(reason, TEXT_BYTES_MAX)),
         Some(Wire::Confirmation(answer)) => {
             let digest = answer.digest.parse().map_err(|_| malformed("its digest is none"))?;
-            let verdict = match answer.verdict() {
-                v1::Verdict::Approve if answer.remember.is_empty() => Verdict::Approve,
-                v1::Verdict::Approve => Verdict::Remember(
-                    answer.remember.parse().map_err(|_| malformed("`remember` is no digest"))?,
+            let verdict = match (answer.verdict(), answer.remember.as_str()) {
+                (v1::Verdict::Approve, "") => Verdict::Approve,
+                (v1::Verdict::Approve, offer) => Verdict::Remember(
+                    offer.parse().map_err(|_| malformed("what it remembers is no digest"))?,
                 ),
-                v1::Verdict::Deny => Verdict::Deny(cut(answer.reason, TEXT_BYTES_MAX)),
-                v1::Verdict::Unspecified => return Err(malformed("expected APPROVE or DENY")),
+                (v1::Verdict::Deny, "") => Verdict::Deny(cut(answer.reason, TEXT_BYTES_MAX)),
+                (v1::Verdict::Deny, _) => return Err(malformed("a no is not remembered")),
+                (v1::Verdict::Unspecified, _) => {
+                    return Err(malformed("expected APPROVE or DENY"));
+                }
             };
             return Ok(Answer::Confirmation { digest, verdict });
         }
@@ -67,7 +70,7 @@ pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> Problem {
         ResolveError::Unknown(_) => "unknown_question",
         ResolveError::Over { .. } => "question_over",
         ResolveError::OtherDigest(_) => "digest_changed",
-        ResolveError::NotOffered(_) => "answer_not_offered",
+        ResolveError::NotOffered(_) => "not_offered",
     };
     Problem { code, message: refusal.to_string(), subject: id.to_owned() }
 }

@@ -120,20 +120,18 @@ async fn a_change_behind_a_link_is_told() {
 }
 
 #[test]
-fn lost_events_and_errors_wake_and_reading_does_not() {
+fn changes_of_followed_names_wake_and_so_does_what_was_lost() {
     let heard = Heard::default();
     let name = PathBuf::from("/config/policy.toml");
     heard.lock().names.insert(name.clone());
     let mut shared = heard.lock();
-    let event = |kind| Event::new(kind).add_path(name.clone());
-    assert!(shared.take(&event(EventKind::Modify(ModifyKind::Any))));
-    assert!(shared.take(&event(EventKind::Access(AccessKind::Close(AccessMode::Write)))));
-    assert!(!shared.take(&event(EventKind::Access(AccessKind::Open(AccessMode::Any)))));
-    assert!(!shared.take(&Event::new(EventKind::Modify(ModifyKind::Any)).add_path("/x".into())));
+    assert!(shared.take(Change::Content(name.clone())));
+    assert!(!shared.take(Change::Content("/x".into())));
+    assert!(!shared.take(Change::Name("/x".into())));
     assert!(shared.moved.is_empty() && !shared.lost);
+    assert!(shared.take(Change::Name(name.clone())));
+    assert_eq!(shared.moved, HashSet::from([name]));
     drop(shared);
-    heard.hear(Ok(Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan)));
-    assert!(std::mem::take(&mut heard.lock().lost));
-    heard.hear(Err(notify::Error::generic("broken")));
+    heard.hear(Change::Lost);
     assert!(heard.lock().lost);
 }

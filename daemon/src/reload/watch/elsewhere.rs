@@ -1,0 +1,55 @@
+//! Watching directories where there is no inotify.
+
+use std::io;
+use std::path::Path;
+
+use notify::event::{AccessKind, AccessMode, ModifyKind};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use super::Change;
+
+/// The directories that are watched, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Directories(RecommendedWatcher);
+
+// === impl Directories ===
+
+impl Directories {
+    /// Starts the thread that hears about changes.
+    pub(super) fn new(hear: impl Fn(Change) + Send + 'static) -> io::Result<Self> {
+        let watcher = notify::recommended_watcher(move |event| match event {
+            Ok(event) => changes(event).into_iter().for_each(&hear),
+            Err(error) => {
+                tracing::warn!(%error, "watching files failed; all of them are looked at again");
+                hear(Change::Lost);
+            }
+        });
+        watcher.map(Self).map_err(io::Error::other)
+    }
+
+    /// Watches one directory, without those in it.
+    pub(super) fn watch(&mut self, directory: &Path) -> io::Result<()> {
+        self.0.watch(directory, RecursiveMode::NonRecursive).map_err(io::Error::other)
+    }
+
+    /// Ends the watch over a directory; it may have ended with the directory.
+    pub(super) fn unwatch(&mut self, directory: &Path) {
+        let _ = self.0.unwatch(directory);
+    }
+}
+
+fn changes(event: Event) -> Vec<Change> {
+    if event.need_rescan() {
+        return vec![Change::Lost];
+    }
+    let change = match event.kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Content,
+        // Reading is no change; our own would never end.
+        EventKind::Access(_) => return Vec::new(),
+        EventKind::Modify(ModifyKind::Name(_)) | EventKind::Create(_) | EventKind::Remove(_) => {
+            Change::Name
+        }
+        _ => Change::Content,
+    };
+    event.paths.into_iter().map(change).collect()
+}

@@ -1,0 +1,116 @@
+//! Many clients at once, each on a connection of its own: reads, durable edits of a file of its own,
+//! and calls of a plugin. First moss, then the bare server, for as long.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use prost::Message as _;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::bare::Answer;
+use crate::caller::{Caller, done};
+use crate::figures::{bytes, ready};
+use crate::place::{CLIENTS, Place};
+use crate::process::Server;
+use crate::report::{Figure, Value};
+
+/// Out of so many calls of a client …
+const ROUND: usize = 20;
+/// … so many are edits, so many call the plugin, and the others read.
+const EDITS: usize = 3;
+const COUNTS: usize = 3;
+
+/// How long the calls of one kind took.
+type Kinds = BTreeMap<&'static str, Vec<Duration>>;
+
+/// Puts the load on both servers and measures.
+pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Figure>> {
+    eprintln!("{CLIENTS} clients, {seconds} s with moss and {seconds} s without");
+    let length = Duration::from_secs(seconds);
+    let (daemon, caller) = Server::daemon(place).await?;
+    ready(&caller).await?;
+    let before = daemon.resident_bytes()?;
+    let mut answers = Vec::new();
+    for kind in ["read_file", "replace_lines", "word_count"] {
+        let answer = caller.call(kind, arguments(kind, 0, 0)).await.context(kind)?;
+        answers.push(Answer { tool: kind.to_owned(), bytes: done(answer)?.encoded_len() });
+    }
+    let token = place.caller_token()?;
+    let moss = run(place.daemon_socket(), token, length).await?;
+    let after = daemon.resident_bytes()?;
+    drop(caller);
+    daemon.stop().await?;
+
+    let (server, caller) = Server::bare(place, &answers).await?;
+    let bare = run(place.bare_socket(), "none".to_owned(), length).await?;
+    drop(caller);
+    server.stop().await?;
+    let total = |kinds: &Kinds| kinds.values().map(Vec::len).sum::<usize>() as u64 / seconds;
+    println!("\ncalls a second: {} with moss, {} without", total(&moss), total(&bare));
+    let mut figures: Vec<_> = moss
+        .into_iter()
+        .map(|(kind, durations)| Figure {
+            name: kind,
+            value: Value::Durations(durations.into()),
+            baseline: bare.get(kind).cloned().map(|durations| Value::Durations(durations.into())),
+            target: None,
+        })
+        .collect();
+    figures.push(bytes("memory before", before));
+    figures.push(bytes("memory after", after));
+    Ok(figures)
+}
+
+/// Lets all clients call until the time is over; a call that fails ends the measuring.
+async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Result<Kinds> {
+    let mut clients = JoinSet::new();
+    let end = Instant::now() + length;
+    for number in 0..CLIENTS {
+        let (socket, token) = (socket.clone(), token.clone());
+        clients.spawn(async move {
+            let caller = Caller::connect(&socket, || Ok(token.clone())).await?;
+            client(&caller, number, end).await
+        });
+    }
+    let mut all = Kinds::new();
+    while let Some(ended) = clients.join_next().await {
+        for (kind, durations) in ended.context("a client broke")?? {
+            all.entry(kind).or_default().extend(durations);
+        }
+    }
+    Ok(all)
+}
+
+async fn client(caller: &Caller, number: usize, end: Instant) -> Result<Kinds> {
+    let mut kinds = Kinds::new();
+    for count in 0.. {
+        // Clients begin at different places of the round.
+        let kind = match (count + number) % ROUND {
+            place if place < EDITS => "replace_lines",
+            place if place < EDITS + COUNTS => "word_count",
+            _ => "read_file",
+        };
+        let arguments = arguments(kind, number, count);
+        let started = Instant::now();
+        if started >= end {
+            break;
+        }
+        done(caller.call(kind, arguments).await.context(kind)?)?;
+        kinds.entry(kind).or_default().push(started.elapsed());
+    }
+    Ok(kinds)
+}
+
+fn arguments(kind: &str, client: usize, count: usize) -> String {
+    let arguments = match kind {
+        "read_file" => json!({ "path": "src/read.rs" }),
+        "word_count" => json!({ "path": "docs" }),
+        _ => {
+            let (path, text) = (Place::edited(client), format!("// edit {client} {count}"));
+            json!({ "path": path, "startLine": 1, "endLine": 1, "newText": text })
+        }
+    };
+    arguments.to_string()
+}
