@@ -6,6 +6,7 @@
 //! or at the end: a crash loses those counts and nothing else. A broken file is left alone: no
 //! stored answer is in force then, and none is added.
 
+mod loaded;
 mod offer;
 pub mod recorded;
 
@@ -16,12 +17,14 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use jiff::{SignedDuration, Timestamp};
-use moss_workspace::own::{FileVersion, OwnDir};
+use moss_workspace::own::OwnDir;
 
+pub use self::loaded::check;
+use self::loaded::{Loaded, load};
 pub use self::offer::{Offer, Scope};
 use crate::config;
 use crate::policy::PolicyError;
-use crate::policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
+use crate::policy::standing::file::{self, Stored, Used};
 use crate::policy::standing::{Asker, Permission, StandingAnswer};
 use crate::sessions::SessionKey;
 
@@ -41,7 +44,7 @@ const ID_DIGITS: usize = 12;
 #[derive(Debug)]
 pub struct Answers {
     directory: OwnDir,
-    limits: config::Answers,
+    limits: ArcSwap<config::Answers>,
     stored: ArcSwap<Loaded>,
     inner: Mutex<Inner>,
 }
@@ -87,14 +90,6 @@ pub enum AnswersError {
     Unknown(String),
 }
 
-/// What the file says.
-#[derive(Debug, Default)]
-struct Loaded {
-    version: Option<FileVersion>,
-    answers: Vec<(Arc<StandingAnswer>, Used)>,
-    problem: Option<Box<PolicyError>>,
-}
-
 #[derive(Debug)]
 struct Inner {
     /// The answers of sessions, oldest first.
@@ -104,32 +99,11 @@ struct Inner {
     flushed_at: Instant,
 }
 
-/// Says what is wrong with the answers that a state directory holds, or how many there are.
-///
-/// # Errors
-///
-/// What is wrong with them.
-pub fn check(state: &Path) -> Result<usize, String> {
-    let Ok(directory) = OwnDir::open(state) else { return Ok(0) };
-    let loaded = load(&directory);
-    loaded.problem.map_or(Ok(loaded.answers.len()), |problem| Err(problem.one_line()))
-}
-
-fn load(directory: &OwnDir) -> Loaded {
-    let path = directory.path().join(FILE_NAME).display().to_string();
-    // First: what changes while it is read is read again.
-    let version = directory.version(FILE_NAME).ok().flatten();
-    let stored = match directory.read(FILE_NAME, FILE_BYTES_MAX as u64) {
-        Ok(None) => Ok(Vec::new()),
-        Ok(Some(bytes)) => String::from_utf8(bytes)
-            .map_err(|_| file::unreadable(&path, "not UTF-8 text".to_owned()))
-            .and_then(|text| file::parse(&path, &text)),
-        Err(error) => Err(file::unreadable(&path, error.to_string())),
-    };
-    match stored {
-        Ok(stored) => Loaded::new(version, stored),
-        Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
-    }
+/// When an answer ends that may hold for so many hours.
+fn ends_after(answer: &StandingAnswer, hours: u64) -> Timestamp {
+    let hold = SignedDuration::from_hours(i64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
+    let latest = answer.answered_at.checked_add(hold).unwrap_or(Timestamp::MAX);
+    latest.min(answer.expires_at)
 }
 
 // === impl Answers ===
@@ -146,7 +120,13 @@ impl Answers {
         let stored = ArcSwap::from_pointee(load(&directory));
         let inner =
             Inner { sessions: Vec::new(), uses: HashMap::new(), flushed_at: Instant::now() };
+        let limits = ArcSwap::from_pointee(limits);
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
+    }
+
+    /// Puts other limits in force, for what was answered before as well.
+    pub fn limit(&self, limits: config::Answers) {
+        self.limits.store(Arc::new(limits));
     }
 
     /// Whether the file is another one than was read. Only looks at its name.
@@ -175,16 +155,17 @@ impl Answers {
             answer.component.as_deref() == of.component && answer.is_for(of.asker)
         };
         let mut found = Vec::new();
-        if self.limits.always {
+        if self.limits.load().always {
             let stored = self.stored.load();
             let of_file = stored.answers.iter().map(|(answer, _)| answer);
             found.extend(of_file.filter(|a| is_for(a) && self.holds(a, now)).cloned());
         }
-        if let Some(session) = of.session.filter(|_| self.limits.session) {
+        if let Some(session) = of.session.filter(|_| self.limits.load().session) {
             let inner = self.lock();
             let of_session = inner.sessions.iter().filter(|(key, _)| key == session);
             let of_session = of_session.map(|(_, answer)| answer);
-            found.extend(of_session.filter(|a| is_for(a) && now < a.expires_at).cloned());
+            found
+                .extend(of_session.filter(|a| is_for(a) && now < self.session_ends_at(a)).cloned());
         }
         found
     }
@@ -200,15 +181,16 @@ impl Answers {
         let hours = |hours: u64| SignedDuration::from_hours(i64::try_from(hours).unwrap_or(0));
         let until = |hold| now.checked_add(hold).unwrap_or(now);
         let offer = |scope, until| Offer::new(scope, permissions, of.component, until, question);
+        let limits = self.limits.load();
         let mut offers = Vec::new();
-        if let Some(session) = of.session.filter(|_| self.limits.session) {
-            let until = until(hours(self.limits.session_hours));
+        if let Some(session) = of.session.filter(|_| self.limits.load().session) {
+            let until = until(hours(limits.session_hours));
             offers.push(offer(Scope::Session(session.clone()), until));
         }
         let stored = self.stored.load();
-        let has_room = stored.answers.len() < self.limits.answers_max;
-        if self.limits.always && stored.problem.is_none() && has_room {
-            offers.push(offer(Scope::Always, until(hours(24 * self.limits.always_days))));
+        let has_room = stored.answers.len() < limits.answers_max;
+        if limits.always && stored.problem.is_none() && has_room {
+            offers.push(offer(Scope::Always, until(hours(24 * limits.always_days))));
         }
         offers
     }
@@ -232,7 +214,7 @@ impl Answers {
                 inner
                     .sessions
                     .retain(|(k, other)| now < other.expires_at && !(k == key && is_same(other)));
-                if inner.sessions.len() >= self.limits.answers_max {
+                if inner.sessions.len() >= self.limits.load().answers_max {
                     inner.sessions.remove(0);
                 }
                 inner.sessions.push((key.clone(), Arc::clone(&answer)));
@@ -244,7 +226,7 @@ impl Answers {
                 let stored = Stored { answer: answer.clone(), used: Used::default() };
                 self.change(now, |all| {
                     all.retain(|other| !offer.is_of(&other.answer));
-                    if all.len() >= self.limits.answers_max {
+                    if all.len() >= self.limits.load().answers_max {
                         return Err(AnswersError::Full(all.len()));
                     }
                     all.push(stored);
@@ -284,7 +266,7 @@ impl Answers {
         let stored = self.stored.load();
         let of_file = stored.answers.iter().filter(|(answer, _)| self.holds(answer, now));
         let mut listed: Vec<_> = of_file
-            .filter(|_| self.limits.always)
+            .filter(|_| self.limits.load().always)
             .map(|(answer, used)| Listed {
                 answer: Arc::clone(answer),
                 session: None,
@@ -292,12 +274,14 @@ impl Answers {
                 ends_at: self.ends_at(answer),
             })
             .collect();
-        let of_sessions = inner.sessions.iter().filter(|(_, answer)| now < answer.expires_at);
+        let in_force = |answer: &StandingAnswer| now < self.session_ends_at(answer);
+        let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_force(answer));
+        let of_sessions = of_sessions.filter(|_| self.limits.load().session);
         listed.extend(of_sessions.map(|(key, answer)| Listed {
             answer: Arc::clone(answer),
             session: Some(key.session_id.clone()),
             used: waiting(answer).unwrap_or_default(),
-            ends_at: answer.expires_at,
+            ends_at: self.session_ends_at(answer),
         }));
         listed
     }
@@ -367,9 +351,11 @@ impl Answers {
     }
 
     fn ends_at(&self, answer: &StandingAnswer) -> Timestamp {
-        let hours = i64::try_from(24 * self.limits.always_days).unwrap_or(i64::MAX);
-        let latest = answer.answered_at.checked_add(SignedDuration::from_hours(hours));
-        latest.unwrap_or(Timestamp::MAX).min(answer.expires_at)
+        ends_after(answer, self.limits.load().always_days * 24)
+    }
+
+    fn session_ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+        ends_after(answer, self.limits.load().session_hours)
     }
 
     fn holds(&self, answer: &StandingAnswer, now: Timestamp) -> bool {
@@ -379,16 +365,6 @@ impl Answers {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-// === impl Loaded ===
-
-impl Loaded {
-    fn new(version: Option<FileVersion>, stored: Vec<Stored>) -> Self {
-        let answers =
-            stored.into_iter().map(|stored| (Arc::new(stored.answer), stored.used)).collect();
-        Self { version, answers, problem: None }
     }
 }
 

@@ -29,7 +29,7 @@ use self::host::CallHost;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
-use crate::catalog::{Catalog, Entry, Runner};
+use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::confirm::Confirmation;
 use crate::permits::Permit;
@@ -150,16 +150,20 @@ pub(crate) struct Scope {
 /// Makes a call that goes on when it is polled.
 pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
     let cancel = daemon.stopping.child_token();
-    let scope = Arc::new(Scope {
-        daemon: Arc::clone(daemon),
-        catalog: call.workspace.catalog.load_full(),
-        call,
-        call_id: crate::ids::random(),
-        events,
-        cancel: cancel.clone(),
-        permit: std::sync::Mutex::default(),
-    });
-    Running::new(Box::pin(daemon.tasks.track_future(execute(scope))), cancel)
+    let (daemon_of_call, cancel_of_call) = (Arc::clone(daemon), cancel.clone());
+    let run = async move {
+        let (daemon, cancel) = (daemon_of_call, cancel_of_call);
+        if let Work::Tool { name, .. } = &call.work {
+            tokio::select! {
+                () = cancel.cancelled() => {}
+                () = daemon.await_tool(&call.workspace, name) => {}
+            }
+        }
+        let catalog = call.workspace.catalog.load_full();
+        let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
+        execute(Arc::new(Scope { daemon, call, call_id, catalog, events, cancel, permit })).await
+    };
+    Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
 }
 
 /// Runs a call and records it, whatever becomes of it.
@@ -232,7 +236,10 @@ async fn attempt(
         }
         Work::Tool { name, arguments } => (name, arguments),
     };
-    let entry = scope.catalog.entry(name).map_err(CallError::UnknownTool)?;
+    let entry = scope.catalog.entry(name).map_err(|unknown| {
+        let is_loading = *scope.daemon.plugins_loading.borrow();
+        CallError::UnknownTool(UnknownTool { is_loading, ..unknown })
+    })?;
     let arguments =
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;

@@ -89,6 +89,8 @@ pub struct UnknownTool {
     pub name: String,
     /// Names that the caller may have meant, nearest first.
     pub nearest: Vec<String>,
+    /// Whether plugins are still being loaded: one of them may have it.
+    pub is_loading: bool,
 }
 
 // === impl Catalog ===
@@ -173,7 +175,7 @@ impl Catalog {
     pub fn entry(&self, name: &str) -> Result<&Arc<Entry>, UnknownTool> {
         let shown = validate::cut(name, validate::SHOWN_KEY_CHARS_MAX);
         if name.len() > NAME_BYTES_MAX {
-            return Err(UnknownTool { name: shown, nearest: Vec::new() });
+            return Err(UnknownTool { name: shown, nearest: Vec::new(), is_loading: false });
         }
         self.by_name.get(name).map(|&index| &self.entries[index]).ok_or_else(|| {
             let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
@@ -185,8 +187,13 @@ impl Catalog {
                 names.retain(|candidate| *candidate != near);
                 nearest.push(near.to_owned());
             }
-            UnknownTool { name: shown, nearest }
+            UnknownTool { name: shown, nearest, is_loading: false }
         })
+    }
+
+    /// Whether there is a tool of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
     }
 
     /// Returns the tools in their order.
@@ -286,6 +293,9 @@ fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
 impl std::fmt::Display for UnknownTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "there is no tool `{}`", self.name)?;
+        if self.is_loading {
+            return f.write_str(" yet: plugins are still being loaded; try again in a moment");
+        }
         if self.nearest.is_empty() {
             return f.write_str("; `moss tools` lists them");
         }

@@ -66,6 +66,8 @@ pub async fn serve(
     let Started { daemon, credentials } = started;
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
+    // Before the first call: it waits for plugins that are on their way.
+    daemon.plugins_loading.send_replace(true);
     for socket in sockets {
         let access = socket.access(&credentials);
         let count = daemon.metrics.connections(socket.transport());

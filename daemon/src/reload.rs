@@ -22,6 +22,7 @@ use crate::state::{Daemon, WorkspaceState};
 pub(crate) async fn run(daemon: Arc<Daemon>) {
     let made = spawn_blocking(|| Arc::new(Watch::new())).await;
     let Ok(watch) = made else {
+        daemon.plugins_loading.send_replace(false);
         tracing::error!("nothing is reloaded: the watch over files broke");
         return;
     };
@@ -126,6 +127,7 @@ async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
         let components = plugins.read_lists().await;
         follow(watch, lists.iter().cloned().chain(components).collect()).await;
         plugins.refresh().await;
+        daemon.plugins_loading.send_replace(false);
         if rounds.changed().await.is_err() {
             return;
         }

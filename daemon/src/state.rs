@@ -26,6 +26,9 @@ use crate::sessions::Sessions;
 use crate::start::Setup;
 use crate::traces::Traces;
 
+/// Longest wait of a call for plugins that are being loaded.
+const PLUGINS_WAIT: Duration = Duration::from_secs(10);
+
 /// A running daemon.
 #[derive(Debug)]
 pub struct Daemon {
@@ -48,6 +51,8 @@ pub struct Daemon {
     pub draining: CancellationToken,
     /// Cancels every call.
     pub stopping: CancellationToken,
+    /// Whether the plugins are being loaded for the first time.
+    pub plugins_loading: watch::Sender<bool>,
     /// When it started.
     pub started_at: Timestamp,
     /// What it was told at start; what it names is read again when it changes.
@@ -122,6 +127,7 @@ impl Daemon {
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
+            plugins_loading: watch::Sender::new(false),
             started_at: Timestamp::now(),
             setup,
             workspaces: workspaces
@@ -156,6 +162,28 @@ impl Daemon {
             .ok_or_else(|| UnknownWorkspace::NotServed { asked: root.to_owned(), served: served() })
     }
 
+    /// Waits, in bounded time, for a tool that there may be when the plugins are loaded.
+    pub async fn await_tool(&self, workspace: &WorkspaceState, tool: &str) {
+        if !*self.plugins_loading.borrow() {
+            return;
+        }
+        let mut loading = self.plugins_loading.subscribe();
+        let mut replaced = workspace.catalog_replaced.subscribe();
+        let there = async {
+            while *loading.borrow_and_update() && !workspace.catalog.load().contains(tool) {
+                let told = tokio::select! {
+                    told = loading.changed() => told,
+                    told = replaced.changed() => told,
+                };
+                if told.is_err() {
+                    return;
+                }
+            }
+        };
+        // After that the call says what it finds.
+        let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
+    }
+
     /// Returns every limit as it is now.
     pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
         self.config.load()
@@ -163,6 +191,7 @@ impl Daemon {
 
     /// Puts other limits in force.
     pub fn replace_config(&self, config: Config) {
+        self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
         self.config.store(Arc::new(config));
     }
 

@@ -218,3 +218,35 @@ async fn a_hard_link_is_read_and_not_written() {
     assert_eq!(std::fs::read_to_string(site.outside("other.txt")).unwrap(), "shared\n");
     assert_eq!(site.read("a.txt"), "shared\n");
 }
+
+#[tokio::test]
+async fn a_wrong_name_is_answered_with_the_one_that_was_meant() {
+    let site = Site::allowing();
+    site.write("src/config.rs", "x\n");
+    site.write("src/secrets.txt", "x\n");
+    site.write(".gitignore", "generated.rs\n");
+    site.write("src/generated.rs", "x\n");
+    std::fs::create_dir(site.workspace().join(".git")).unwrap();
+    site.workspace_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"**/secrets.txt\"]\ndecision = \"deny\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let hint = async |tool: &str, arguments: Value| {
+        let result = client.ran(tool, arguments).await;
+        assert_eq!(failure(&result).code, "not_found", "{result:?}");
+        failure(&result).hint.clone()
+    };
+    let meant = "did you mean `src/config.rs`?";
+    let edit = json!({"path": "src/Config.rs", "oldText": "x", "newText": "y"});
+    assert_eq!(hint("read_file", json!({"path": "src/confg.rs"})).await, meant);
+    assert_eq!(hint("replace_text", edit).await, meant);
+    assert_eq!(hint("delete_file", json!({"path": "src/config.r"})).await, meant);
+    let directory = json!({"path": "scr"});
+    assert_eq!(hint("list_directory", directory).await, "did you mean `src`?");
+    // No name that a listing would not show, and none that is like nothing there.
+    for path in ["src/secret.txt", "src/generatd.rs", "src/zzz", "none/config.rs"] {
+        let hint = hint("read_file", json!({"path": path})).await;
+        assert!(!hint.contains("did you mean"), "{path}: {hint}");
+    }
+}

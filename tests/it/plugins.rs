@@ -389,3 +389,16 @@ async fn what_a_plugin_says_reaches_who_follows_the_call() {
     assert!(heard.contains("Does it."), "{heard:.100}");
     assert!(heard.len() <= 256 << 10, "{}", heard.len());
 }
+
+#[tokio::test]
+async fn a_call_that_comes_while_plugins_are_loaded_waits_for_them() {
+    let site = with_examples();
+    site.write("docs/a.md", "one two three\n");
+    let daemon = site.serve();
+    // At once: nobody waits until the plugins are there.
+    let client = daemon.caller().await;
+    client.done("word_count", json!({"path": "docs"})).await;
+    let status = client.call(call("word_counts", json!({}))).await.unwrap_err();
+    assert_eq!(reason(&status), "TOOL_UNKNOWN");
+    assert!(status.message().contains("did you mean `word_count`"), "{}", status.message());
+}

@@ -247,6 +247,23 @@ fn what_is_forbidden_is_neither_offered_nor_in_force() {
 }
 
 #[test]
+fn other_limits_hold_at_once_for_what_was_answered_before() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let key = session("s");
+    remember(&answers, "a", None);
+    remember(&answers, "b", Some(&key));
+    assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
+    answers.limit(config::Answers { session_hours: 2, always_days: 1, ..limits() });
+    assert_eq!(in_force(&answers, Some(&key), later(3)), 1);
+    assert_eq!(in_force(&answers, Some(&key), later(24)), 0);
+    answers.limit(config::Answers { always: false, session: false, ..limits() });
+    assert_eq!((in_force(&answers, Some(&key), now()), answers.list(now()).len()), (0, 0));
+    answers.limit(limits());
+    assert_eq!(in_force(&answers, Some(&key), later(3)), 2);
+}
+
+#[test]
 fn the_same_answer_given_again_takes_the_place_of_the_first() {
     let state = TempDir::new().unwrap();
     let answers = Answers::open(state.path(), config::Answers { answers_max: 2, ..limits() });

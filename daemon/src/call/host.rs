@@ -9,12 +9,16 @@ use moss_sdk::context::{
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery};
-use moss_sdk::{ContentHash, RelPath, ToolError};
+use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Gate, MayRead, OpenedFile};
 
 use super::effect::{Effects, Names};
 use super::{Event, Scope};
 use crate::policy::{Decision, Policy, Verdict};
+use crate::validate::nearest;
+
+/// Most names in a directory among which one that was meant is looked for.
+const NEAR_NAMES_MAX: usize = 2_000;
 
 /// The host's side of one call of a native tool.
 pub(super) struct CallHost {
@@ -62,7 +66,7 @@ impl CallHost {
             let (read_now, asked, read) = (reader.clone(), path.clone(), read.clone());
             match self.scope.blocking(move || read_now.read(&asked, read)).await? {
                 Ok(value) => return Ok(value),
-                Err(NotRead::Failed(error)) => return Err(error),
+                Err(NotRead::Failed(error)) => return Err(self.with_near_name(path, error).await),
                 Err(NotRead::Ask(real, decision)) => {
                     let names = Names { real: &real, asked: path };
                     self.effects.ask_read(names, &decision).await?;
@@ -74,6 +78,38 @@ impl CallHost {
                 }
             }
         }
+    }
+
+    /// Adds to an error about a missing name which one may have been meant: of those in its
+    /// directory that a listing shows.
+    async fn with_near_name(&self, path: &RelPath, error: ToolError) -> ToolError {
+        let (Some(name), Some(parent)) = (path.file_name(), path.parent()) else { return error };
+        if error.code != ErrorCode::NotFound {
+            return error;
+        }
+        let options = ListOptions { recursive: false, entries_max: NEAR_NAMES_MAX };
+        let Ok(listing) = self.list_names(&parent, options).await else { return error };
+        let names = listing.entries.iter().filter_map(|entry| entry.path.file_name());
+        match nearest(name, names) {
+            Some(near) if near != name => {
+                let meant =
+                    listing.entries.iter().find(|entry| entry.path.file_name() == Some(near));
+                let meant = meant.map(|entry| entry.path.to_string()).unwrap_or_default();
+                error.hint(format!("did you mean `{meant}`?"))
+            }
+            _ => error,
+        }
+    }
+
+    async fn list_names(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
+        let reader = self.reader();
+        let path = path.clone();
+        let list = move || {
+            let keep = |path: &RelPath| reader.lists(path);
+            let cancelled = || reader.scope.cancel.is_cancelled();
+            reader.scope.call.workspace.files.list(&path, options, &keep, &cancelled)
+        };
+        Ok(self.scope.blocking(list).await??)
     }
 
     /// What decides about reads by the rules of this moment.
@@ -183,15 +219,11 @@ impl Files for CallHost {
         path: &'a RelPath,
         options: ListOptions,
     ) -> BoxFuture<'a, Result<Listing, ToolError>> {
-        let reader = self.reader();
-        let path = path.clone();
         Box::pin(async move {
-            let list = move || {
-                let keep = |path: &RelPath| reader.lists(path);
-                let cancelled = || reader.scope.cancel.is_cancelled();
-                reader.scope.call.workspace.files.list(&path, options, &keep, &cancelled)
-            };
-            Ok(self.scope.blocking(list).await??)
+            match self.list_names(path, options).await {
+                Ok(listing) => Ok(listing),
+                Err(error) => Err(self.with_near_name(path, error).await),
+            }
         })
     }
 

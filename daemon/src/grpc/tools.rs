@@ -55,7 +55,9 @@ impl ToolService for Tools {
     ) -> Result<Response<v1::GetToolResponse>, Status> {
         let request = request.into_inner();
         let language = from_proto::language(request.language)?;
-        let catalog = from_proto::workspace(&self.0, &request.workspace)?.catalog.load_full();
+        let workspace = from_proto::workspace(&self.0, &request.workspace)?;
+        self.0.await_tool(&workspace, &request.name).await;
+        let catalog = workspace.catalog.load_full();
         let entry = catalog
             .entry(&request.name)
             .map_err(|unknown| error::call(&CallError::UnknownTool(unknown)))?;

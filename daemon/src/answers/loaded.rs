@@ -1,0 +1,58 @@
+//! What the file of answers says, as it was read last.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use moss_workspace::own::{FileVersion, OwnDir};
+
+use super::FILE_NAME;
+use crate::policy::PolicyError;
+use crate::policy::standing::StandingAnswer;
+use crate::policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    pub(super) version: Option<FileVersion>,
+    pub(super) answers: Vec<(Arc<StandingAnswer>, Used)>,
+    pub(super) problem: Option<Box<PolicyError>>,
+}
+
+/// Says what is wrong with the answers that a state directory holds, or how many there are.
+///
+/// # Errors
+///
+/// What is wrong with them.
+pub fn check(state: &Path) -> Result<usize, String> {
+    let Ok(directory) = OwnDir::open(state) else { return Ok(0) };
+    let loaded = load(&directory);
+    loaded.problem.map_or(Ok(loaded.answers.len()), |problem| Err(problem.one_line()))
+}
+
+/// Reads the file. Waits for the disk.
+pub(super) fn load(directory: &OwnDir) -> Loaded {
+    let path = directory.path().join(FILE_NAME).display().to_string();
+    // First: what changes while it is read is read again.
+    let version = directory.version(FILE_NAME).ok().flatten();
+    let stored = match directory.read(FILE_NAME, FILE_BYTES_MAX as u64) {
+        Ok(None) => Ok(Vec::new()),
+        Ok(Some(bytes)) => String::from_utf8(bytes)
+            .map_err(|_| file::unreadable(&path, "not UTF-8 text".to_owned()))
+            .and_then(|text| file::parse(&path, &text)),
+        Err(error) => Err(file::unreadable(&path, error.to_string())),
+    };
+    match stored {
+        Ok(stored) => Loaded::new(version, stored),
+        Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
+    }
+}
+
+// === impl Loaded ===
+
+impl Loaded {
+    pub(super) fn new(version: Option<FileVersion>, stored: Vec<Stored>) -> Self {
+        let answers =
+            stored.into_iter().map(|stored| (Arc::new(stored.answer), stored.used)).collect();
+        Self { version, answers, problem: None }
+    }
+}
