@@ -59,6 +59,7 @@ section!(Editors {
     buffers_max: usize,
     unsaved_bytes_max: usize,
     diagnostics_max: usize,
+    questions_max: usize,
     answer_ms: u64,
     clarify_ms: u64,
 });

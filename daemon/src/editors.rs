@@ -17,7 +17,7 @@ use moss_workspace::Buffers;
 use tokio::sync::mpsc;
 
 use self::attached::Attached;
-pub use self::attached::{Buffer, Capability, Hello, View};
+pub use self::attached::{Buffer, Capability, Held, Hello, View};
 use self::question::Questions;
 pub use self::question::{Answer, NoAnswer, Place, Question, QuestionEnd, Whom};
 use crate::config;
@@ -138,8 +138,19 @@ pub struct Active {
     pub view: Option<View>,
     /// What is said of the file that has the focus.
     pub diagnostics: Vec<Diagnostic>,
-    /// The open files and whether they are unsaved.
-    pub open: Vec<(RelPath, bool)>,
+    /// The open files, by path.
+    pub open: Vec<Open>,
+}
+
+/// A file that is open in an editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// The path that the editor knows it by.
+    pub path: RelPath,
+    /// Its real path.
+    pub real: RelPath,
+    /// Whether it has changes that are not saved.
+    pub unsaved: bool,
 }
 
 /// One attached editor, for people.
@@ -210,8 +221,8 @@ impl Editors {
             .collect();
         held.sort_by_key(|(.., buffer)| buffer.told_at);
         let (editor, attached, buffer) = held.pop()?;
-        let text = buffer.unsaved.clone()?;
-        let other = held.iter().find(|(.., other)| other.unsaved.as_ref() != Some(&text));
+        let Held::Text(text) = buffer.held.clone() else { return None };
+        let other = held.iter().find(|(.., other)| other.held != buffer.held);
         Some(Unsaved {
             text,
             version: buffer.version,
@@ -225,11 +236,11 @@ impl Editors {
 
     /// Takes note that an editor has changed a buffer as it was asked to. Whatever it has told of
     /// the file since it was asked stays.
-    pub fn note_applied(&self, asked: &Unsaved, real: &RelPath, version: u64, text: &str) {
+    pub fn note_applied(&self, asked: &Unsaved, version: u64, text: &str) {
         let mut inner = self.lock();
         let now = inner.tick();
         if let Some(attached) = inner.attached.get_mut(&asked.editor) {
-            attached.note_applied(real, asked, (version, text), now);
+            attached.note_applied(asked, (version, text), now);
         }
     }
 
@@ -254,6 +265,11 @@ impl Editors {
 impl Buffers for Editors {
     fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
         self.unsaved_buffer(real).map(|unsaved| unsaved.text)
+    }
+
+    fn holds(&self, real: &RelPath) -> bool {
+        self.unsaved.load(Ordering::Acquire) > 0
+            && self.lock().attached.values().any(|attached| attached.unsaved(real).is_some())
     }
 }
 
@@ -282,16 +298,19 @@ impl Attachment {
         });
     }
 
-    /// Takes an open file, by its real path.
+    /// Takes an open file. What cannot be taken is unknown, and its file is not written.
     ///
     /// # Errors
     ///
-    /// `OldVersion`, `TooManyBuffers`, `TooMuchUnsaved`.
-    pub fn hold(&self, real: RelPath, buffer: Buffer) -> Result<(), Refusal> {
-        self.with(|attached, limits, now| {
-            attached.hold(real, Buffer { told_at: now, ..buffer }, limits)
-        })
-        .unwrap_or(Ok(()))
+    /// `OldVersion`, which changes nothing; `TooManyBuffers`, `TooMuchUnsaved`.
+    pub fn hold(&self, buffer: Buffer) -> Result<(), Refusal> {
+        self.with(|attached, limits, now| attached.hold(Buffer { told_at: now, ..buffer }, limits))
+            .unwrap_or(Ok(()))
+    }
+
+    /// Takes note that an open file holds something that cannot be taken: it is not written.
+    pub fn lose(&self, buffer: Buffer) {
+        self.with(|attached, _, now| attached.lose(Buffer { told_at: now, ..buffer }));
     }
 
     /// Forgets a file that is not open any more.

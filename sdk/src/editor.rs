@@ -162,6 +162,8 @@ pub enum Reply {
     },
     /// The person did not answer in time, or closed the question.
     Unanswered,
+    /// The person is being asked too much already.
+    Busy,
     /// No editor is attached that could ask.
     NobodyThere,
 }

@@ -369,9 +369,10 @@ async fn a_broken_file_of_answers_is_told_and_gives_nothing() {
     let line = doctor.stdout.lines().find(|line| line.contains("stored answers")).unwrap();
     assert!(line.starts_with("fail") && line.contains("more than one name"), "{line}");
     assert!(site.run(&["status"]).stdout.contains("answers.toml:"));
-    // It is nobody's but the person's to mend.
+    // It is the person's to mend: what cannot be read cannot be taken back.
     let revoked = site.run(&["answers", "revoke", "--all"]);
-    assert_eq!(revoked.code, Some(0), "{}", revoked.stderr);
+    assert_eq!(revoked.code, Some(1), "{}", revoked.stdout);
+    assert!(revoked.stderr.contains("none can be taken back"), "{}", revoked.stderr);
     std::fs::write(&file, whole).unwrap();
     assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Allowed);
     assert!(site.run(&["doctor"]).stdout.contains("stored answers: 1"));

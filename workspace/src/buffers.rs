@@ -9,6 +9,12 @@ use moss_sdk::RelPath;
 pub trait Buffers: Sync {
     /// Returns the unsaved text of a file, by its real path; none where what is on disk holds.
     fn unsaved(&self, real: &RelPath) -> Option<Arc<str>>;
+
+    /// Whether an editor holds changes of a file that are not saved, known or not: then it is not
+    /// written on disk.
+    fn holds(&self, real: &RelPath) -> bool {
+        self.unsaved(real).is_some()
+    }
 }
 
 /// No editor holds anything.

@@ -186,7 +186,7 @@ impl<'a> Commit<'a> {
         for index in 0..self.files.len() {
             let step = &self.files[index];
             step.spot.check(self.workspace)?;
-            if buffers.unsaved(&step.planned.real).is_some() {
+            if buffers.holds(&step.planned.real) {
                 let path = step.planned.path.clone();
                 return Err(Error::Unsaved { path, reason: "is being changed in an editor" });
             }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Longest question and longest choice, in bytes: a person has to read them.
 const TEXT_BYTES_MAX: usize = 2_000;
 /// What a model reads where nobody answers.
-const UNANSWERED: &str = "the user did not answer in time: decide with what you know, and go on";
+const UNANSWERED: &str = "the user did not answer: decide with what you know, and go on";
 
 /// Asks the user a question, and waits for the answer where an editor is attached that can show it:
 /// 20 seconds unless configured otherwise. Where nobody answers, the result says so: go on with
@@ -62,6 +62,11 @@ impl Tool for Clarify {
                 editor: Some(editor),
                 note: None,
             },
+            Reply::Busy => {
+                let message = "too many questions wait for the user already";
+                return Err(ToolError::new(ErrorCode::LimitExceeded, message)
+                    .hint("go on with what you know, or ask again later"));
+            }
             Reply::Unanswered => ClarifyOutput { note: Some(UNANSWERED.to_owned()), ..nothing },
             Reply::NobodyThere => ClarifyOutput { note: Some(as_text(&query)), ..nothing },
         })

@@ -2,6 +2,7 @@
 //! that is not saved.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use moss_sdk::context::{Applied, BoxFuture, Editors};
@@ -10,13 +11,13 @@ use moss_sdk::editor::{
     Symbol,
 };
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::{Plan, PlannedFile};
+use moss_workspace::{Buffers as _, Plan, PlannedFile};
 
 use super::Scope;
 use super::effect::{Effects, Names};
 use super::host::CallHost;
 use crate::change::Status;
-use crate::editors::{Answer, Place, Question, Unsaved, Whom};
+use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
 use crate::policy::Verdict;
 
 /// What to do about a file that is not saved.
@@ -27,7 +28,7 @@ impl Editors for CallHost {
         let active = self.scope.call.workspace.editors.active()?;
         let reader = self.reader();
         let mut open = active.open;
-        open.retain(|(path, _)| reader.lists(path));
+        open.retain(|file| reader.lists(&file.path) && reader.lists(&file.real));
         let focus = active.view.filter(|view| reader.lists(&view.path)).map(|view| {
             let names = Names { real: &view.path, asked: &view.path };
             let may_read =
@@ -41,7 +42,8 @@ impl Editors for CallHost {
                 visible: view.visible,
             }
         });
-        let open = open.into_iter().map(|(path, unsaved)| OpenFile { path, unsaved }).collect();
+        let shown = |file: Open| OpenFile { path: file.path, unsaved: file.unsaved };
+        let open = open.into_iter().map(shown).collect();
         Some(EditorState { editor: active.name, focus, open })
     }
 
@@ -64,7 +66,7 @@ impl Editors for CallHost {
         Box::pin(async move {
             let question = Question::Definitions { path: path.clone(), position, kind };
             match self.ask_editor(Whom::Knowing(path), question).await? {
-                Answer::Places(places) => Some(self.definitions_at(places)),
+                Answer::Places(places) => Some(self.definitions_at(places).await),
                 _ => None,
             }
         })
@@ -80,7 +82,8 @@ impl Editors for CallHost {
                 Ok((Answer::Clarified(answer), editor)) if !answer.trim().is_empty() => {
                     Reply::Answered { answer, editor }
                 }
-                Err(crate::editors::NoAnswer::Nobody) => Reply::NobodyThere,
+                Err(NoAnswer::Nobody) => Reply::NobodyThere,
+                Err(NoAnswer::TooMany(_)) => Reply::Busy,
                 _ => Reply::Unanswered,
             }
         })
@@ -92,29 +95,41 @@ impl Editors for CallHost {
 impl CallHost {
     /// Asks an editor what it knows by itself; none where it does not say.
     async fn ask_editor(&self, whom: Whom<'_>, question: Question) -> Option<Answer> {
+        if self.met_silence.load(Ordering::Relaxed) {
+            return None;
+        }
         let editors = &self.scope.call.workspace.editors;
-        match editors.ask(whom, question, answer_timeout(&self.scope)).await {
+        let asked = editors.ask(whom, question, answer_timeout(&self.scope));
+        match self.scope.parked(asked).await {
             Ok((answer, _)) => Some(answer),
             Err(error) => {
+                // Waiting once is enough for a call.
+                self.met_silence.store(true, Ordering::Relaxed);
                 tracing::debug!(%error, "an editor was asked in vain");
                 None
             }
         }
     }
 
-    /// The places that the caller may see.
-    fn definitions_at(&self, places: Vec<Place>) -> Definitions {
+    /// The places that the caller may see, by the names that they are told by and by their real ones.
+    async fn definitions_at(&self, places: Vec<Place>) -> Definitions {
         let reader = self.reader();
-        let mut definitions = Definitions::default();
-        for place in places {
-            match self.scope.call.workspace.files.path(&place.path) {
-                Ok(path) if reader.lists(&path) => {
-                    definitions.locations.push(Location { path, span: place.span });
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let looked = self.scope.blocking(move || {
+            let mut definitions = Definitions::default();
+            for place in places {
+                let path = workspace.files.path(&place.path);
+                let shown = path.and_then(|path| Ok((workspace.files.resolve(&path)?.path, path)));
+                match shown {
+                    Ok((real, path)) if reader.lists(&path) && reader.lists(&real) => {
+                        definitions.locations.push(Location { path, span: place.span });
+                    }
+                    _ => definitions.elsewhere += 1,
                 }
-                _ => definitions.elsewhere += 1,
             }
-        }
-        definitions
+            definitions
+        });
+        looked.await.unwrap_or_default()
     }
 }
 
@@ -158,7 +173,7 @@ impl Effects {
             Err(error) => return Err(self.not_applied(file, &error.to_string())),
         };
         if let Some(text) = file.text_after() {
-            editors.note_applied(&buffer, &file.real, version, text);
+            editors.note_applied(&buffer, version, text);
         }
         self.record_applied(plan, undo_of).await
     }
@@ -209,7 +224,7 @@ impl Effects {
     /// Refuses to write beneath the hands of a person who began to type after the plan was made.
     pub(super) fn check_saved(&self, plan: &Plan) -> Result<(), ToolError> {
         let editors = &self.scope().call.workspace.editors;
-        let begun = |file: &&PlannedFile| editors.unsaved_buffer(&file.real).is_some();
+        let begun = |file: &&PlannedFile| editors.holds(&file.real);
         match plan.files().iter().find(begun) {
             Some(file) => {
                 self.mark(Status::Conflict);

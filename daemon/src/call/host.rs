@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use moss_sdk::context::{
     Applied, BoxFuture, Editors, Files, Host, Progress, TextVisitor, Visit, Work,
@@ -24,6 +25,8 @@ const NEAR_NAMES_MAX: usize = 2_000;
 pub(super) struct CallHost {
     pub(super) scope: Arc<Scope>,
     pub(super) effects: Arc<Effects>,
+    /// An editor was asked in vain.
+    pub(super) met_silence: AtomicBool,
 }
 
 /// What decides about the reads of one call; owned, so that it can go to a blocking thread.
@@ -48,7 +51,7 @@ enum NotRead {
 
 impl CallHost {
     pub(super) fn new(scope: Arc<Scope>, effects: Arc<Effects>) -> Self {
-        Self { scope, effects }
+        Self { scope, effects, met_silence: AtomicBool::new(false) }
     }
 
     /// Opens a file, asks the policy about its real name, and reads it. What is in memory is read

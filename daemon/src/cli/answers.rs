@@ -59,7 +59,14 @@ async fn list(session: &Session) -> Result<Outcome, CliError> {
 async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliError> {
     let revoked = session
         .with_client(Need::Native, async |client| {
-            let listed = client.answers().await?.answers;
+            let v1::ListAnswersResponse { answers: listed, problem } = client.answers().await?;
+            if !problem.is_empty() {
+                let message = format!(
+                    "no answer is in force and none can be taken back: {problem}; mend the file or \
+                     remove it, then try again"
+                );
+                return Err(CliError::new(Outcome::Failed, "answers_broken", message));
+            }
             let ids: Vec<_> = match &args.id {
                 None => listed.iter().map(|answer| answer.id.clone()).collect(),
                 Some(id) => vec![find(&listed, id)?.id.clone()],

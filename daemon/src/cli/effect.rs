@@ -42,7 +42,11 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
         }
         shown.push_str(&diff::colored(&change.diff));
         if change.unsaved {
-            let _ = writeln!(shown, "{}", yellow("not saved: its editor is asked to change it"));
+            let note = match change.status() {
+                v1::ChangeStatus::Committed => "changed in an editor, where it was not saved",
+                _ => "not saved: its editor is asked to change it, the file stays as it is",
+            };
+            let _ = writeln!(shown, "{}", yellow(note));
         }
         shown.push('\n');
     }

@@ -7,8 +7,11 @@ use moss_sdk::RelPath;
 use moss_sdk::editor::{Diagnostic, Position, Span};
 use tokio::sync::mpsc;
 
-use super::{Active, Overview, Refusal, ToEditor, Unsaved};
+use super::{Active, Open, Overview, Refusal, ToEditor, Unsaved};
 use crate::config;
+
+/// Open files that are remembered, those included whose text could not be taken.
+const LOST_MAX: usize = 4_096;
 
 /// What an editor can do. It is asked nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,12 +61,25 @@ pub struct View {
 pub struct Buffer {
     /// The path that the editor knows it by.
     pub path: RelPath,
+    /// The real path of the file, after all links, when it was told.
+    pub real: RelPath,
     /// Rises with every change of the text.
     pub version: u64,
-    /// The text, where it is not what is on disk.
-    pub unsaved: Option<Arc<str>>,
+    /// What the editor holds.
+    pub held: Held,
     /// When it was told; set by the registry.
     pub told_at: u64,
+}
+
+/// What an editor holds of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Held {
+    /// What is on disk.
+    Saved,
+    /// This text, which is not on disk.
+    Text(Arc<str>),
+    /// Something that is not on disk and could not be taken: the file is not written.
+    Unknown,
 }
 
 /// What is known of one attached editor.
@@ -73,7 +89,7 @@ pub(super) struct Attached {
     /// When it told last where the person is, or attached.
     pub(super) looked_at: u64,
     pub(super) view: Option<View>,
-    /// By real path.
+    /// By the path that the editor knows a file by.
     buffers: BTreeMap<RelPath, Buffer>,
     diagnostics: BTreeMap<RelPath, Vec<Diagnostic>>,
     sender: mpsc::Sender<ToEditor>,
@@ -103,49 +119,54 @@ impl Attached {
     }
 
     pub(super) fn has_open(&self, path: &RelPath) -> bool {
-        self.buffers.iter().any(|(real, buffer)| real == path || buffer.path == *path)
+        self.buffers.values().any(|buffer| buffer.real == *path || buffer.path == *path)
     }
 
+    /// What is held of a file and not saved, by any of its names; the newest first.
     pub(super) fn unsaved(&self, real: &RelPath) -> Option<&Buffer> {
-        self.buffers.get(real).filter(|buffer| buffer.unsaved.is_some())
+        let of_file = self.buffers.values().filter(|buffer| buffer.real == *real);
+        of_file.filter(|buffer| buffer.held != Held::Saved).max_by_key(|buffer| buffer.told_at)
     }
 
     pub(super) fn unsaved_count(&self) -> usize {
-        self.buffers.values().filter(|buffer| buffer.unsaved.is_some()).count()
+        self.buffers.values().filter(|buffer| buffer.held != Held::Saved).count()
     }
 
-    pub(super) fn hold(
-        &mut self,
-        real: RelPath,
-        buffer: Buffer,
-        limits: &config::Editors,
-    ) -> Result<(), Refusal> {
-        // Its name may lead elsewhere by now: what it led to before is not open by it any more.
-        self.buffers.retain(|other, held| *other == real || held.path != buffer.path);
-        let known = self.buffers.get(&real);
+    pub(super) fn hold(&mut self, buffer: Buffer, limits: &config::Editors) -> Result<(), Refusal> {
+        let known = self.buffers.get(&buffer.path);
         if let Some(known) = known
             && buffer.version < known.version
         {
             return Err(Refusal::OldVersion { told: buffer.version, known: known.version });
         }
         if known.is_none() && self.buffers.len() >= limits.buffers_max {
+            self.lose(buffer);
             return Err(Refusal::TooManyBuffers(limits.buffers_max));
         }
-        let bytes = |buffer: &Buffer| buffer.unsaved.as_ref().map_or(0, |text| text.len());
-        let others = self.buffers.iter().filter(|(path, _)| **path != real);
-        let held: usize = others.map(|(_, buffer)| bytes(buffer)).sum();
-        if held + bytes(&buffer) > limits.unsaved_bytes_max {
-            // What was known of the file is not what the editor holds: better nothing than that.
-            self.buffers.remove(&real);
+        let others = self.buffers.values().filter(|other| other.path != buffer.path);
+        let bytes = others.map(|other| other.held.bytes()).sum::<usize>() + buffer.held.bytes();
+        if bytes > limits.unsaved_bytes_max {
+            self.lose(buffer);
             return Err(Refusal::TooMuchUnsaved(limits.unsaved_bytes_max));
         }
-        self.buffers.insert(real, buffer);
+        self.buffers.insert(buffer.path.clone(), buffer);
         Ok(())
     }
 
-    /// Forgets a file, by either of its paths: it may lead elsewhere by now.
+    /// Takes note that an editor holds something that cannot be taken: what was known of the file
+    /// is not true any more, and nobody may write it.
+    pub(super) fn lose(&mut self, buffer: Buffer) {
+        if buffer.held == Held::Saved {
+            self.buffers.remove(&buffer.path);
+        } else if self.buffers.len() < LOST_MAX || self.buffers.contains_key(&buffer.path) {
+            let lost = Buffer { held: Held::Unknown, ..buffer };
+            self.buffers.insert(lost.path.clone(), lost);
+        }
+    }
+
+    /// Forgets a file by the path that the editor knows it by.
     pub(super) fn close(&mut self, path: &RelPath) {
-        self.buffers.retain(|real, buffer| real != path && buffer.path != *path);
+        self.buffers.remove(path);
         self.diagnostics.remove(path);
         self.view.take_if(|view| view.path == *path);
     }
@@ -167,19 +188,12 @@ impl Attached {
         Ok(())
     }
 
-    pub(super) fn note_applied(
-        &mut self,
-        real: &RelPath,
-        asked: &Unsaved,
-        (version, text): (u64, &str),
-        now: u64,
-    ) {
+    pub(super) fn note_applied(&mut self, asked: &Unsaved, (version, text): (u64, &str), now: u64) {
         // Versions do not tell: one that was closed and opened again counts anew.
-        let is_as_asked = |held: &Arc<str>| Arc::ptr_eq(held, &asked.text);
-        if let Some(buffer) = self.buffers.get_mut(real)
-            && buffer.unsaved.as_ref().is_some_and(is_as_asked)
+        if let Some(buffer) = self.buffers.get_mut(&asked.path)
+            && matches!(&buffer.held, Held::Text(held) if Arc::ptr_eq(held, &asked.text))
         {
-            buffer.unsaved = Some(text.into());
+            buffer.held = Held::Text(text.into());
             buffer.version = version;
             buffer.told_at = now;
         }
@@ -187,17 +201,16 @@ impl Attached {
 
     pub(super) fn active(&self) -> Active {
         let diagnostics = self.view.as_ref().and_then(|view| self.diagnostics.get(&view.path));
-        let mut open: Vec<_> = self
-            .buffers
-            .values()
-            .map(|buffer| (buffer.path.clone(), buffer.unsaved.is_some()))
-            .collect();
-        open.sort();
+        let open = self.buffers.values().map(|buffer| Open {
+            path: buffer.path.clone(),
+            real: buffer.real.clone(),
+            unsaved: buffer.held != Held::Saved,
+        });
         Active {
             name: self.hello.name.clone(),
             view: self.view.clone(),
             diagnostics: diagnostics.cloned().unwrap_or_default(),
-            open,
+            open: open.collect(),
         }
     }
 
@@ -207,6 +220,17 @@ impl Attached {
             version: self.hello.version.clone(),
             open: self.buffers.len(),
             unsaved: self.unsaved_count(),
+        }
+    }
+}
+
+// === impl Held ===
+
+impl Held {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Saved | Self::Unknown => 0,
         }
     }
 }

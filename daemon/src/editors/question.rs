@@ -92,6 +92,9 @@ pub enum NoAnswer {
     /// No attached editor can be asked this.
     #[error("no editor is attached that could be asked")]
     Nobody,
+    /// So many questions wait already.
+    #[error("{0} questions wait already (editors.questions_max)")]
+    TooMany(usize),
     /// Who was asked has gone.
     #[error("the editor {0} has gone without an answer")]
     Gone(String),
@@ -180,6 +183,9 @@ impl Editors {
         let question = Arc::new(question);
         let (sender, receiver) = oneshot::channel();
         let mut inner = self.lock();
+        if inner.questions.open.len() >= self.limits.questions_max {
+            return Err(NoAnswer::TooMany(self.limits.questions_max));
+        }
         let (mut asked, mut names) = (Vec::new(), Vec::new());
         for editor in inner.able(whom, question.needs()) {
             let attached = &inner.attached[&editor];

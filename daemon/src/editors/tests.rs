@@ -26,7 +26,12 @@ fn rel(path: &str) -> RelPath {
 }
 
 fn buffer(path: &str, version: u64, text: Option<&str>) -> Buffer {
-    Buffer { path: rel(path), version, unsaved: text.map(Into::into), told_at: 0 }
+    buffer_of(path, "a", version, text)
+}
+
+fn buffer_of(path: &str, real: &str, version: u64, text: Option<&str>) -> Buffer {
+    let held = text.map_or(Held::Saved, |text| Held::Text(text.into()));
+    Buffer { path: rel(path), real: rel(real), version, held, told_at: 0 }
 }
 
 fn clarify() -> Question {
@@ -47,19 +52,19 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
     let (two, _from_two) = editors.attach(hello("two", &[Capability::ApplyEdit])).unwrap();
     let file = rel("a");
     assert!(editors.unsaved_buffer(&file).is_none());
-    two.hold(file.clone(), buffer("a", 1, Some("of two"))).unwrap();
-    one.hold(file.clone(), buffer("link", 1, Some("of one"))).unwrap();
+    two.hold(buffer("a", 1, Some("of two"))).unwrap();
+    one.hold(buffer("link", 1, Some("of one"))).unwrap();
     let newest = editors.unsaved_buffer(&file).unwrap();
     assert_eq!((&*newest.text, newest.path.as_str()), ("of one", "link"));
     assert_eq!((newest.takes_edits, newest.contested_by.as_deref()), (false, Some("two")));
-    two.hold(file.clone(), buffer("a", 2, Some("of one"))).unwrap();
+    two.hold(buffer("a", 2, Some("of one"))).unwrap();
     let same = editors.unsaved_buffer(&file).unwrap();
     assert_eq!((same.name.as_str(), same.contested_by), ("two", None));
     drop(two);
     assert_eq!(editors.unsaved_buffer(&file).unwrap().name, "one");
-    one.hold(file.clone(), buffer("link", 2, None)).unwrap();
+    one.hold(buffer("link", 2, None)).unwrap();
     assert!(editors.unsaved_buffer(&file).is_none());
-    one.hold(file.clone(), buffer("link", 3, Some("again"))).unwrap();
+    one.hold(buffer("link", 3, Some("again"))).unwrap();
     one.close(&rel("link"));
     assert!(editors.unsaved_buffer(&file).is_none());
     assert_eq!(editors.unsaved.load(Ordering::Relaxed), 0);
@@ -69,8 +74,8 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
 fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
     let editors = Editors::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
-    one.hold(rel("a"), buffer("link", 1, Some("of a"))).unwrap();
-    one.hold(rel("b"), buffer("link", 2, Some("of b"))).unwrap();
+    one.hold(buffer_of("link", "a", 1, Some("of a"))).unwrap();
+    one.hold(buffer_of("link", "b", 2, Some("of b"))).unwrap();
     assert!(editors.unsaved_buffer(&rel("a")).is_none());
     assert_eq!(&*editors.unsaved_buffer(&rel("b")).unwrap().text, "of b");
     assert_eq!(editors.unsaved.load(Ordering::Relaxed), 1);
@@ -81,23 +86,23 @@ fn applied_edit_is_known_before_the_editor_tells_of_it() {
     let editors = Editors::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
     let file = rel("a");
-    one.hold(file.clone(), buffer("a", 1, Some("before"))).unwrap();
+    one.hold(buffer("a", 1, Some("before"))).unwrap();
     let asked = editors.unsaved_buffer(&file).unwrap();
-    editors.note_applied(&asked, &file, 2, "after");
+    editors.note_applied(&asked, 2, "after");
     let known = || editors.unsaved_buffer(&file).map(|held| (held.version, held.text.to_string()));
     assert_eq!(known(), Some((2, "after".into())));
     // The person typed on: that is newer.
-    one.hold(file.clone(), buffer("a", 4, Some("after and more"))).unwrap();
-    editors.note_applied(&asked, &file, 3, "after");
+    one.hold(buffer("a", 4, Some("after and more"))).unwrap();
+    editors.note_applied(&asked, 3, "after");
     assert_eq!(known(), Some((4, "after and more".into())));
     // Saved meanwhile: the answer makes no buffer.
-    one.hold(file.clone(), buffer("a", 5, None)).unwrap();
-    editors.note_applied(&asked, &file, 6, "after");
+    one.hold(buffer("a", 5, None)).unwrap();
+    editors.note_applied(&asked, 6, "after");
     assert_eq!(known(), None);
     // Closed meanwhile, and opened again: versions count anew.
     one.close(&file);
-    one.hold(file.clone(), buffer("a", 1, Some("opened again"))).unwrap();
-    editors.note_applied(&asked, &file, 7, "after");
+    one.hold(buffer("a", 1, Some("opened again"))).unwrap();
+    editors.note_applied(&asked, 7, "after");
     assert_eq!(known(), Some((1, "opened again".into())));
 }
 
@@ -149,7 +154,7 @@ async fn editor_that_has_the_file_open_is_asked_about_it() {
     };
     assert!(ask().await.is_err());
     assert!(to_one.is_empty() && !to_two.is_empty(), "the one that was used last");
-    one.hold(file.clone(), buffer("a", 1, None)).unwrap();
+    one.hold(buffer("a", 1, None)).unwrap();
     let (answer, ()) = tokio::join!(ask(), async {
         let id = asked(to_one.recv().await);
         one.answer(&id, Answer::Symbols(Vec::new())).unwrap();
@@ -166,13 +171,14 @@ fn bounds_hold_over_all_files_of_an_editor() {
     let editors = Editors::new(bounds);
     let (one, _told) = editors.attach(hello("one", &[])).unwrap();
     let hold =
-        |path: &str, version, text: &str| one.hold(rel(path), buffer(path, version, Some(text)));
+        |path: &str, version, text: &str| one.hold(buffer_of(path, path, version, Some(text)));
     hold("a", 1, "12345").unwrap();
     hold("b", 1, "12345").unwrap();
     assert_eq!(hold("c", 1, ""), Err(Refusal::TooManyBuffers(2)));
     assert_eq!(hold("a", 2, "123456"), Err(Refusal::TooMuchUnsaved(10)));
-    // What was known of it is no longer true.
+    // What was known of it is no longer true, and nobody may write the file.
     assert!(editors.unsaved_buffer(&rel("a")).is_none());
+    assert!(editors.holds(&rel("a")) && editors.holds(&rel("c")) && !editors.holds(&rel("d")));
     assert!(editors.unsaved_buffer(&rel("b")).is_some());
     let said = |count| {
         let one = Diagnostic {

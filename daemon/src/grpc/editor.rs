@@ -25,7 +25,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use super::{error, from_proto, pass};
 use crate::answers::recorded::settle;
 use crate::confirm::{Confirmation, State, Verdict, Watch};
-use crate::editors::{Attachment, Buffer, Capability, Refusal, ToEditor};
+use crate::editors::{Attachment, Buffer, Capability, Held, Refusal, ToEditor};
 use crate::state::{Daemon, WorkspaceState};
 
 /// Messages to an editor that wait for the transport.
@@ -213,41 +213,37 @@ impl Session {
         Ok(())
     }
 
-    async fn hold(&self, buffer: v1::EditorBuffer) -> Result<(), Problem> {
-        let path = self.path(&buffer.path)?;
-        let taken = self.try_hold(&path, buffer).await;
-        if taken.is_err() {
-            // What was known of it before is not what the editor holds.
-            self.attachment.close(&path);
-        }
-        taken
-    }
-
-    async fn try_hold(&self, path: &RelPath, buffer: v1::EditorBuffer) -> Result<(), Problem> {
-        let about = |code, message| Problem { code, message, subject: buffer.path.clone() };
-        let bytes_max = self.workspace.files.limits().edit_bytes_max;
-        if let Some(text) = &buffer.unsaved_text {
-            if text.len() as u64 > bytes_max {
-                let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
-                return Err(about("too_large", message));
-            }
-            if text.contains('\0') {
-                return Err(about("binary", "the text holds a NUL character".to_owned()));
-            }
-        }
-        let workspace = Arc::clone(&self.workspace);
-        let wanted = path.clone();
+    async fn hold(&self, told: v1::EditorBuffer) -> Result<(), Problem> {
+        let path = self.path(&told.path)?;
+        let about = |code, message| Problem { code, message, subject: told.path.clone() };
+        let (workspace, wanted) = (Arc::clone(&self.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&wanted);
         let resolved = tokio::task::spawn_blocking(resolve).await;
         let resolved = resolved.map_err(|error| about("internal", error.to_string()))?;
         let real = resolved.map_err(|error| about(error.code().as_str(), error.to_string()))?.path;
-        let held = Buffer {
-            path: path.clone(),
-            version: buffer.version,
-            unsaved: buffer.unsaved_text.map(Into::into),
-            told_at: 0,
-        };
-        self.attachment.hold(real, held).map_err(|refusal| Problem::new(&refusal, &buffer.path))
+        let held = told.unsaved_text.map_or(Held::Saved, |text| Held::Text(text.into()));
+        let unusable = self.unusable(&held).map(|(code, message)| about(code, message));
+        let buffer = Buffer { path, real, version: told.version, held, told_at: 0 };
+        match unusable {
+            Some(problem) => {
+                self.attachment.lose(buffer);
+                Err(problem)
+            }
+            None => {
+                self.attachment.hold(buffer).map_err(|refusal| Problem::new(&refusal, &told.path))
+            }
+        }
+    }
+
+    /// Why a text cannot be that of a file that tools read and change.
+    fn unusable(&self, held: &Held) -> Option<(&'static str, String)> {
+        let Held::Text(text) = held else { return None };
+        let bytes_max = self.workspace.files.limits().edit_bytes_max;
+        if text.len() as u64 > bytes_max {
+            let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
+            return Some(("too_large", message));
+        }
+        text.contains('\0').then(|| ("binary", "the text holds a NUL character".to_owned()))
     }
 
     fn diagnose(&self, said: v1::FileDiagnostics) -> Result<(), Problem> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use tonic::Code;
 
 use super::{attached, served, start};
-use crate::harness::{Editor, Site, output, reason};
+use crate::harness::{Editor, Site, failure, output, reason, refusing};
 
 #[tokio::test]
 async fn only_approvers_attach_and_only_with_a_hello() {
@@ -113,6 +113,24 @@ async fn messages_that_cannot_be_used_are_answered_and_change_nothing() {
     let read = caller.done("read_file", json!({"path": "a.rs"})).await;
     assert_eq!(read["content"], "     1\ttwelve bytes");
     assert_eq!(site.read("a.rs"), "short\n");
+}
+
+#[tokio::test]
+async fn file_is_not_written_beneath_a_text_that_could_not_be_taken() {
+    let site = Site::new();
+    let (_daemon, caller, approver) = served(&site).await;
+    let mut editor = Editor::attach(&approver, "Code").await;
+    site.write("b.rs", "on disk\n");
+    editor.hold("b.rs", 1, Some("mine\n")).await;
+    let unknown = editor.refused(Editor::buffer("b.rs", 2, Some("a\0b"))).await;
+    assert_eq!(unknown.code, "binary");
+    let edit = json!({"path": "b.rs", "oldText": "disk", "newText": "x"});
+    let result = caller.ran("replace_text", edit.clone()).await;
+    let error = failure(&result);
+    assert!(error.message.contains("that moss could not take"), "{}", error.message);
+    editor.hold("b.rs", 3, None).await;
+    let asked = caller.call(refusing("replace_text", edit)).await.unwrap_err();
+    assert_eq!(reason(&asked), "CONFIRMATION_REQUIRED");
 }
 
 #[tokio::test]

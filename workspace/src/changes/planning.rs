@@ -214,6 +214,10 @@ impl Planner<'_> {
         let (place, bytes) = self.workspace.read_bytes(path)?;
         Ok(match self.buffers.unsaved(&place.path) {
             Some(text) => Base { place, bytes: text.as_bytes().to_vec(), unsaved: true },
+            None if self.buffers.holds(&place.path) => {
+                let reason = "has changes in an editor that moss could not take";
+                return Err(Error::Unsaved { path: path.clone(), reason });
+            }
             None => Base { place, bytes, unsaved: false },
         })
     }
@@ -224,10 +228,10 @@ impl Planner<'_> {
         real: &RelPath,
         reason: &'static str,
     ) -> Result<(), Error> {
-        match self.buffers.unsaved(real) {
-            Some(_) => Err(Error::Unsaved { path: path.clone(), reason }),
-            None => Ok(()),
+        if self.buffers.holds(real) {
+            return Err(Error::Unsaved { path: path.clone(), reason });
         }
+        Ok(())
     }
 }
 
