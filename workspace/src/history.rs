@@ -13,6 +13,7 @@ mod prune;
 mod query;
 mod rows;
 pub(crate) mod store;
+mod turn;
 mod undo;
 
 use std::path::Path;
@@ -29,6 +30,7 @@ use crate::error::Error;
 use crate::own::{Lock, OwnDir};
 
 pub(crate) use store::{Intent, IntentFile};
+use turn::{Turn, Turns};
 
 /// How long a commit waits for others that commit to the same workspace.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -41,6 +43,14 @@ pub struct History {
     connection: Mutex<Connection>,
     directory: OwnDir,
     limits: HistoryLimits,
+    turns: Turns,
+}
+
+/// The lock under which a workspace is changed.
+#[derive(Debug)]
+pub(crate) struct Locked<'a> {
+    _lock: Lock,
+    _turn: Turn<'a>,
 }
 
 /// Bounds on what is kept. The oldest entries go first; the newest `entries_min` never go by age.
@@ -183,7 +193,8 @@ impl History {
         // Two that make the tables at once would not wait for each other.
         let _lock = directory.lock(OPEN_LOCK_FILE, LOCK_WAIT)?;
         let connection = store::open(&directory)?;
-        Ok(Self { connection: Mutex::new(connection), directory, limits })
+        let connection = Mutex::new(connection);
+        Ok(Self { connection, directory, limits, turns: Turns::default() })
     }
 
     /// Lists entries, the newest first.
@@ -268,8 +279,12 @@ impl History {
     }
 
     /// Takes the lock under which this workspace is changed.
-    pub(crate) fn lock(&self) -> Result<Lock, Error> {
-        self.directory.lock(LOCK_FILE, LOCK_WAIT)
+    pub(crate) fn lock(&self) -> Result<Locked<'_>, Error> {
+        let turn = self.turns.take(LOCK_WAIT).ok_or_else(|| Error::Busy {
+            what: "many changes of this workspace wait already".to_owned(),
+        })?;
+        // The lock first, when both are given up: who is next finds it free.
+        Ok(Locked { _lock: self.directory.lock(LOCK_FILE, LOCK_WAIT)?, _turn: turn })
     }
 
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
