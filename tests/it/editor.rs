@@ -12,8 +12,14 @@ use tonic::Status;
 
 use crate::harness::{Client, Daemon, Editor, Site, call, output, range, until};
 
+/// What gives editors of tests the time that a busy machine takes; tests of silence say otherwise.
+pub(crate) const PATIENT: &str = "[editors]\nanswer_ms = 60000\nclarify_ms = 60000\n";
+
 /// A workspace with a file, a daemon that serves it, and a caller.
 async fn served(site: &Site) -> (Daemon, Client, Client) {
+    if !site.outside("config/moss/config.toml").exists() {
+        site.config(PATIENT);
+    }
     site.write("a.rs", "fn one() {}\nfn two() { one(); }\n");
     let daemon = site.serve();
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);

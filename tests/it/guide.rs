@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::editor::PATIENT;
 use crate::harness::{Ended, Site};
 
 /// The code of the editor in a language.
@@ -19,6 +20,7 @@ pub(crate) fn code(language: &str) -> String {
 /// Runs a driver of an editor beside a daemon: it attaches, holds an unsaved text, answers a question
 /// and confirmations, and takes an edit.
 pub(crate) fn check(site: &Site, driver: impl FnOnce(&Site) -> Command) {
+    site.config(PATIENT);
     site.write("a.txt", "saved\n");
     let daemon = site.serve();
     let mut driver = driver(site);

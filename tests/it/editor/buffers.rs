@@ -83,12 +83,11 @@ async fn edit_of_an_unsaved_file_goes_to_the_editor() {
 }
 
 #[tokio::test]
-async fn edit_that_the_editor_refuses_or_ignores_is_a_conflict() {
+async fn edit_that_the_editor_refuses_is_a_conflict() {
     let site = Site::allowing();
-    site.config("[editors]\nanswer_ms = 200\n");
     let (_daemon, caller, mut editor) = dirty(&site).await;
     let arguments = json!({"path": "a.rs", "oldText": "three", "newText": "drei"});
-    let edits = start(&caller, "replace_text", arguments.clone());
+    let edits = start(&caller, "replace_text", arguments);
     let (id, _) = edit_of(&mut editor).await;
     editor.answer(&id, Answer::Failed("the person typed on".into())).await;
     let result = edits.await.unwrap().unwrap();
@@ -96,7 +95,15 @@ async fn edit_that_the_editor_refuses_or_ignores_is_a_conflict() {
     assert_eq!(error.code, "conflict");
     assert!(error.message.contains("the person typed on"), "{}", error.message);
     assert_eq!(result.changes[0].status(), v1::ChangeStatus::Conflict);
+    assert_eq!(caller.numbers().await, [0; 0]);
+}
 
+#[tokio::test]
+async fn edit_that_the_editor_ignores_is_a_conflict() {
+    let site = Site::allowing();
+    site.config("[editors]\nanswer_ms = 100\n");
+    let (_daemon, caller, mut editor) = dirty(&site).await;
+    let arguments = json!({"path": "a.rs", "oldText": "three", "newText": "drei"});
     let edits = start(&caller, "replace_text", arguments);
     let (id, _) = edit_of(&mut editor).await;
     assert_eq!(editor.over().await, (id, v1::QuestionEnd::Expired));
