@@ -1,5 +1,5 @@
 //! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
-//! admin's upper bounds. Resolved once at start.
+//! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
 use std::path::{Path, PathBuf};
 

@@ -188,6 +188,24 @@ async fn silence_is_an_answer_after_a_while() {
 }
 
 #[tokio::test]
+async fn editor_is_asked_what_it_can_whatever_it_cannot() {
+    let site = Site::new();
+    let (_daemon, caller, approver) = served(&site).await;
+    let capabilities = vec![v1::EditorCapability::Definitions.into()];
+    let hello = v1::EditorHello { capabilities, ..Editor::hello("Code") };
+    let mut editor = Editor::attach_as(&approver, hello).await.unwrap();
+    editor.look("a.rs", 1, 12).await;
+    let asked = start(&caller, "get_cursor_context", json!({}));
+    let (id, question) = editor.question().await;
+    assert!(matches!(question, Question::Definitions(_)), "{question:?}");
+    let location = v1::Location { path: "a.rs".into(), range: Some(range((0, 3), (0, 6))) };
+    let locations = vec![location];
+    editor.answer(&id, Answer::Locations(v1::Locations { locations })).await;
+    let output = output(&asked.await.unwrap().unwrap());
+    assert_eq!(output["focus"]["definitions"][0]["line"], 1, "{output}");
+}
+
+#[tokio::test]
 async fn question_ends_with_whoever_asked_or_was_asked() {
     let site = Site::new();
     let (_daemon, caller, approver) = served(&site).await;

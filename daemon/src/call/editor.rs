@@ -11,7 +11,7 @@ use moss_sdk::editor::{
     Symbol,
 };
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::{Buffers as _, Plan, PlannedFile};
+use moss_workspace::{Plan, PlannedFile};
 
 use super::Scope;
 use super::effect::{Effects, Names};
@@ -103,8 +103,10 @@ impl CallHost {
         match self.scope.parked(asked).await {
             Ok((answer, _)) => Some(answer),
             Err(error) => {
-                // Waiting once is enough for a call.
-                self.met_silence.store(true, Ordering::Relaxed);
+                // Waiting once is enough for a call; an editor that cannot be asked costs nothing.
+                if matches!(error, NoAnswer::Silent { .. }) {
+                    self.met_silence.store(true, Ordering::Relaxed);
+                }
                 tracing::debug!(%error, "an editor was asked in vain");
                 None
             }
@@ -151,6 +153,7 @@ impl Effects {
         plan: &Plan,
         undo_of: Option<u64>,
     ) -> Result<Applied, ToolError> {
+        self.check_not_cancelled()?;
         let scope = self.scope();
         let file = plan.files().first().expect("a plan changes at least one file");
         let buffer = self.buffer_of(file)?;
@@ -219,19 +222,6 @@ impl Effects {
             return Err(ToolError::new(ErrorCode::Conflict, message).hint(SAVE_FIRST));
         }
         Ok(buffer)
-    }
-
-    /// Refuses to write beneath the hands of a person who began to type after the plan was made.
-    pub(super) fn check_saved(&self, plan: &Plan) -> Result<(), ToolError> {
-        let editors = &self.scope().call.workspace.editors;
-        let begun = |file: &&PlannedFile| editors.holds(&file.real);
-        match plan.files().iter().find(begun) {
-            Some(file) => {
-                self.mark(Status::Conflict);
-                Err(changed_since(file))
-            }
-            None => Ok(()),
-        }
     }
 
     fn not_applied(&self, file: &PlannedFile, why: &str) -> ToolError {

@@ -54,13 +54,7 @@ impl Effects {
     }
 
     fn write(&self, plan: &Plan, undo_of: Option<u64>) -> Result<Applied, ToolError> {
-        if self.scope.cancel.is_cancelled() {
-            return Err(ToolError::new(
-                ErrorCode::Cancelled,
-                "cancelled before anything was written",
-            ));
-        }
-        self.check_saved(plan)?;
+        self.check_not_cancelled()?;
         let workspace = &self.scope.call.workspace;
         let origin = self.origin(undo_of);
         let WorkspaceState { files, history, editors, .. } = &**workspace;
@@ -72,6 +66,14 @@ impl Effects {
             error
         })?;
         Ok(self.committed(plan, committed.number))
+    }
+
+    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), ToolError> {
+        if self.scope.cancel.is_cancelled() {
+            let message = "cancelled before anything was written";
+            return Err(ToolError::new(ErrorCode::Cancelled, message));
+        }
+        Ok(())
     }
 
     /// Says where a change comes from.
