@@ -9,7 +9,7 @@ mod refusal;
 
 use std::path::{Path, PathBuf};
 
-use moss_sdk::edit::{ChangeSet, Retention};
+use moss_sdk::edit::{ChangeSet, Matched, Retention};
 use moss_sdk::{ContentHash, RelPath};
 
 use crate::buffers::{Buffers, NoBuffers};
@@ -58,6 +58,8 @@ pub struct PlannedFile {
     pub diff: String,
     /// Whether the content comes from merging an undo with later changes.
     pub merged: bool,
+    /// How the places of an edit were found, where they were searched for.
+    pub matched: Option<Matched>,
     /// Whether the content before is that of an editor's unsaved buffer, and the one after belongs
     /// there.
     pub unsaved: bool,
@@ -116,9 +118,10 @@ impl Plan {
     }
 
     /// Returns the digest of the exact effect: it binds the canonical root and, for every file,
-    /// both paths, action, content before and after, mode and retention.
+    /// both paths, action, content before and after, mode, retention and the lines that were not as
+    /// a search claimed: who approves has seen them.
     pub fn digest(&self) -> ContentHash {
-        let mut hasher = blake3::Hasher::new_derive_key("moss 2026 change set digest v1");
+        let mut hasher = blake3::Hasher::new_derive_key("moss 2026 change set digest v2");
         let mut field = |bytes: &[u8]| {
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
@@ -135,6 +138,13 @@ impl Plan {
                 Retention::Recoverable => b"recoverable",
                 Retention::Permanent => b"permanent",
             });
+            let drift = file.matched.as_ref().map_or(&[][..], |matched| &matched.drift);
+            field(&drift.len().to_le_bytes());
+            for drift in drift {
+                field(&drift.line.to_le_bytes());
+                field(drift.expected.as_bytes());
+                field(drift.found.as_bytes());
+            }
         }
         // Not the same effect as the same change of the file; all files are, or none is.
         if self.is_unsaved() {
@@ -189,6 +199,7 @@ impl PlannedFile {
             removed: diff.removed,
             diff: diff.text,
             merged: false,
+            matched: None,
             unsaved: false,
             identity: None,
             old: None,

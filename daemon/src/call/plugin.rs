@@ -107,7 +107,7 @@ async fn change_set(host: &CallHost, edits: Vec<PluginEdit>) -> Result<ChangeSet
                 "{path}: the plugin returned edits that exclude each other"
             )));
         }
-        changes.push(Change { path, kind });
+        changes.push(Change::new(path, kind));
     }
     Ok(ChangeSet { changes })
 }

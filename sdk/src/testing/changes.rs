@@ -91,12 +91,9 @@ mod tests {
     fn a_change_set_is_applied_whole_or_not_at_all() {
         let host = MemoryHost::new([("a", "1")]);
         let base = hash(b"1");
-        let delete = Change {
-            path: fixture("a"),
-            kind: ChangeKind::Delete { base, retention: crate::edit::Retention::Recoverable },
-        };
-        let stale =
-            Change { path: fixture("b"), kind: ChangeKind::Write { base, content: String::new() } };
+        let retention = crate::edit::Retention::Recoverable;
+        let delete = Change::new(fixture("a"), ChangeKind::Delete { base, retention });
+        let stale = Change::new(fixture("b"), ChangeKind::Write { base, content: String::new() });
         let both = ChangeSet { changes: vec![delete, stale] };
         assert_eq!(finish(host.propose(both)).unwrap_err().code, ErrorCode::NotFound);
         assert_eq!(host.text("a").as_deref(), Some("1"));

@@ -77,27 +77,32 @@ impl Planner<'_> {
     fn plan_one(&self, path: &RelPath, source: Source<'_>) -> Result<PlannedFile, Error> {
         match source {
             Source::Target(target) => self.plan_target(path, target),
-            Source::Change(Change { kind, .. }) => match kind {
-                ChangeKind::Create { content } => {
-                    let new = utf8(path, content)?;
-                    self.plan_target(path, Target::Create { new, mode: None })
-                }
-                ChangeKind::Write { base, content } => {
-                    let new = utf8(path, content)?;
-                    self.plan_target(path, Target::Modify { base: *base, new, merged: false })
-                }
-                ChangeKind::Edit { base, splices } => {
-                    let old = self.base(path, *base)?;
-                    let text = text::decode(&old.bytes).map_err(|not| refusal(path, not))?;
-                    let new = edited(path, &text, splices)?;
-                    self.modified(path, old, new, false)
-                }
-                ChangeKind::Delete { base, retention } => {
-                    let (base, retention) = (*base, *retention);
-                    self.plan_target(path, Target::Delete { base, retention })
-                }
-            },
+            Source::Change(change) => self.plan_change(change),
         }
+    }
+
+    fn plan_change(&self, Change { path, kind, matched }: &Change) -> Result<PlannedFile, Error> {
+        let file = match kind {
+            ChangeKind::Create { content } => {
+                let new = utf8(path, content)?;
+                self.plan_target(path, Target::Create { new, mode: None })
+            }
+            ChangeKind::Write { base, content } => {
+                let new = utf8(path, content)?;
+                self.plan_target(path, Target::Modify { base: *base, new, merged: false })
+            }
+            ChangeKind::Edit { base, splices } => {
+                let old = self.base(path, *base)?;
+                let text = text::decode(&old.bytes).map_err(|not| refusal(path, not))?;
+                let new = edited(path, &text, splices)?;
+                self.modified(path, old, new, false)
+            }
+            ChangeKind::Delete { base, retention } => {
+                let (base, retention) = (*base, *retention);
+                self.plan_target(path, Target::Delete { base, retention })
+            }
+        };
+        Ok(PlannedFile { matched: matched.clone(), ..file? })
     }
 
     fn plan_target(&self, path: &RelPath, target: Target) -> Result<PlannedFile, Error> {

@@ -79,7 +79,7 @@ fn check(action: &str, present: Option<&[u8]>, beside: Option<&[u8]>, what: &str
     let workspace = Workspace::open(&root, Options::default()).unwrap();
     let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
     lay(&root, "x", (action != "create").then_some(OLD));
-    let change = Change { path: RelPath::parse("x").unwrap(), kind: kind(action) };
+    let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
     let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
     let made = [RelPath::parse("made").unwrap()];
     fs::create_dir(root.join("made")).unwrap();
@@ -108,7 +108,7 @@ fn old_versions_of_finished_changes_are_swept() {
     let workspace = Workspace::open(&root, Options::default()).unwrap();
     let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
     lay(&root, "x", Some(OLD));
-    let change = Change { path: RelPath::parse("x").unwrap(), kind: kind("modify") };
+    let change = Change::new(RelPath::parse("x").unwrap(), kind("modify"));
     let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
     let temps = [TEMP.to_owned()];
     let number =

@@ -38,20 +38,20 @@ pub(crate) fn origin(summary: &str) -> Origin {
 }
 
 pub(crate) fn create(path: &str, content: &str) -> Change {
-    Change { path: rel(path), kind: ChangeKind::Create { content: content.to_owned() } }
+    Change::new(rel(path), ChangeKind::Create { content: content.to_owned() })
 }
 
 pub(crate) fn write(path: &str, base: &[u8], content: &str) -> Change {
     let kind = ChangeKind::Write { base: hash(base), content: content.to_owned() };
-    Change { path: rel(path), kind }
+    Change::new(rel(path), kind)
 }
 
 pub(crate) fn edit(path: &str, base: ContentHash, splices: Vec<Splice>) -> Change {
-    Change { path: rel(path), kind: ChangeKind::Edit { base, splices } }
+    Change::new(rel(path), ChangeKind::Edit { base, splices })
 }
 
 pub(crate) fn delete(path: &str, base: &[u8], retention: Retention) -> Change {
-    Change { path: rel(path), kind: ChangeKind::Delete { base: hash(base), retention } }
+    Change::new(rel(path), ChangeKind::Delete { base: hash(base), retention })
 }
 
 /// A directory in shared memory, or else an ordinary one.
