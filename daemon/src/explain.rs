@@ -53,6 +53,8 @@ pub fn call(
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
             protection: file.as_ref().and_then(|file| file.protection),
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
+            match_level: None,
+            drift: false,
             answers: &answers,
         };
         explain(&policy, &subject)

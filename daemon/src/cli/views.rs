@@ -34,6 +34,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "digest": confirmation.digest,
         "rule": confirmation.rule,
         "protected": confirmation.protected,
+        "drift": confirmation.drift,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
@@ -90,9 +91,18 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "hash_before": change.hash_before,
                 "hash_after": change.hash_after,
                 "unsaved": change.unsaved,
+                "match_level": change.match_level,
+                "drift": drift(change),
+                "drift_omitted": change.drift_omitted,
             })
         })
         .collect()
+}
+
+/// Lines that are not as an edit says.
+pub(super) fn drift(change: &v1::FileChange) -> Value {
+    let line = |drift: &v1::Drift| json!({ "line": drift.line, "expected": drift.expected, "found": drift.found });
+    change.drift.iter().map(line).collect()
 }
 
 pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
