@@ -11,7 +11,7 @@ use crate::answers::Situation;
 use crate::call::{CallError, protection};
 use crate::caller::Role;
 use crate::catalog::Entry;
-use crate::policy::explain::{Explanation, explain};
+use crate::policy::explain::{Explanation, explain, explain_search};
 use crate::policy::standing::Asker;
 use crate::policy::{Action, Protection, Subject};
 use crate::sessions::SessionKey;
@@ -20,6 +20,8 @@ use crate::validate::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
+/// Tools of moss that search for the places of their edits.
+const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
 
 /// Explains a call of a tool.
 ///
@@ -57,7 +59,12 @@ pub fn call(
             drift: false,
             answers: &answers,
         };
-        explain(&policy, &subject)
+        let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
+        if searches && action == Action::Modify {
+            explain_search(&policy, &subject)
+        } else {
+            explain(&policy, &subject)
+        }
     });
     Ok(explained.collect())
 }

@@ -131,6 +131,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
                 "deciding": step.deciding.as_ref().map(policy_rule),
                 "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
                 "by_size": step.by_size.iter().map(sized_decision).collect::<Vec<_>>(),
+                "by_level": step.by_level.iter().map(found_decision).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -146,6 +147,15 @@ fn sized_decision(sized: &v1::SizedDecision) -> Value {
         "from_bytes": sized.from_bytes,
         "decision": decision(sized.decision()),
         "deciding": sized.deciding.as_ref().map(policy_rule),
+    })
+}
+
+fn found_decision(found: &v1::FoundDecision) -> Value {
+    json!({
+        "match_levels": found.match_levels,
+        "drift": found.drift,
+        "decision": decision(found.decision()),
+        "deciding": found.deciding.as_ref().map(policy_rule),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Tests of the module `policy`.
 
+use super::explain::explain_search;
 use super::*;
 
 /// Loads a policy from the rules of the three layers.
@@ -308,6 +309,33 @@ fn an_explanation_names_drift() {
         shown.contains("  allow by user policy user.toml:2\n> ask   because the file"),
         "{shown}"
     );
+}
+
+#[test]
+fn an_explanation_tells_what_an_unknown_level_would_decide() {
+    use MatchLevel::{BlockAnchor, ContextAware, Exact};
+    let exact = "name = \"exact\"\nmatch_levels = [\"exact\"]";
+    let alike = "name = \"alike\"\nmatch_levels = [\"context_aware\", \"block_anchor\"]";
+    let path = RelPath::parse("src/a").unwrap();
+    let edit = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
+    let by_level = |policy: &Policy| -> Vec<_> {
+        explain_search(policy, &edit)
+            .by_level
+            .into_iter()
+            .map(|found| (found.match_levels, found.drift, found.decision.verdict))
+            .collect()
+    };
+    let drift = (Vec::new(), true, Verdict::Ask);
+    assert_eq!(by_level(&policy("", "", "")), std::slice::from_ref(&drift));
+    assert_eq!(
+        by_level(&policy(&rule(alike, "deny"), &rule(exact, "allow"), "")),
+        [
+            (vec![Exact], false, Verdict::Allow),
+            (vec![BlockAnchor, ContextAware], false, Verdict::Deny),
+            drift
+        ]
+    );
+    assert_eq!(by_level(&policy(&rule("", "deny"), &rule(exact, "allow"), "")), []);
 }
 
 /// Decides about a protected name.
