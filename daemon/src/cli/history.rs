@@ -214,6 +214,7 @@ async fn asked(
         digest: shown.digest,
         rule: fact("rule"),
         protected: fact("protected") == "true",
+        drift: fact("drift") == "true",
         ..Default::default()
     })
 }
