@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::edit::MatchLevel;
 use crate::hash::ContentHash;
 use crate::path::RelPath;
 
@@ -39,8 +40,10 @@ pub struct PastChange {
     pub tool: String,
     /// Who called.
     pub caller: String,
-    /// The number of the change that it took back, if it is an undo.
-    pub undo_of: Option<u64>,
+    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    pub undo_of: Vec<u64>,
+    /// The numbers of the changes that took it back, the newest first.
+    pub undone_by: Vec<u64>,
     /// What happened to each file.
     pub files: Vec<PastFile>,
 }
@@ -60,6 +63,8 @@ pub struct PastFile {
     pub lines_added: u64,
     /// Lines that are gone or changed.
     pub lines_removed: u64,
+    /// How the places of an edit were found; none where nothing was searched for.
+    pub match_level: Option<MatchLevel>,
     /// The unified diff.
     pub diff: PastDiff,
 }

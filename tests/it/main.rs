@@ -43,3 +43,4 @@ mod structure;
 mod terminal;
 mod traces;
 mod typescript;
+mod undo;

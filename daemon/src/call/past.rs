@@ -36,7 +36,8 @@ fn past_change(
         at: entry.at,
         tool: entry.origin.tool,
         caller: entry.origin.caller,
-        undo_of: entry.origin.undo_of,
+        undo_of: entry.undo_of,
+        undone_by: entry.undone_by,
         files: files.collect::<Result<_, _>>()?,
     })
 }
@@ -73,6 +74,7 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
         after: file.after.filter(|_| is_known),
         lines_added: file.added as u64,
         lines_removed: file.removed as u64,
+        match_level: file.match_level,
         diff,
     })
 }
