@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::edit::MatchLevel;
+use crate::file::Content;
 use crate::hash::ContentHash;
 use crate::path::RelPath;
 
@@ -92,4 +93,39 @@ pub enum PastDiff {
     Denied,
     /// The diffs before it are as long as the bound allows.
     TooLong,
+}
+
+/// One past change with the contents of its files: what it takes to make it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recalled {
+    /// Its stable number in the workspace's history.
+    pub number: u64,
+    /// The tool that made it.
+    pub tool: String,
+    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    pub undo_of: Vec<u64>,
+    /// What happened to each file.
+    pub files: Vec<RecalledFile>,
+}
+
+/// What a change did to one file, with the contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledFile {
+    /// The file, by its real path.
+    pub path: RelPath,
+    /// What happened.
+    pub action: PastAction,
+    /// The content before; none where there was no file.
+    pub before: Option<RecalledContent>,
+    /// The content after; none where there was no file.
+    pub after: Option<RecalledContent>,
+}
+
+/// A content of the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledContent {
+    /// The hash of its bytes.
+    pub hash: ContentHash,
+    /// What it was; none where it is no longer kept.
+    pub content: Option<Content>,
 }

@@ -157,6 +157,8 @@ pub struct HistoryFilter {
     pub since: Option<u64>,
     /// Only entries before this number.
     pub before: Option<u64>,
+    /// So many entries are left out, the newest first.
+    pub skip: usize,
     /// Most entries.
     pub entries_max: usize,
 }
@@ -206,6 +208,7 @@ impl Default for HistoryFilter {
             caller: None,
             since: None,
             before: None,
+            skip: 0,
             entries_max: 100,
         }
     }

@@ -48,6 +48,7 @@ impl HistoryService for History {
             caller: named("caller", request.caller)?,
             since: Some(request.since),
             before: before(&request.page_token)?,
+            skip: 0,
             entries_max: page_size as usize,
         };
         let history = Arc::clone(&workspace.history);

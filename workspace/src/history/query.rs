@@ -21,6 +21,7 @@ pub(super) fn list(
 ) -> Result<Vec<HistoryEntry>, Error> {
     let before = filter.before.map_or(i64::MAX, to_sql);
     let since = filter.since.map_or(-1, to_sql);
+    let skip = to_sql(filter.skip as u64);
     let entries_max = to_sql(filter.entries_max as u64);
     let path = filter.path.as_ref().map(RelPath::as_str);
     let mut statement = connection.prepare_cached(&format!(
@@ -30,10 +31,10 @@ pub(super) fn list(
              SELECT entry FROM files WHERE path = ?3 UNION SELECT entry FROM files WHERE real = ?3))
          AND (?4 IS NULL OR number IN (SELECT number FROM entries WHERE call_id = ?4))
          AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR caller = ?6)
-         ORDER BY number DESC LIMIT ?7"
+         ORDER BY number DESC LIMIT ?7 OFFSET ?8"
     ))?;
     let HistoryFilter { call_id, tool, caller, .. } = filter;
-    let values = params![before, since, path, call_id, tool, caller, entries_max];
+    let values = params![before, since, path, call_id, tool, caller, entries_max, skip];
     let rows = statement.query_map(values, entry)?;
     let entries: Vec<HistoryEntry> = rows.collect::<Result<_, _>>()?;
     entries.into_iter().map(|entry| complete(connection, entry)).collect()
