@@ -259,4 +259,45 @@ proptest! {
         }
         prop_assert_eq!(tree(&fixture.root()), then);
     }
+
+    /// What others have written since is kept, or the undo is a conflict and writes nothing.
+    #[test]
+    fn what_others_wrote_stays(
+        edits in prop::collection::vec((0..9_usize, any::<bool>()), 1..6),
+        back_to in any::<prop::sample::Index>(),
+    ) {
+        let fixture = Fixture::new();
+        fixture.put("a", TEXT);
+        let mut numbers = vec![0];
+        let mut others = Vec::new();
+        for (count, (line, by_moss)) in edits.into_iter().enumerate() {
+            let mut lines: Vec<String> =
+                String::from_utf8(fixture.get("a")).unwrap().lines().map(str::to_owned).collect();
+            let line = line % lines.len();
+            if by_moss {
+                lines[line] = format!("moss {count}");
+                numbers.push(next(&fixture, "a", &(lines.join("\n") + "\n")));
+            } else {
+                others.push(format!("other {count}"));
+                lines.insert(line, format!("other {count}"));
+                fixture.put("a", lines.join("\n") + "\n");
+            }
+        }
+        let kept = |text: &[u8]| -> Vec<String> {
+            let text = String::from_utf8(text.to_vec()).unwrap();
+            let is_others = |line: &&str| others.iter().any(|other| other == line);
+            text.lines().filter(is_others).map(str::to_owned).collect()
+        };
+        let before = fixture.get("a");
+        match fixture.take_back(&since(*back_to.get(&numbers))) {
+            Ok(_) => {
+                let after = kept(&fixture.get("a"));
+                prop_assert!(kept(&before).iter().all(|line| after.contains(line)), "{after:?}");
+            }
+            Err(Error::Merge(_) | Error::NothingToUndo { .. }) => {
+                prop_assert_eq!(fixture.get("a"), before);
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        }
+    }
 }

@@ -95,12 +95,14 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
 #[test]
 fn undo_of_several_is_for_one_buffer_or_for_files() {
     let fixture = Fixture::new();
-    fixture.put("a", "1\n");
+    fixture.put("a", "1\nstays\n");
     fixture.put("b", "1\n");
-    for (path, before, after) in [("a", "1\n", "2\n"), ("a", "2\n", "3\n"), ("b", "1\n", "2\n")] {
+    for (path, before, after) in
+        [("a", "1\nstays\n", "2\nstays\n"), ("a", "2\nstays\n", "3\nstays\n"), ("b", "1\n", "2\n")]
+    {
         fixture.commit(vec![write(path, before.as_bytes(), after)]).unwrap();
     }
-    let typed = held("a", "3\ntyped\n");
+    let typed = held("a", "3\nstays\ntyped\n");
     let mixed = UndoTarget::Since(0);
     let mixed = fixture.history.plan_undo_over(&fixture.workspace, &mixed, &typed).unwrap_err();
     assert!(matches!(mixed, Error::Unsaved { .. }), "{mixed}");
@@ -108,10 +110,10 @@ fn undo_of_several_is_for_one_buffer_or_for_files() {
     let both = UndoTarget::Since(0);
     let both = fixture.history.plan_undo_over(&fixture.workspace, &both, &typed).unwrap();
     assert!(both.is_unsaved());
-    assert_eq!(both.files()[0].text_after(), Some("1\ntyped\n"));
+    assert_eq!(both.files()[0].text_after(), Some("1\nstays\ntyped\n"));
     let number = fixture.history.record(&both, &origin("")).unwrap();
-    assert_eq!(fixture.history.get(number).unwrap().undo_of, [2, 1]);
-    assert_eq!((fixture.get("a"), fixture.get("b")), (b"3\n".to_vec(), b"1\n".to_vec()));
+    assert_eq!(fixture.history.get(number).unwrap().undo_of, [4, 3, 2, 1]);
+    assert_eq!((fixture.get("a"), fixture.get("b")), (b"3\nstays\n".to_vec(), b"1\n".to_vec()));
 }
 
 #[test]
