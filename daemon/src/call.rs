@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
+use moss_workspace::UndoTarget;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -72,11 +73,8 @@ pub enum Work {
         /// Its arguments as given.
         arguments: Result<Map<String, Value>, Unreadable>,
     },
-    /// Takes a history entry back.
-    Undo {
-        /// The entry's number.
-        number: u64,
-    },
+    /// Takes history entries back.
+    Undo(UndoTarget),
 }
 
 /// What to do when an answer from a person is needed.
@@ -230,9 +228,9 @@ async fn attempt(
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     let (name, arguments) = match &scope.call.work {
-        Work::Undo { number } => {
+        Work::Undo(target) => {
             scope.take_place().await?;
-            return Ok(effects.undo(*number).await.map(|output| output.to_string()));
+            return Ok(effects.undo(target.clone()).await.map(|output| output.to_string()));
         }
         Work::Tool { name, arguments } => (name, arguments),
     };
@@ -293,7 +291,7 @@ impl Call {
     pub fn tool(&self) -> &str {
         match &self.work {
             Work::Tool { name, .. } => name,
-            Work::Undo { .. } => "undo",
+            Work::Undo(_) => "undo",
         }
     }
 

@@ -14,7 +14,7 @@ use crate::file::{
     FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
 };
 use crate::hash::ContentHash;
-use crate::history::{Past, PastQuery};
+use crate::history::{Past, PastQuery, Recalled};
 use crate::path::RelPath;
 
 /// A boxed future that borrows from its maker.
@@ -132,6 +132,14 @@ pub trait Host: Files {
 
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
+
+    /// Returns one past change whole: the one that `index` others are newer than.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where there are not so many; `Denied` where the caller may not read one of its
+    /// files; `TooLarge` where a content is larger than files may be that are edited.
+    fn recall(&self, index: usize) -> BoxFuture<'_, Result<Recalled, ToolError>>;
 
     /// Does work that takes long and waits for nothing, on a thread where it holds up no other
     /// call. [`Context::compute`] does so with its type.

@@ -5,6 +5,8 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::edit::MatchLevel;
+use crate::file::Content;
 use crate::hash::ContentHash;
 use crate::path::RelPath;
 
@@ -39,8 +41,10 @@ pub struct PastChange {
     pub tool: String,
     /// Who called.
     pub caller: String,
-    /// The number of the change that it took back, if it is an undo.
-    pub undo_of: Option<u64>,
+    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    pub undo_of: Vec<u64>,
+    /// The numbers of the changes that took it back, the newest first.
+    pub undone_by: Vec<u64>,
     /// What happened to each file.
     pub files: Vec<PastFile>,
 }
@@ -60,6 +64,8 @@ pub struct PastFile {
     pub lines_added: u64,
     /// Lines that are gone or changed.
     pub lines_removed: u64,
+    /// How the places of an edit were found; none where nothing was searched for.
+    pub match_level: Option<MatchLevel>,
     /// The unified diff.
     pub diff: PastDiff,
 }
@@ -87,4 +93,39 @@ pub enum PastDiff {
     Denied,
     /// The diffs before it are as long as the bound allows.
     TooLong,
+}
+
+/// One past change with the contents of its files: what it takes to make it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recalled {
+    /// Its stable number in the workspace's history.
+    pub number: u64,
+    /// The tool that made it.
+    pub tool: String,
+    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    pub undo_of: Vec<u64>,
+    /// What happened to each file.
+    pub files: Vec<RecalledFile>,
+}
+
+/// What a change did to one file, with the contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledFile {
+    /// The file, by its real path.
+    pub path: RelPath,
+    /// What happened.
+    pub action: PastAction,
+    /// The content before; none where there was no file.
+    pub before: Option<RecalledContent>,
+    /// The content after; none where there was no file.
+    pub after: Option<RecalledContent>,
+}
+
+/// A content of the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecalledContent {
+    /// The hash of its bytes.
+    pub hash: ContentHash,
+    /// What it was; none where it is no longer kept.
+    pub content: Option<Content>,
 }

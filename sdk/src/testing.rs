@@ -23,7 +23,7 @@ use crate::file::{
     Content, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text, VisitOptions,
 };
 use crate::hash::ContentHash;
-use crate::history::{Past, PastChange, PastQuery};
+use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;
 use crate::tool::AnyTool;
 
@@ -51,6 +51,8 @@ struct State {
     proposals: Vec<ChangeSet>,
     /// The oldest first.
     past: Vec<PastChange>,
+    /// The oldest first.
+    recalled: Vec<Recalled>,
     history: u64,
     dry_run: bool,
     cancelled: bool,
@@ -137,6 +139,11 @@ impl MemoryHost {
     /// Returns every change set that was proposed so far.
     pub fn proposals(&self) -> Vec<ChangeSet> {
         self.state().proposals.clone()
+    }
+
+    /// Adds a change that can be recalled, as the newest.
+    pub fn add_recalled(&self, change: Recalled) {
+        self.state().recalled.push(change);
     }
 
     /// Adds a change to what the past shows, as the newest. Proposals do not get there by
@@ -260,6 +267,23 @@ impl Host for MemoryHost {
         let has_more = changes.len() > query.changes_max;
         changes.truncate(query.changes_max);
         Box::pin(async move { Ok(Past { changes, has_more }) })
+    }
+
+    fn recall(&self, index: usize) -> BoxFuture<'_, Result<Recalled, ToolError>> {
+        let state = self.state();
+        let found = state.recalled.iter().rev().nth(index).cloned();
+        let is_denied =
+            |change: &Recalled| change.files.iter().any(|file| state.denied.contains(&file.path));
+        let recalled = match found {
+            Some(change) if is_denied(&change) => {
+                let message = format!("change {} has a file that is denied", change.number);
+                Err(ToolError::new(ErrorCode::Denied, message))
+            }
+            Some(change) => Ok(change),
+            None => Err(ToolError::new(ErrorCode::NotFound, format!("no change {index}"))),
+        };
+        drop(state);
+        Box::pin(async move { recalled })
     }
 
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {

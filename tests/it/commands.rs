@@ -59,6 +59,10 @@ async fn commands_say_the_same_with_and_without_a_daemon() {
         &["history", "show", "9"],
         &["history", "undo", "1", "--dry-run"],
         &["history", "undo", "9"],
+        &["history", "undo", "--since", "0", "--dry-run"],
+        &["history", "undo", "--call", "nobody"],
+        &["history", "list", "--tool", "replace_text", "--since", "0"],
+        &["history", "list", "--call", "nobody"],
         &["plugin", "list"],
         &["plugin", "list", "--json"],
         &["call", "act"],
@@ -74,7 +78,7 @@ async fn commands_say_the_same_with_and_without_a_daemon() {
         assert_eq!((served.code, &served.stderr), (alone.code, &alone.stderr), "{command:?}");
     }
     let codes: Vec<_> = alone.iter().filter_map(|ended| ended.code).collect();
-    assert_eq!(codes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]);
+    assert_eq!(codes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Committed changes over the wire: listing, showing, taking back, and taking that back.
 
 use moss_proto::v1;
+use moss_proto::v1::undo_history_entry_request::Target;
 use serde_json::json;
 use tonic::Code;
 
@@ -102,7 +103,9 @@ async fn every_kind_of_change_is_taken_back_and_that_too() {
     };
     assert_eq!(files(site.snapshot()), files(before));
     assert_eq!(client.numbers().await, [6, 5, 4, 3, 2, 1]);
-    assert_eq!(entry(&client, 4).await.undo_of, 3);
+    let undo = entry(&client, 4).await;
+    assert_eq!((undo.undo_of, &undo.took_back[..], &undo.undone_by[..]), (3, &[3][..], &[][..]));
+    assert_eq!(entry(&client, 3).await.undone_by, [4]);
     for number in [6, 5, 4] {
         client.undo(number).await.unwrap();
     }
@@ -163,7 +166,7 @@ async fn an_undo_is_confirmed_like_any_change() {
     drop(watcher);
 
     let request = |dry_run, approved_digests: &[&str]| v1::UndoHistoryEntryRequest {
-        number: 1,
+        target: Some(Target::Number(1)),
         confirm: v1::ConfirmMode::Refuse.into(),
         approved_digests: approved_digests.iter().map(|&digest| digest.to_owned()).collect(),
         dry_run,

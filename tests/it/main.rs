@@ -44,3 +44,4 @@ mod structure;
 mod terminal;
 mod traces;
 mod typescript;
+mod undo;

@@ -27,6 +27,7 @@ pub(crate) use refusal::{check_base, check_gap, check_writable};
 pub struct Plan {
     pub(crate) root: PathBuf,
     pub(crate) files: Vec<PlannedFile>,
+    pub(crate) undo_of: Vec<u64>,
 }
 
 /// What happens to one file.
@@ -105,6 +106,12 @@ impl Plan {
     /// Returns what happens to each file, in the order of the change set.
     pub fn files(&self) -> &[PlannedFile] {
         &self.files
+    }
+
+    /// Returns the entries of the history that the plan takes back, the newest first; none where
+    /// it is no undo.
+    pub fn undo_of(&self) -> &[u64] {
+        &self.undo_of
     }
 
     /// Returns the root that the plan is for.

@@ -1,12 +1,16 @@
 //! What can go wrong behind the door to files, and how it is told to tools.
 //!
 //! Every variant names the path it is about. Messages are lowercase and carry no advice; the
-//! advice is added once, in the conversion to [`ToolError`].
+//! advice is added once, in the conversion to [`ToolError`], by `advice`.
+
+mod advice;
 
 use std::io;
 
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+use crate::history::UndoConflicts;
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -181,14 +185,9 @@ pub enum Error {
         /// What is there now, in words.
         found: String,
     },
-    /// A change cannot be taken back because the same lines were changed again.
-    #[error("{path} was changed again at {place}")]
-    Merge {
-        /// The path.
-        path: RelPath,
-        /// Which lines of the present file, or what became of it.
-        place: String,
-    },
+    /// Changes cannot be taken back because the same lines were changed again.
+    #[error("{0}")]
+    Merge(UndoConflicts),
     /// A limit other than a file's size.
     #[error("{what}: more than {max}")]
     Limit {
@@ -220,11 +219,25 @@ pub enum Error {
         /// The number.
         number: u64,
     },
+    /// A call has changed nothing.
+    #[error("there is no change of a call {call_id} in the history")]
+    NoCall {
+        /// The call.
+        call_id: String,
+    },
+    /// All that was to be taken back is taken back already.
+    #[error("there is nothing to take back: {why}")]
+    NothingToUndo {
+        /// Why.
+        why: String,
+    },
     /// History no longer has the content.
-    #[error("history no longer holds the content of {path}")]
+    #[error("history no longer holds the content of {path}{}", of_change(*.number))]
     Forgotten {
         /// The file.
         path: RelPath,
+        /// The entry that cannot be taken back without it.
+        number: Option<u64>,
     },
     /// The history database refused.
     #[error("the history store failed: {reason}")]
@@ -263,6 +276,10 @@ pub(crate) fn kind_name(kind: EntryKind) -> &'static str {
     }
 }
 
+fn of_change(number: Option<u64>) -> String {
+    number.map(|number| format!(", which change {number} was about")).unwrap_or_default()
+}
+
 // === impl Error ===
 
 impl Error {
@@ -287,9 +304,8 @@ impl Error {
             }
             Self::Outside { .. } | Self::OtherFilesystem { .. } => ErrorCode::OutsideWorkspace,
             Self::LinkLoop { .. } | Self::Unnameable { .. } => ErrorCode::InvalidPath,
-            Self::Dangling { .. } | Self::NotFound { .. } | Self::NoEntry { .. } => {
-                ErrorCode::NotFound
-            }
+            Self::Dangling { .. } | Self::NotFound { .. } => ErrorCode::NotFound,
+            Self::NoEntry { .. } | Self::NoCall { .. } => ErrorCode::NotFound,
             Self::Exists { .. } => ErrorCode::AlreadyExists,
             Self::NotAFile { .. } | Self::IsLink { .. } => ErrorCode::NotAFile,
             Self::NotADirectory { .. } => ErrorCode::NotADirectory,
@@ -299,71 +315,15 @@ impl Error {
             Self::TooLarge { .. } | Self::TooLargeToKeep { .. } => ErrorCode::TooLarge,
             Self::Binary { .. } => ErrorCode::Binary,
             Self::Encoding { .. } => ErrorCode::Encoding,
-            Self::NoChange { .. } => ErrorCode::NoChange,
+            Self::NoChange { .. } | Self::NothingToUndo { .. } => ErrorCode::NoChange,
             Self::Unsaved { .. } => ErrorCode::Conflict,
-            Self::Changed { .. } | Self::Merge { .. } | Self::Forgotten { .. } => {
-                ErrorCode::Conflict
-            }
+            Self::Changed { .. } | Self::Merge(_) | Self::Forgotten { .. } => ErrorCode::Conflict,
             Self::Limit { .. } => ErrorCode::LimitExceeded,
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Busy { .. } | Self::History { .. } | Self::Own { .. } | Self::Io { .. } => {
                 ErrorCode::Io
             }
         }
-    }
-
-    fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Root { .. } => "name a project directory",
-            Self::Outside { .. } => {
-                "only files beneath the workspace root can be reached; links \
-                 must be relative and stay inside"
-            }
-            Self::OtherFilesystem { .. } => "open that directory as a workspace of its own",
-            Self::LinkLoop { .. } | Self::Dangling { .. } => "name the file itself, not the link",
-            Self::Unnameable { .. } => "rename the file or the directory first",
-            Self::NotFound { .. } => "list the directory to see the names that exist",
-            Self::Exists { .. } => "edit the existing file, or choose another name",
-            Self::NotAFile { .. } | Self::NotADirectory { .. } => {
-                "list the parent directory to see what is there"
-            }
-            Self::IsLink { .. } => "name the target itself; links are never removed",
-            Self::HardLinked { .. } => {
-                "replace the file by a copy of its own first, outside of moss"
-            }
-            Self::ReadOnly { .. } => "change its permissions first, outside of moss",
-            Self::TooLarge { .. } => "read it in windows of lines; it is too large to edit as one",
-            Self::TooLargeToKeep { .. } => {
-                "`permanent: true` deletes it without keeping the content"
-            }
-            Self::Protected { .. } => {
-                "name other directories: smaller ones where this one holds too much"
-            }
-            Self::Binary { .. } => "only text files can be read as lines and edited",
-            Self::Encoding { .. } => "convert the file to UTF-8 first",
-            Self::Splice { .. } => "read the file again and compute the replacements anew",
-            Self::Clash { .. } => "put all changes of a file into one change",
-            Self::NoChange { .. } => "the file already has this content",
-            Self::Changed { .. } => {
-                "see what is there now, read it again, then redo the change on that"
-            }
-            Self::Merge { .. } => "undo the later change first, or edit the file by hand",
-            Self::Limit { .. } => "split the change into smaller ones",
-            Self::Unsaved { .. } => "ask for it to be saved in the editor, then try again",
-            Self::Busy { .. } => "try again",
-            Self::NoEntry { .. } => "list the history to see the numbers that exist",
-            Self::Forgotten { .. } => {
-                "it was deleted permanently or fell out of the history's limits"
-            }
-            Self::History { damaged: true, .. } => {
-                "stop moss, move the store away and keep it for inspection, then start again"
-            }
-            Self::Path(_)
-            | Self::Cancelled
-            | Self::History { .. }
-            | Self::Own { .. }
-            | Self::Io { .. } => return None,
-        })
     }
 }
 
@@ -383,18 +343,5 @@ impl From<rusqlite::Error> for Error {
             };
         }
         Self::History { reason: error.to_string(), damaged }
-    }
-}
-
-impl From<Error> for ToolError {
-    fn from(error: Error) -> Self {
-        if let Error::Path(inner) = error {
-            return inner;
-        }
-        let converted = Self::new(error.code(), error.to_string());
-        match error.hint() {
-            Some(hint) => converted.hint(hint),
-            None => converted,
-        }
     }
 }

@@ -9,6 +9,7 @@
 //! versions too, unless another file's history holds the same bytes. What remains of the earlier
 //! entries is that they happened; they can no longer be undone.
 
+mod merge;
 mod prune;
 mod query;
 mod rows;
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use moss_sdk::edit::Retention;
+use moss_sdk::edit::{MatchLevel, Retention};
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Connection;
 
@@ -29,6 +30,7 @@ use crate::diff;
 use crate::error::Error;
 use crate::own::{Lock, OwnDir};
 
+pub use merge::{UndoConflict, UndoConflicts};
 pub(crate) use store::{Intent, IntentFile};
 use turn::{Turn, Turns};
 
@@ -75,8 +77,6 @@ pub struct Origin {
     pub caller: String,
     /// One sentence for people.
     pub summary: String,
-    /// The entry that this one takes back.
-    pub undo_of: Option<u64>,
 }
 
 /// One committed change set.
@@ -90,6 +90,10 @@ pub struct HistoryEntry {
     pub origin: Origin,
     /// What happened to each file.
     pub files: Vec<HistoryFile>,
+    /// The entries that this one took back, the newest first. They may be gone.
+    pub undo_of: Vec<u64>,
+    /// The entries that took this one back, the newest first.
+    pub undone_by: Vec<u64>,
 }
 
 /// What an entry did to one file.
@@ -121,6 +125,8 @@ pub struct HistoryFile {
     pub forgotten: bool,
     /// Whether an editor did it in a buffer that was not saved.
     pub unsaved: bool,
+    /// How the places of an edit were found; none where nothing was searched for.
+    pub match_level: Option<MatchLevel>,
 }
 
 /// Bytes of another program that a commit found in its way and could not leave in place.
@@ -141,10 +147,31 @@ pub struct KeptContent {
 pub struct HistoryFilter {
     /// Only entries that changed this file, by either of its paths.
     pub path: Option<RelPath>,
+    /// Only entries of this call.
+    pub call_id: Option<String>,
+    /// Only entries that this tool made.
+    pub tool: Option<String>,
+    /// Only entries of who is called this.
+    pub caller: Option<String>,
+    /// Only entries after this number.
+    pub since: Option<u64>,
     /// Only entries before this number.
     pub before: Option<u64>,
+    /// So many entries are left out, the newest first.
+    pub skip: usize,
     /// Most entries.
     pub entries_max: usize,
+}
+
+/// What to take back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UndoTarget {
+    /// One entry.
+    Entry(u64),
+    /// Everything that one call has changed.
+    Call(String),
+    /// Everything after an entry, which must be there, or after 0 everything that is held.
+    Since(u64),
 }
 
 /// How much is kept.
@@ -174,7 +201,16 @@ impl Default for HistoryLimits {
 
 impl Default for HistoryFilter {
     fn default() -> Self {
-        Self { path: None, before: None, entries_max: 100 }
+        Self {
+            path: None,
+            call_id: None,
+            tool: None,
+            caller: None,
+            since: None,
+            before: None,
+            skip: 0,
+            entries_max: 100,
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub use crate::error::Error;
 pub use crate::handle::{Identity, hash};
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
-    Origin,
+    Origin, UndoConflict, UndoConflicts, UndoTarget,
 };
 pub use crate::protect::{Protection, protection};
 pub use crate::read::OpenedFile;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use moss_sdk::context::Context;
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::history::{PastAction, PastChange, PastDiff, PastFile, PastQuery};
 use moss_sdk::{ContentHash, Effect, Tool, ToolError};
 use schemars::JsonSchema;
@@ -56,9 +57,15 @@ struct Change {
     tool: String,
     /// Who called: `caller`, or `approver` for a person.
     caller: String,
-    /// The number of the change that this one took back.
+    /// The number of the change that this one took back, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_of: Option<u64>,
+    /// The numbers of all changes that this one took back, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    took_back: Vec<u64>,
+    /// The numbers of the changes that took this one back, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undone_by: Vec<u64>,
     /// The files.
     files: Vec<ChangedFile>,
 }
@@ -74,6 +81,9 @@ struct ChangedFile {
     lines_added: u64,
     /// Lines that are gone or changed.
     lines_removed: u64,
+    /// How the place of an edit was found, where it was searched for: `exact`, or weaker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    match_level: Option<MatchLevel>,
     /// The hash of its content before; none where there was no file, or it may not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash_before: Option<ContentHash>,
@@ -139,7 +149,12 @@ impl From<PastChange> for Change {
             time: time.map(|time| format!("{time:.0}")),
             tool: change.tool,
             caller: change.caller,
-            undo_of: change.undo_of,
+            undo_of: match change.undo_of[..] {
+                [number] => Some(number),
+                _ => None,
+            },
+            took_back: change.undo_of,
+            undone_by: change.undone_by,
             files: change.files.into_iter().map(ChangedFile::from).collect(),
         }
     }
@@ -160,6 +175,7 @@ impl From<PastFile> for ChangedFile {
             action: file.action,
             lines_added: file.lines_added,
             lines_removed: file.lines_removed,
+            match_level: file.match_level,
             hash_before: file.before,
             hash_after: file.after,
             diff,

@@ -148,11 +148,7 @@ impl Effects {
 
     /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
     /// since the plan was made: then nothing is changed.
-    pub(super) async fn commit_in_editor(
-        &self,
-        plan: &Plan,
-        undo_of: Option<u64>,
-    ) -> Result<Applied, ToolError> {
+    pub(super) async fn commit_in_editor(&self, plan: &Plan) -> Result<Applied, ToolError> {
         self.check_not_cancelled()?;
         let scope = self.scope();
         let file = plan.files().first().expect("a plan changes at least one file");
@@ -178,17 +174,13 @@ impl Effects {
         if let Some(text) = file.text_after() {
             editors.note_applied(&buffer, version, text);
         }
-        self.record_applied(plan, undo_of).await
+        self.record_applied(plan).await
     }
 
     /// Records what an editor has done: it is history like any other.
-    async fn record_applied(
-        &self,
-        plan: &Plan,
-        undo_of: Option<u64>,
-    ) -> Result<Applied, ToolError> {
+    async fn record_applied(&self, plan: &Plan) -> Result<Applied, ToolError> {
         let workspace = Arc::clone(&self.scope().call.workspace);
-        let (recorded, origin) = (plan.clone(), self.origin(undo_of));
+        let (recorded, origin) = (plan.clone(), self.origin());
         let number = self
             .scope()
             .blocking(move || workspace.history.record(&recorded, &origin))

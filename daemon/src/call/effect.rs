@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use moss_sdk::context::Applied;
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::Plan;
+use moss_workspace::{Plan, UndoTarget};
 use serde_json::{Value, json};
 
 use self::ask::Ask;
@@ -179,29 +179,34 @@ impl Effects {
         let workspace = Arc::clone(&self.scope.call.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
         let plan = self.scope.blocking(plan).await??;
-        self.settle(plan, None).await
+        self.settle(plan).await
     }
 
-    /// Takes a history entry back, as a change like any other.
-    pub(super) async fn undo(self: &Arc<Self>, number: u64) -> Result<Value, ToolError> {
+    /// Takes history entries back, as a change like any other.
+    pub(super) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, ToolError> {
         let workspace = Arc::clone(&self.scope.call.workspace);
+        let number = match target {
+            UndoTarget::Entry(number) => Some(number),
+            UndoTarget::Call(_) | UndoTarget::Since(_) => None,
+        };
         let plan = move || {
             let WorkspaceState { files, history, editors, .. } = &*workspace;
-            history.plan_undo_over(files, number, &**editors)
+            history.plan_undo_over(files, &target, &**editors)
         };
         let plan = self.scope.blocking(plan).await??;
         self.permit_showing(&plan).await?;
-        let applied = self.settle(plan, Some(number)).await?;
+        let took_back = plan.undo_of().to_vec();
+        let applied = self.settle(plan).await?;
         let files: Vec<_> = applied
             .files
             .iter()
             .map(|file| json!({ "path": file.path, "hash": file.hash }))
             .collect();
-        let applied_now = applied.history.is_some();
         Ok(json!({
             "undone": number,
+            "took_back": took_back,
             "history": applied.history,
-            "applied": applied_now,
+            "applied": applied.history.is_some(),
             "files": files,
         }))
     }
@@ -221,11 +226,7 @@ impl Effects {
         Ok(())
     }
 
-    async fn settle(
-        self: &Arc<Self>,
-        plan: Plan,
-        undo_of: Option<u64>,
-    ) -> Result<Applied, ToolError> {
+    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
         self.check_expected(&plan)?;
         self.check_buffers(&plan)?;
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
@@ -256,7 +257,7 @@ impl Effects {
             self.permit_still(&policy, &plan).await?;
         }
         self.note_uses(&each);
-        self.commit(plan, undo_of).await
+        self.commit(plan).await
     }
 
     /// Refuses what a policy denies that came while somebody was being asked. An answer to one

@@ -9,7 +9,7 @@ use moss_sdk::context::{
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
-use moss_sdk::history::{Past, PastQuery};
+use moss_sdk::history::{Past, PastQuery, Recalled};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Gate, MayRead, OpenedFile};
 
@@ -279,6 +279,12 @@ impl Host for CallHost {
         let scope = Arc::clone(&self.scope);
         let look = move || super::past::look(&scope, &query);
         Box::pin(async move { self.scope.blocking(look).await? })
+    }
+
+    fn recall(&self, index: usize) -> BoxFuture<'_, Result<Recalled, ToolError>> {
+        let scope = Arc::clone(&self.scope);
+        let recall = move || super::past::recall(&scope, index);
+        Box::pin(async move { self.scope.blocking(recall).await? })
     }
 
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {

@@ -1,8 +1,12 @@
 //! Past changes for tools: what the history holds, as far as the policy lets the caller read it.
 
-use moss_sdk::ToolError;
-use moss_sdk::history::{Past, PastAction, PastChange, PastDiff, PastFile, PastQuery};
-use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter};
+use moss_sdk::file::Content;
+use moss_sdk::history::{
+    Past, PastAction, PastChange, PastDiff, PastFile, PastQuery, Recalled, RecalledContent,
+    RecalledFile,
+};
+use moss_sdk::{ContentHash, ErrorCode, ToolError};
+use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter, decode};
 
 use super::{Scope, may_show};
 use crate::change;
@@ -36,7 +40,8 @@ fn past_change(
         at: entry.at,
         tool: entry.origin.tool,
         caller: entry.origin.caller,
-        undo_of: entry.origin.undo_of,
+        undo_of: entry.undo_of,
+        undone_by: entry.undone_by,
         files: files.collect::<Result<_, _>>()?,
     })
 }
@@ -64,15 +69,80 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
     let is_known = matches!(diff, PastDiff::Shown(_) | PastDiff::TooLong);
     Ok(PastFile {
         path: file.path,
-        action: match file.action {
-            Action::Create => PastAction::Create,
-            Action::Modify => PastAction::Modify,
-            Action::Delete => PastAction::Delete,
-        },
+        action: past_action(file.action),
         before: file.before.filter(|_| is_known),
         after: file.after.filter(|_| is_known),
         lines_added: file.added as u64,
         lines_removed: file.removed as u64,
+        match_level: file.match_level,
         diff,
+    })
+}
+
+fn past_action(action: Action) -> PastAction {
+    match action {
+        Action::Create => PastAction::Create,
+        Action::Modify => PastAction::Modify,
+        Action::Delete => PastAction::Delete,
+    }
+}
+
+/// Returns one change with the contents of its files. Waits for the disk; ends where the call is
+/// cancelled.
+pub(super) fn recall(scope: &Scope, index: usize) -> Result<Recalled, ToolError> {
+    let history = &scope.call.workspace.history;
+    let filter = HistoryFilter { skip: index, entries_max: 1, ..HistoryFilter::default() };
+    let Some(entry) = history.list(&filter)?.pop() else {
+        let message = match history.stats()?.entries {
+            0 => "nothing was changed through moss yet".to_owned(),
+            count => format!(
+                "there is no change with the index {index}: history holds {count}, the newest is 0"
+            ),
+        };
+        return Err(ToolError::new(ErrorCode::NotFound, message));
+    };
+    let number = entry.number;
+    let files = entry.files.iter().map(|file| recalled_file(scope, number, file));
+    Ok(Recalled {
+        number,
+        files: files.collect::<Result<_, _>>()?,
+        tool: entry.origin.tool,
+        undo_of: entry.undo_of,
+    })
+}
+
+fn recalled_file(
+    scope: &Scope,
+    number: u64,
+    file: &HistoryFile,
+) -> Result<RecalledFile, ToolError> {
+    if scope.cancel.is_cancelled() {
+        return Err(Error::Cancelled.into());
+    }
+    let call = &scope.call;
+    if !may_show(&call.workspace, call.role, call.tool(), file) {
+        let message = format!(
+            "change {number} is about {}, which the policy does not let you read",
+            file.path
+        );
+        return Err(ToolError::new(ErrorCode::Denied, message));
+    }
+    let content = |hash: Option<ContentHash>, size_bytes| -> Result<_, ToolError> {
+        let Some(hash) = hash else { return Ok(None) };
+        let bytes_max = call.workspace.files.limits().edit_bytes_max;
+        let is_kept = !file.forgotten;
+        if is_kept && size_bytes > bytes_max {
+            let (path, setting) = (file.path.clone(), "files.edit_bytes_max");
+            return Err(Error::TooLarge { path, size_bytes, bytes_max, setting }.into());
+        }
+        let bytes = if is_kept { call.workspace.history.content(&hash)? } else { None };
+        let content = bytes.map(|bytes| decode(&bytes).map_or(Content::Binary, Content::Text));
+        Ok(Some(RecalledContent { hash, content }))
+    };
+    Ok(RecalledFile {
+        path: file.real.clone(),
+        action: past_action(file.action),
+        before: content(file.before, file.before_bytes)?,
+        after: content(file.after, file.after_bytes)?,
     })
 }

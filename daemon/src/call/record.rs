@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use moss_sdk::edit::Matched;
 use moss_sdk::{ContentHash, RelPath, ToolError};
-use serde_json::Value;
+use moss_workspace::UndoTarget;
+use serde_json::{Value, json};
 
 use super::{CallError, Scope, Work};
 use crate::caller::Role;
@@ -26,7 +27,11 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
             Arguments::new(&Value::Object(arguments.clone()))
         }
         Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
-        Work::Undo { number } => Arguments::new(&serde_json::json!({ "number": number })),
+        Work::Undo(target) => Arguments::new(&match target {
+            UndoTarget::Entry(number) => json!({ "number": number }),
+            UndoTarget::Call(call_id) => json!({ "call_id": call_id }),
+            UndoTarget::Since(number) => json!({ "since": number }),
+        }),
     };
     let event = Event::CallStarted {
         caller: Text::new(call.role.as_str()),

@@ -2,6 +2,7 @@
 
 use moss_daemon::client::{Client, Failure, Need};
 use moss_proto::v1;
+use moss_proto::v1::undo_history_entry_request::Target;
 use serde_json::{Value, json};
 
 use super::confirming::{self, Answering, Reply};
@@ -26,9 +27,12 @@ pub(super) enum HistoryCommand {
     List(ListArgs),
     /// Show one entry with its diffs
     Show(NumberArgs),
-    /// Take one entry back
+    /// Take one entry back, or several
     ///
-    /// A change like any other: policy decides, you are asked, and it is an entry of its own.
+    /// All or nothing, in one change like any other: policy decides, you are asked, and it is an
+    /// entry of its own, which can be taken back as well. Files that still hold the result get back
+    /// what they held; later changes of other lines are kept; where the same lines were changed
+    /// again, the conflicts are listed and nothing is written.
     Undo(UndoArgs),
 }
 
@@ -36,6 +40,22 @@ pub(super) enum HistoryCommand {
 pub(super) struct ListArgs {
     /// Only entries that touched this file
     path: Option<String>,
+
+    /// Only entries that this tool made; `undo` for those that took others back
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+
+    /// Only entries of this call
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+
+    /// Only entries after entry N
+    #[arg(long, value_name = "N")]
+    since: Option<u64>,
+
+    /// Only entries of this credential, `caller` or `approver`
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
 
     /// Print at most N entries
     #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
@@ -51,9 +71,8 @@ pub(super) struct NumberArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct UndoArgs {
-    /// Number of the entry
-    #[arg(value_name = "N")]
-    number: u64,
+    #[command(flatten)]
+    target: TargetArgs,
 
     /// Show the effect and its digest, do nothing
     #[arg(long)]
@@ -62,6 +81,24 @@ pub(super) struct UndoArgs {
     /// Wait for an approver elsewhere where nobody can be asked here
     #[arg(long)]
     wait: bool,
+}
+
+/// What to take back.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct TargetArgs {
+    /// Number of the entry
+    #[arg(value_name = "N")]
+    number: Option<u64>,
+
+    /// Everything that this call changed
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+
+    /// Everything after entry N, so that its files are as they were right after it; 0 for everything
+    /// that the history holds
+    #[arg(long, value_name = "N")]
+    since: Option<u64>,
 }
 
 pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -85,7 +122,7 @@ async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
         || json!({ "entries": entries.iter().map(views::history_entry).collect::<Vec<Value>>() }),
         || {
             if entries.is_empty() {
-                return "nothing was committed".to_owned();
+                return args.nothing().to_owned();
             }
             let rows: Vec<_> = entries.iter().map(row).collect();
             table::render(["N", "TIME", "TOOL", "CALLER", "FILES"], &rows)
@@ -105,6 +142,10 @@ async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntr
                 path: args.path.clone().unwrap_or_default(),
                 page_size: left.min(PAGE_SIZE),
                 page_token,
+                tool: args.tool.clone().unwrap_or_default(),
+                call_id: args.call.clone().unwrap_or_default(),
+                since: args.since.unwrap_or_default(),
+                caller: args.caller.clone().unwrap_or_default(),
                 ..Default::default()
             })
             .await?;
@@ -126,17 +167,33 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
     [
         entry.number.to_string(),
         views::time(entry.committed_at.as_ref()),
-        tool(entry),
+        match &entry.undone_by[..] {
+            [] => tool(entry),
+            numbers => format!("{} (undone by {})", tool(entry), ranges(numbers)),
+        },
         entry.caller.clone(),
         files.join(", "),
     ]
 }
 
+/// The tool, and what it took back.
 fn tool(entry: &v1::HistoryEntry) -> String {
-    match entry.undo_of {
-        0 => entry.tool.clone(),
-        number => format!("{} of {number}", entry.tool),
+    match &entry.took_back[..] {
+        [] => entry.tool.clone(),
+        numbers => format!("{} of {}", entry.tool, ranges(numbers)),
     }
+}
+
+/// Writes falling numbers shortly: `9-7, 4`.
+fn ranges(numbers: &[u64]) -> String {
+    numbers
+        .chunk_by(|newer, older| *newer == older + 1)
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            _ => run.iter().map(u64::to_string).collect(),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -150,8 +207,12 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
             let time = views::time(entry.committed_at.as_ref());
             let caller = text::line(&entry.caller);
             let call = text::line(&entry.call_id);
+            let undone = match &entry.undone_by[..] {
+                [] => String::new(),
+                numbers => format!("\ntaken back by {}", ranges(numbers)),
+            };
             let changes = effect::changes(&entry.changes);
-            format!("{heading}\n{time}, called by {caller}, call {call}\n\n{changes}")
+            format!("{heading}\n{time}, called by {caller}, call {call}{undone}\n\n{changes}")
         },
     )?;
     Ok(Outcome::Ok)
@@ -171,7 +232,7 @@ async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
     let are_given = !approved_digests.is_empty();
     let mut request = v1::UndoHistoryEntryRequest {
         workspace: String::new(),
-        number: args.number,
+        target: Some(args.target.wanted()),
         confirm: mode.into(),
         approved_digests,
         dry_run: args.dry_run,
@@ -185,7 +246,7 @@ async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
         if failure.reason != "CONFIRMATION_REQUIRED" || is_over {
             return Report::of_error(UNDO, None, failure.into());
         }
-        let approved = match asked(client, args.number, &failure).await {
+        let approved = match asked(client, args.target.wanted(), &failure).await {
             Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
             Err(failure) => Err(failure.into()),
         };
@@ -199,13 +260,14 @@ async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
 /// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
 async fn asked(
     client: &Client,
-    number: u64,
+    target: Target,
     failure: &Failure,
 ) -> Result<v1::Confirmation, Failure> {
     if let Some(confirmation) = &failure.confirmation {
         return Ok((**confirmation).clone());
     }
-    let request = v1::UndoHistoryEntryRequest { number, dry_run: true, ..Default::default() };
+    let target = Some(target);
+    let request = v1::UndoHistoryEntryRequest { target, dry_run: true, ..Default::default() };
     let shown = client.undo(request, None).await?;
     let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
     Ok(v1::Confirmation {
@@ -253,4 +315,39 @@ fn denied(reason: &str) -> CliError {
     let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     let message = format!("denied by a person{why}; nothing was changed");
     CliError::new(Outcome::Denied, "denied_by_person", message)
+}
+
+// === impl ListArgs ===
+
+impl ListArgs {
+    /// Says that there is nothing to list.
+    fn nothing(&self) -> &'static str {
+        let Self { path, tool, call, since, caller, lines: _ } = self;
+        let is_narrowed = [path, tool, call, caller].iter().any(|named| named.is_some());
+        if is_narrowed || since.is_some() { "no such change" } else { "nothing was committed" }
+    }
+}
+
+// === impl TargetArgs ===
+
+impl TargetArgs {
+    /// The one thing that is named.
+    fn wanted(&self) -> Target {
+        match (&self.call, self.since) {
+            (Some(call_id), _) => Target::CallId(call_id.clone()),
+            (None, Some(number)) => Target::Since(number),
+            (None, None) => Target::Number(self.number.unwrap_or_default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[9, 8, 7, 4, 2, 1]), "9-7, 4, 2-1");
+    }
 }

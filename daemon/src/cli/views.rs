@@ -74,6 +74,8 @@ pub(super) fn history_entry(entry: &v1::HistoryEntry) -> Value {
         "caller": entry.caller,
         "changes": changes(&entry.changes),
         "undo_of": entry.undo_of,
+        "took_back": entry.took_back,
+        "undone_by": entry.undone_by,
     })
 }
 

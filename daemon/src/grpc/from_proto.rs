@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use moss_proto::v1;
+use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::{ContentHash, RelPath};
-use moss_workspace::Workspace;
+use moss_workspace::{UndoTarget, Workspace};
 use tonic::metadata::MetadataMap;
 use tonic::{Extensions, Status};
 
@@ -19,7 +20,7 @@ use crate::state::{Daemon, WorkspaceState};
 use crate::validate::{self, SHOWN_KEY_CHARS_MAX};
 
 /// Longest name of a session or a tool, in bytes.
-const NAME_BYTES_MAX: usize = 256;
+pub(super) const NAME_BYTES_MAX: usize = 256;
 /// Longest root directory of a workspace, in bytes.
 const ROOT_BYTES_MAX: usize = 4096;
 /// Most effects that a call may bring approvals for.
@@ -87,8 +88,23 @@ pub(super) fn undo(
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
         parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
-        work: Work::Undo { number: request.number },
+        work: Work::Undo(undo_target(request.target.as_ref())?),
     })
+}
+
+fn undo_target(target: Option<&Target>) -> Result<UndoTarget, Status> {
+    match target {
+        Some(Target::Number(number)) => Ok(UndoTarget::Entry(*number)),
+        Some(Target::Since(number)) => Ok(UndoTarget::Since(*number)),
+        Some(Target::CallId(call_id)) => {
+            bounded("call_id", call_id, NAME_BYTES_MAX)?;
+            if call_id.is_empty() {
+                return Err(invalid_field("call_id", "missing"));
+            }
+            Ok(UndoTarget::Call(call_id.clone()))
+        }
+        None => Err(invalid_field("target", "name an entry, a call or since when")),
+    }
 }
 
 pub(super) fn language(language: i32) -> Result<Language, Status> {
@@ -103,7 +119,7 @@ pub(super) fn hash(field: &str, text: &str) -> Result<ContentHash, Status> {
     text.parse().map_err(|_| invalid_field(field, "expected 64 hexadecimal digits"))
 }
 
-fn bounded(field: &str, text: &str, bytes_max: usize) -> Result<(), Status> {
+pub(super) fn bounded(field: &str, text: &str, bytes_max: usize) -> Result<(), Status> {
     if text.len() <= bytes_max {
         return Ok(());
     }

@@ -43,7 +43,12 @@ impl HistoryService for History {
         };
         let filter = HistoryFilter {
             path: path(&request.path)?,
+            call_id: named("call_id", request.call_id)?,
+            tool: named("tool", request.tool)?,
+            caller: named("caller", request.caller)?,
+            since: Some(request.since),
             before: before(&request.page_token)?,
+            skip: 0,
             entries_max: page_size as usize,
         };
         let history = Arc::clone(&workspace.history);
@@ -116,6 +121,11 @@ fn path(text: &str) -> Result<Option<RelPath>, Status> {
         .map_err(|refusal| error::invalid_field("path", &refusal.to_string()))
 }
 
+fn named(field: &str, text: String) -> Result<Option<String>, Status> {
+    from_proto::bounded(field, &text, from_proto::NAME_BYTES_MAX)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
 fn before(token: &str) -> Result<Option<u64>, Status> {
     if token.is_empty() {
         return Ok(None);
@@ -132,7 +142,12 @@ fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
         tool: entry.origin.tool.clone(),
         caller: entry.origin.caller.clone(),
         changes: Vec::new(),
-        undo_of: entry.origin.undo_of.unwrap_or_default(),
+        undo_of: match entry.undo_of[..] {
+            [number] => number,
+            _ => 0,
+        },
+        took_back: entry.undo_of.clone(),
+        undone_by: entry.undone_by.clone(),
     }
 }
 

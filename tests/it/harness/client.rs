@@ -11,6 +11,7 @@ use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::stream_call_tool_response::Event;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
+use moss_proto::v1::undo_history_entry_request::Target;
 use serde_json::Value;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
@@ -236,7 +237,13 @@ impl Client {
 
     /// Takes a history entry back.
     pub(crate) async fn undo(&self, number: u64) -> Result<v1::CallResult, Status> {
-        let request = v1::UndoHistoryEntryRequest { number, ..Default::default() };
+        self.take_back(Target::Number(number)).await
+    }
+
+    /// Takes history entries back.
+    pub(crate) async fn take_back(&self, target: Target) -> Result<v1::CallResult, Status> {
+        let target = Some(target);
+        let request = v1::UndoHistoryEntryRequest { target, ..Default::default() };
         let response = self.history().undo_history_entry(request).await?.into_inner();
         Ok(response.result.expect("a response has a result"))
     }

@@ -71,7 +71,7 @@ impl Planner<'_> {
         }
         check_clashes(&files)?;
         check_mixture(&files)?;
-        Ok(Plan { root: self.workspace.path.clone(), files })
+        Ok(Plan { root: self.workspace.path.clone(), files, undo_of: Vec::new() })
     }
 
     fn plan_one(&self, path: &RelPath, source: Source<'_>) -> Result<PlannedFile, Error> {

@@ -236,7 +236,7 @@ fn write_back(
     let failed = |errno| Error::io(&spot.path, "bring back", errno);
     let held = file.before.map(|hash| history.content(&hash)).transpose()?.flatten();
     let Some(bytes) = held else {
-        return Err(Error::Forgotten { path: spot.path.clone() });
+        return Err(Error::Forgotten { path: spot.path.clone(), number: None });
     };
     let present = handle::open_at(&spot.parent, &spot.name, handle::READ).map_err(failed)?;
     let mode = handle::stat(&present).map_err(failed)?.mode;

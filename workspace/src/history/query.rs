@@ -4,7 +4,7 @@ use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{action, from_sql, hash, path, time, to_sql};
+use super::rows::{action, from_sql, hash, match_level, path, time, to_sql};
 use super::store::blob;
 use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent, Origin};
 use crate::error::Error;
@@ -12,43 +12,63 @@ use crate::error::Error;
 /// Two contents; none stands for no file.
 type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
 
+/// The columns of an entry, as [`entry`] reads them.
+const COLUMNS: &str = "number, at_ms, call_id, tool, caller, summary";
+
 pub(super) fn list(
     connection: &Connection,
     filter: &HistoryFilter,
 ) -> Result<Vec<HistoryEntry>, Error> {
     let before = filter.before.map_or(i64::MAX, to_sql);
+    let since = filter.since.map_or(-1, to_sql);
+    let skip = to_sql(filter.skip as u64);
     let entries_max = to_sql(filter.entries_max as u64);
     let path = filter.path.as_ref().map(RelPath::as_str);
-    let mut statement = connection.prepare_cached(
-        "SELECT number, at_ms, call_id, tool, caller, summary, undo_of FROM entries
-         WHERE committed = 1 AND number < ?1 AND (?2 IS NULL OR number IN (
-             SELECT entry FROM files WHERE path = ?2 UNION SELECT entry FROM files WHERE real = ?2))
-         ORDER BY number DESC LIMIT ?3",
-    )?;
-    let rows = statement.query_map(params![before, path, entries_max], entry)?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entries
+         WHERE committed = 1 AND number < ?1 AND number > ?2
+         AND (?3 IS NULL OR number IN (
+             SELECT entry FROM files WHERE path = ?3 UNION SELECT entry FROM files WHERE real = ?3))
+         AND (?4 IS NULL OR number IN (SELECT number FROM entries WHERE call_id = ?4))
+         AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR caller = ?6)
+         ORDER BY number DESC LIMIT ?7 OFFSET ?8"
+    ))?;
+    let HistoryFilter { call_id, tool, caller, .. } = filter;
+    let values = params![before, since, path, call_id, tool, caller, entries_max, skip];
+    let rows = statement.query_map(values, entry)?;
     let entries: Vec<HistoryEntry> = rows.collect::<Result<_, _>>()?;
-    entries.into_iter().map(|entry| with_files(connection, entry)).collect()
+    entries.into_iter().map(|entry| complete(connection, entry)).collect()
 }
 
 pub(super) fn get(connection: &Connection, number: u64) -> Result<HistoryEntry, Error> {
-    let found = connection
-        .query_row(
-            "SELECT number, at_ms, call_id, tool, caller, summary, undo_of FROM entries
-             WHERE committed = 1 AND number = ?1",
-            [to_sql(number)],
-            entry,
-        )
-        .optional()?;
-    with_files(connection, found.ok_or(Error::NoEntry { number })?)
+    let sql = format!("SELECT {COLUMNS} FROM entries WHERE committed = 1 AND number = ?1");
+    let found = connection.query_row(&sql, [to_sql(number)], entry).optional()?;
+    complete(connection, found.ok_or(Error::NoEntry { number })?)
 }
 
-fn with_files(connection: &Connection, mut entry: HistoryEntry) -> Result<HistoryEntry, Error> {
+fn complete(connection: &Connection, mut entry: HistoryEntry) -> Result<HistoryEntry, Error> {
+    entry.files = files(connection, entry.number)?;
+    let undo_of = "SELECT target FROM undone WHERE entry = ?1 ORDER BY target DESC";
+    entry.undo_of = numbers(connection, undo_of, entry.number)?;
+    let undone_by = "SELECT entry FROM undone JOIN entries ON number = entry AND committed = 1
+                     WHERE target = ?1 ORDER BY entry DESC";
+    entry.undone_by = numbers(connection, undone_by, entry.number)?;
+    Ok(entry)
+}
+
+fn numbers(connection: &Connection, sql: &str, of: u64) -> Result<Vec<u64>, Error> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([to_sql(of)], |row| row.get(0).map(from_sql))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn files(connection: &Connection, entry: u64) -> Result<Vec<HistoryFile>, Error> {
     let mut statement = connection.prepare_cached(
         "SELECT path, real, action, before, after, before_bytes, after_bytes, mode, permanent,
-                added, removed, forgotten, temp
+                added, removed, forgotten, temp, match_level
          FROM files WHERE entry = ?1 ORDER BY position",
     )?;
-    let rows = statement.query_map([to_sql(entry.number)], |row| {
+    let rows = statement.query_map([to_sql(entry)], |row| {
         let permanent: bool = row.get(8)?;
         let retention = if permanent { Retention::Permanent } else { Retention::Recoverable };
         Ok(HistoryFile {
@@ -66,10 +86,10 @@ fn with_files(connection: &Connection, mut entry: HistoryEntry) -> Result<Histor
             forgotten: row.get(11)?,
             // No other version ever lay beside the file.
             unsaved: row.get::<_, String>(12)?.is_empty(),
+            match_level: match_level(row, 13)?,
         })
     })?;
-    entry.files = rows.collect::<Result<_, _>>()?;
-    Ok(entry)
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The contents of a file before and after; none where one of them is no longer held.
@@ -124,8 +144,9 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<HistoryEntry> {
             tool: row.get(3)?,
             caller: row.get(4)?,
             summary: row.get(5)?,
-            undo_of: row.get::<_, Option<i64>>(6)?.map(from_sql),
         },
         files: Vec::new(),
+        undo_of: Vec::new(),
+        undone_by: Vec::new(),
     })
 }

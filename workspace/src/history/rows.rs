@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Row;
 use rusqlite::types::Type;
@@ -23,7 +24,17 @@ pub(super) fn action(row: &Row<'_>, column: usize) -> rusqlite::Result<Action> {
     [Action::Create, Action::Modify, Action::Delete]
         .into_iter()
         .find(|action| action.as_str() == text)
-        .ok_or_else(|| malformed(column, Error::History { reason: text.to_owned(), damaged: true }))
+        .ok_or_else(|| unknown(column, text))
+}
+
+/// A level at which a searched text was found; null where nothing was searched for.
+pub(super) fn match_level(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<MatchLevel>> {
+    let text = row.get_ref(column)?.as_str_or_null()?;
+    text.map(|text| MatchLevel::parse(text).ok_or_else(|| unknown(column, text))).transpose()
+}
+
+fn unknown(column: usize, text: &str) -> rusqlite::Error {
+    malformed(column, Error::History { reason: text.to_owned(), damaged: true })
 }
 
 pub(super) fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ContentHash>> {

@@ -15,8 +15,9 @@ use crate::error::Error;
 use crate::own::OwnDir;
 
 const FILE: &str = "history.sqlite";
-const SCHEMA: &str = include_str!("schema.sql");
-const SCHEMA_VERSION: i64 = 1;
+/// What makes each version of the tables out of the one before, from none on.
+const SCHEMA: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const SCHEMA_VERSION: i64 = SCHEMA.len() as i64;
 /// `moss` in ASCII.
 const APPLICATION_ID: i64 = 0x6d6f_7373;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -65,22 +66,27 @@ pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// Brings the tables to the version that this program knows.
 fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let damaged = |reason: String| Error::History { reason, damaged: true };
-    match (pragma("application_id")?, pragma("user_version")?) {
-        (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
-        (0, 0) => {
-            transaction.execute_batch(SCHEMA)?;
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            Ok(())
-        }
+    let version = match (pragma("application_id")?, pragma("user_version")?) {
+        (APPLICATION_ID, SCHEMA_VERSION) => return Ok(()),
+        (0, 0) => 0,
+        (APPLICATION_ID, version @ 1..SCHEMA_VERSION) => version,
         (APPLICATION_ID, version) => {
-            Err(damaged(format!("it has version {version}, this program knows {SCHEMA_VERSION}")))
+            let reason = format!("it has version {version}, this program knows {SCHEMA_VERSION}");
+            return Err(damaged(reason));
         }
-        (id, _) => Err(damaged(format!("it belongs to another application ({id:#x})"))),
+        (id, _) => return Err(damaged(format!("it belongs to another application ({id:#x})"))),
+    };
+    for (step, sql) in (0..).zip(SCHEMA) {
+        if step >= version {
+            transaction.execute_batch(sql)?;
+        }
     }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    Ok(transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?)
 }
 
 /// Writes an intent with all contents, durably.
@@ -120,9 +126,8 @@ fn insert(
 ) -> Result<i64, Error> {
     let directories: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
     transaction.execute(
-        "INSERT INTO entries (committed, root, at_ms, call_id, tool, caller, summary, undo_of,
-                              directories)
-         VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO entries (committed, root, at_ms, call_id, tool, caller, summary, directories)
+         VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
             root_key(plan.root()),
             now_ms(),
@@ -130,11 +135,14 @@ fn insert(
             origin.tool,
             origin.caller,
             origin.summary,
-            origin.undo_of.map(to_sql),
             directories.join("\n"),
         ],
     )?;
     let number = transaction.last_insert_rowid();
+    for target in plan.undo_of() {
+        let sql = "INSERT INTO undone (entry, target) VALUES (?1, ?2)";
+        transaction.prepare_cached(sql)?.execute([number, to_sql(*target)])?;
+    }
     for (position, (file, temp)) in plan.files().iter().zip(temps).enumerate() {
         for (hash, bytes) in [(file.before, &file.old), (file.after, &file.new)] {
             if let (Some(hash), Some(bytes)) = (hash, bytes) {
@@ -143,8 +151,8 @@ fn insert(
         }
         transaction.execute(
             "INSERT INTO files (entry, position, path, real, action, before, after, before_bytes,
-                                after_bytes, mode, permanent, added, removed, temp)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                                after_bytes, mode, permanent, added, removed, temp, match_level)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             params![
                 number,
                 to_sql(position as u64),
@@ -160,6 +168,7 @@ fn insert(
                 to_sql(file.added as u64),
                 to_sql(file.removed as u64),
                 temp,
+                file.matched.as_ref().map(|matched| matched.level.as_str()),
             ],
         )?;
     }
@@ -330,3 +339,7 @@ pub(crate) fn blob(connection: &Connection, hash: &ContentHash) -> Result<Option
     let sql = "SELECT content FROM blobs WHERE hash = ?1";
     Ok(connection.query_row(sql, [hash.as_bytes()], |row| row.get(0)).optional()?)
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+mod tests;

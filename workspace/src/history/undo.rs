@@ -1,31 +1,59 @@
-//! Taking an entry back: exactly where the files still hold its result, by a three-way merge of
-//! lines where they were changed since, and not at all where the same lines were.
+//! Taking entries back, the newest first: exactly where the files still hold their results, by a
+//! three-way merge of lines where they were changed since, and not at all where the same lines
+//! were. An undo is an entry like any other: it is taken back in the same way.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
-use similar::TextMerge;
 
-use super::{History, HistoryFile};
+use super::merge::{Step, UndoConflict, UndoConflicts};
+use super::{History, HistoryEntry, HistoryFile, HistoryFilter, UndoTarget, query};
 use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{Action, Plan, Planner, Target};
 use crate::error::Error;
 use crate::handle;
-use crate::root::Workspace;
-use crate::text;
+use crate::root::{Limits, Workspace};
+
+/// Most entries that are taken back at once.
+const ENTRIES_MAX: usize = 1_000;
+
+/// What entries did to one file, the newest first.
+struct Trail<'a> {
+    real: &'a RelPath,
+    steps: Vec<(u64, &'a HistoryFile)>,
+}
+
+/// A file once steps are taken back.
+#[derive(Default)]
+struct Back {
+    content: Option<Vec<u8>>,
+    /// The permission bits, where a deleted file comes back.
+    mode: Option<u32>,
+    merged: bool,
+    /// The entries that were taken back.
+    undone: Vec<u64>,
+}
+
+/// Why a step cannot be taken back.
+enum Stop {
+    Conflict(String),
+    Failed(Error),
+}
 
 // === impl History ===
 
 impl History {
-    /// Plans to take an entry back. The plan is like any other: it is shown, decided on and
-    /// committed, and is an entry of its own.
+    /// Plans to take entries back, all or none. The plan is like any other: it is shown, decided on
+    /// and committed, and is an entry of its own.
     ///
     /// # Errors
     ///
-    /// `NoEntry`; `NoChange` where all files are as before it already; `Merge` where a file was
-    /// changed again at the same lines; `Forgotten` where a content is no longer held; and as
-    /// [`Workspace::plan`].
-    pub fn plan_undo(&self, workspace: &Workspace, number: u64) -> Result<Plan, Error> {
-        self.plan_undo_over(workspace, number, &NoBuffers)
+    /// `NoEntry`; `NoCall`; `NothingToUndo` where all files are as before it already; `Merge` where
+    /// a file was changed again at the same lines; `Forgotten` where a content is no longer held;
+    /// `Limit`; and as [`Workspace::plan`].
+    pub fn plan_undo(&self, workspace: &Workspace, target: &UndoTarget) -> Result<Plan, Error> {
+        self.plan_undo_over(workspace, target, &NoBuffers)
     }
 
     /// As [`History::plan_undo`], where the unsaved texts of editors stand for the files that they
@@ -37,106 +65,238 @@ impl History {
     pub fn plan_undo_over(
         &self,
         workspace: &Workspace,
-        number: u64,
+        target: &UndoTarget,
         buffers: &dyn Buffers,
     ) -> Result<Plan, Error> {
         let planner = Planner { workspace, buffers };
-        let entry = super::query::get(&self.connection(), number)?;
-        let mut targets = Vec::with_capacity(entry.files.len());
-        for file in &entry.files {
-            if let Some(target) = self.undo_file(&planner, file)? {
-                targets.push((file.real.clone(), target));
+        let entries = self.entries_of(target)?;
+        let mut targets = Vec::new();
+        let mut undone = BTreeSet::new();
+        let mut conflicts = Vec::new();
+        let bytes_max = workspace.limits().change_bytes_max;
+        let mut bytes = 0;
+        for trail in trails(&entries, workspace.limits())? {
+            let present = present(&planner, trail.real)?;
+            match self.take_back(&trail, present.as_deref())? {
+                Ok(back) => {
+                    bytes += back.content.as_ref().map_or(0, Vec::len) as u64;
+                    if bytes > bytes_max {
+                        return Err(Error::Limit { what: "bytes in one change", max: bytes_max });
+                    }
+                    undone.extend(&back.undone);
+                    targets.extend(back.target(present).map(|to| (trail.real.clone(), to)));
+                }
+                Err(conflict) => conflicts.push(conflict),
             }
+        }
+        if !conflicts.is_empty() {
+            return Err(Error::Merge(UndoConflicts(conflicts)));
         }
         if targets.is_empty() {
-            let path = entry.files.first().map_or_else(RelPath::root, |file| file.path.clone());
-            return Err(Error::NoChange { path });
+            return Err(nothing(target, &entries));
         }
-        planner.plan_targets(targets)
+        let plan = planner.plan_targets(targets)?;
+        Ok(Plan { undo_of: undone.into_iter().rev().collect(), ..plan })
     }
 
-    /// What brings one file back; none where it already is as before.
-    fn undo_file(
+    /// The entries that are meant, the newest first.
+    fn entries_of(&self, target: &UndoTarget) -> Result<Vec<HistoryEntry>, Error> {
+        let connection = self.connection();
+        let mut filter = HistoryFilter { entries_max: ENTRIES_MAX + 1, ..HistoryFilter::default() };
+        match target {
+            UndoTarget::Entry(number) => return Ok(vec![query::get(&connection, *number)?]),
+            UndoTarget::Call(call_id) => filter.call_id = Some(call_id.clone()),
+            UndoTarget::Since(number) => {
+                // What came after an entry that is gone may be gone as well.
+                if *number > 0 {
+                    query::get(&connection, *number)?;
+                }
+                filter.since = Some(*number);
+            }
+        }
+        let entries = query::list(&connection, &filter)?;
+        match target {
+            UndoTarget::Call(call_id) if entries.is_empty() => {
+                Err(Error::NoCall { call_id: call_id.clone() })
+            }
+            _ if entries.len() > ENTRIES_MAX => {
+                Err(Error::Limit { what: "changes in one undo", max: ENTRIES_MAX as u64 })
+            }
+            _ => Ok(entries),
+        }
+    }
+
+    /// Takes what was done to one file back: from its newest result on where the file holds that;
+    /// otherwise, or where it leads to a conflict, only what its content does not lack already.
+    fn take_back(
         &self,
-        planner: &Planner<'_>,
-        file: &HistoryFile,
-    ) -> Result<Option<Target>, Error> {
-        let present = match planner.present(&file.real) {
-            Ok(present) => Some(present.bytes),
-            Err(Error::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let hash = present.as_deref().map(handle::hash);
-        if hash == file.before {
-            return Ok(None);
+        trail: &Trail<'_>,
+        present: Option<&[u8]>,
+    ) -> Result<Result<Back, UndoConflict>, Error> {
+        let hash = present.map(handle::hash);
+        let steps = &trail.steps[..];
+        let lacked = steps.iter().rposition(|(_, file)| file.before == hash);
+        let rest = &steps[lacked.map_or(0, |last| last + 1)..];
+        if rest.len() < steps.len()
+            && steps[0].1.after == hash
+            && let Ok(Ok(whole)) = self.walk_back(steps, present)
+        {
+            return Ok(Ok(whole));
         }
-        let changed = |what: &str| Error::Merge { path: file.path.clone(), place: what.to_owned() };
-        match (file.action, present, hash) {
-            (Action::Create, Some(_), Some(hash)) if Some(hash) == file.after => {
-                Ok(Some(Target::Delete { base: hash, retention: Retention::Recoverable }))
-            }
-            (Action::Create, ..) => Err(changed("some lines since it was created")),
-            (Action::Delete, None, _) => {
-                let new = self.held(file, file.before.as_ref())?;
-                Ok(Some(Target::Create { new, mode: file.mode }))
-            }
-            (Action::Delete, ..) => Err(changed("its name: there is a new file in its place")),
-            (Action::Modify, Some(_), Some(base)) if Some(base) == file.after => {
-                let new = self.held(file, file.before.as_ref())?;
-                Ok(Some(Target::Modify { base, new, merged: false }))
-            }
-            (Action::Modify, Some(present), Some(base)) => {
-                let after = self.held(file, file.after.as_ref())?;
-                let before = self.held(file, file.before.as_ref())?;
-                let new = merge(file, &after, &present, &before)?;
-                // What differed since may be just what the undo takes back.
-                let target = Target::Modify { base, new: new.clone(), merged: true };
-                Ok((new != present).then_some(target))
-            }
-            (Action::Modify, ..) => Err(changed("its name: it is gone")),
-        }
+        self.walk_back(rest, present)
     }
 
-    fn held(&self, file: &HistoryFile, hash: Option<&ContentHash>) -> Result<Vec<u8>, Error> {
+    fn walk_back(
+        &self,
+        steps: &[(u64, &HistoryFile)],
+        present: Option<&[u8]>,
+    ) -> Result<Result<Back, UndoConflict>, Error> {
+        let content = present.map(<[u8]>::to_vec);
+        let mut back = Back { content, ..Back::default() };
+        for &(number, file) in steps {
+            match self.step_back(number, file, &mut back, present) {
+                Ok(()) => {}
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Conflict(what)) => {
+                    return Ok(Err(UndoConflict { number, path: file.path.clone(), what }));
+                }
+            }
+        }
+        Ok(Ok(back))
+    }
+
+    /// Brings a file one step back.
+    fn step_back(
+        &self,
+        number: u64,
+        file: &HistoryFile,
+        back: &mut Back,
+        present: Option<&[u8]>,
+    ) -> Result<(), Stop> {
+        let conflict = |what: &str| Err(Stop::Conflict(what.to_owned()));
+        let hash = back.content.as_deref().map(handle::hash);
+        if hash == file.before {
+            return Ok(());
+        }
+        let is_result = hash == file.after;
+        match (file.action, &back.content) {
+            (Action::Create, Some(_)) if is_result => back.content = None,
+            (Action::Delete, None) => {
+                back.content = Some(self.held(number, file, file.before.as_ref())?);
+                back.mode = file.mode;
+            }
+            (Action::Modify, Some(_)) if is_result => {
+                back.content = Some(self.held(number, file, file.before.as_ref())?);
+            }
+            (Action::Modify, Some(now)) => {
+                let after = self.held(number, file, file.after.as_ref())?;
+                let before = self.held(number, file, file.before.as_ref())?;
+                let (after, before, present) = (&after, &before, present.unwrap_or_default());
+                let merged =
+                    Step { after, before, now, present }.merge().map_err(Stop::Conflict)?;
+                if merged == *now {
+                    // What differed since is just what was to be taken back.
+                    return Ok(());
+                }
+                back.content = Some(merged);
+                back.merged = true;
+            }
+            (Action::Create, _) => return conflict("was changed again"),
+            (Action::Delete, _) => return conflict("is there again, with another content,"),
+            (Action::Modify, None) => return conflict("is gone"),
+        }
+        back.undone.push(number);
+        Ok(())
+    }
+
+    fn held(
+        &self,
+        number: u64,
+        file: &HistoryFile,
+        hash: Option<&ContentHash>,
+    ) -> Result<Vec<u8>, Error> {
         let held = match hash {
             Some(hash) if !file.forgotten => self.content(hash)?,
             _ => None,
         };
-        held.ok_or_else(|| Error::Forgotten { path: file.path.clone() })
+        held.ok_or_else(|| Error::Forgotten { path: file.path.clone(), number: Some(number) })
     }
 }
 
-/// Brings the step from `after` back to `before` into what the file holds now.
-fn merge(
-    file: &HistoryFile,
-    after: &[u8],
-    present: &[u8],
-    before: &[u8],
-) -> Result<Vec<u8>, Error> {
-    let conflict = |place: String| Error::Merge { path: file.path.clone(), place };
-    let decode = |bytes| {
-        text::decode(bytes).map_err(|_| conflict("some bytes that are not text".to_owned()))
-    };
-    let (base, ours, theirs) = (decode(after)?, decode(present)?, decode(before)?);
-    let same_form = |form: &moss_sdk::file::TextForm| {
-        form.encoding == ours.form.encoding && form.bom == ours.form.bom
-    };
-    if !same_form(&base.form) || !same_form(&theirs.form) {
-        return Err(conflict("its encoding".to_owned()));
+/// Sorts what entries did by file.
+fn trails<'a>(entries: &'a [HistoryEntry], limits: &Limits) -> Result<Vec<Trail<'a>>, Error> {
+    let mut trails: Vec<Trail<'a>> = Vec::new();
+    let mut places = BTreeMap::new();
+    for entry in entries {
+        for file in &entry.files {
+            let place = *places.entry(&file.real).or_insert(trails.len());
+            if place == trails.len() {
+                trails.push(Trail { real: &file.real, steps: Vec::new() });
+            }
+            trails[place].steps.push((entry.number, file));
+        }
     }
-    let merged =
-        TextMerge::from_lines(base.text.as_str(), ours.text.as_str(), theirs.text.as_str());
-    if merged.is_conflicted() {
-        let places: Vec<String> = merged
-            .conflicts()
-            .map(|region| {
-                let lines = region.ours_range();
-                format!("lines {}-{}", lines.start + 1, lines.end.max(lines.start + 1))
-            })
-            .collect();
-        return Err(conflict(places.join(", ")));
+    if trails.len() > limits.change_files_max {
+        let max = limits.change_files_max as u64;
+        return Err(Error::Limit { what: "files in one change", max });
     }
-    text::encode(&merged.to_string(), &ours.form).map_err(|c| {
-        conflict(format!("a character that its encoding lacks: `{}`", c.escape_debug()))
-    })
+    Ok(trails)
+}
+
+fn present(planner: &Planner<'_>, real: &RelPath) -> Result<Option<Vec<u8>>, Error> {
+    match planner.present(real) {
+        Ok(present) => Ok(Some(present.bytes)),
+        Err(Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says why there is nothing to take back.
+fn nothing(target: &UndoTarget, entries: &[HistoryEntry]) -> Error {
+    let why = match target {
+        UndoTarget::Since(number) if entries.is_empty() => {
+            format!("nothing was changed through moss since change {number}")
+        }
+        UndoTarget::Since(number) => {
+            format!("every file that was changed since change {number} is as it was then")
+        }
+        UndoTarget::Call(call_id) => {
+            format!("every file that the call {call_id} changed is as it was before")
+        }
+        UndoTarget::Entry(number) => {
+            let by = entries.first().and_then(|entry| entry.undone_by.first());
+            let by = by.map(|by| format!(" (change {by} took it back)")).unwrap_or_default();
+            format!("every file is as it was before change {number}{by}")
+        }
+    };
+    Error::NothingToUndo { why }
+}
+
+// === impl Back ===
+
+impl Back {
+    /// What brings the file from what it holds to what it shall hold; none where that is the same.
+    fn target(self, present: Option<Vec<u8>>) -> Option<Target> {
+        let Self { content, mode, merged, .. } = self;
+        match (present, content) {
+            (None, None) => None,
+            (None, Some(new)) => Some(Target::Create { new, mode }),
+            (Some(old), None) => {
+                let base = handle::hash(&old);
+                Some(Target::Delete { base, retention: Retention::Recoverable })
+            }
+            (Some(old), Some(new)) if old == new => None,
+            (Some(old), Some(new)) => {
+                Some(Target::Modify { base: handle::hash(&old), new, merged })
+            }
+        }
+    }
+}
+
+// === impl Stop ===
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }

@@ -47,13 +47,13 @@ fn a_change_set_is_committed_recorded_and_taken_back() {
         assert_eq!(fixture.get("a.txt"), b"one\r\ntwo\r\n");
         assert_eq!(fixture.get("old.txt"), b"old\n");
         assert!(!fixture.root().join("new/dir/b.txt").exists());
-        assert!(matches!(fixture.undo(committed.number), Err(Error::NoChange { .. })));
+        assert!(matches!(fixture.undo(committed.number), Err(Error::NothingToUndo { .. })));
         fixture.undo(undone.number).unwrap();
         assert_eq!(fixture.get("a.txt"), b"one\r\nzwei\r\ndrei\r\n");
         let listed = fixture.history.list(&HistoryFilter::default()).unwrap();
         let numbers: Vec<u64> = listed.iter().map(|entry| entry.number).collect();
         assert_eq!(numbers, [3, 2, 1]);
-        assert_eq!(listed[0].origin.undo_of, Some(2));
+        assert_eq!((&listed[0].undo_of[..], &listed[1].undone_by[..]), (&[2][..], &[3][..]));
         assert_eq!(recover(&fixture.workspace, &fixture.history).unwrap().taken_back, 0);
     }
 }

@@ -11,7 +11,9 @@ use std::process::Command;
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::ListOptions;
-use moss_workspace::{Error, History, HistoryLimits, Options, Resolver, Workspace, recover};
+use moss_workspace::{
+    Error, History, HistoryLimits, Options, Resolver, UndoTarget, Workspace, recover,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::fixture::{
@@ -162,7 +164,7 @@ fn check_refusals(
             }
             Ok(()) => {
                 let newest = history.list(&Default::default()).unwrap()[0].number;
-                let plan = history.plan_undo(&workspace, newest).unwrap();
+                let plan = history.plan_undo(&workspace, &UndoTarget::Entry(newest)).unwrap();
                 workspace.commit(&plan, &history, &origin("again")).unwrap();
                 let _ = fs::remove_dir_all(root.join("new"));
                 assert_eq!(tree(root), before, "room {room}");
@@ -330,7 +332,7 @@ fn other_mounts_are_out_of_reach() {
         let changes = vec![write("other/secret", b"secret\n", "secret \n")];
         let plan = open.plan(&ChangeSet { changes }).unwrap();
         let committed = open.commit(&plan, &history, &origin("mount")).unwrap();
-        let plan = history.plan_undo(&open, committed.number).unwrap();
+        let plan = history.plan_undo(&open, &UndoTarget::Entry(committed.number)).unwrap();
         open.commit(&plan, &history, &origin("mount")).unwrap();
         fs::remove_file(root.join("link")).unwrap();
     }

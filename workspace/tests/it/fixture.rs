@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{
-    Committed, Error, History, HistoryLimits, Options, Origin, Resolver, Workspace, hash,
+    Committed, Error, History, HistoryLimits, Options, Origin, Resolver, UndoTarget, Workspace,
+    hash,
 };
 use tempfile::TempDir;
 
@@ -148,8 +149,11 @@ impl Fixture {
     }
 
     pub(crate) fn undo(&self, number: u64) -> Result<Committed, Error> {
-        let plan = self.history.plan_undo(&self.workspace, number)?;
-        let origin = Origin { undo_of: Some(number), ..origin("an undo") };
-        self.workspace.commit(&plan, &self.history, &origin)
+        self.take_back(&UndoTarget::Entry(number))
+    }
+
+    pub(crate) fn take_back(&self, target: &UndoTarget) -> Result<Committed, Error> {
+        let plan = self.history.plan_undo(&self.workspace, target)?;
+        self.workspace.commit(&plan, &self.history, &origin("an undo"))
     }
 }

@@ -14,5 +14,6 @@ mod races;
 mod reading;
 mod round_trip;
 mod undo;
+mod undo_several;
 mod unsaved;
 mod visiting;

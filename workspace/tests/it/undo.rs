@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
-use moss_workspace::{Error, History, HistoryFilter, HistoryLimits, hash};
+use moss_workspace::{Error, History, HistoryFilter, HistoryLimits, UndoTarget, hash};
 
 use crate::fixture::{Fixture, create, delete, origin, rel, write};
 
@@ -20,7 +20,8 @@ fn later_changes_of_other_lines_are_kept() {
     let first = fixture.commit(vec![write("x", TEXT.as_bytes(), &changed)]).unwrap();
     let again = changed.replace("8\n", "eight\n");
     fixture.put("x", &again);
-    let plan = fixture.history.plan_undo(&fixture.workspace, first.number).unwrap();
+    let plan =
+        fixture.history.plan_undo(&fixture.workspace, &UndoTarget::Entry(first.number)).unwrap();
     assert!(plan.files()[0].merged);
     fixture.undo(first.number).unwrap();
     assert_eq!(fixture.get("x"), TEXT.replace("8\n", "eight\n").as_bytes());
@@ -35,7 +36,7 @@ fn later_changes_of_the_same_lines_are_a_conflict_that_names_them() {
     fixture.put("x", changed.replace("five\n", "FIVE\n"));
     let error = fixture.undo(first.number).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Conflict);
-    assert!(error.to_string().contains("lines 5-5"), "{error}");
+    assert!(error.to_string().contains("at line 5 since change 1"), "{error}");
     assert_eq!(fixture.get("x"), changed.replace("five\n", "FIVE\n").as_bytes());
 }
 

@@ -9,7 +9,7 @@ use moss_sdk::RelPath;
 use moss_sdk::edit::{ChangeSet, Retention, Splice};
 use moss_sdk::editor::{Position, Span, TextEdit};
 use moss_sdk::file::{Content, LineWindow};
-use moss_workspace::{Buffers, Error, Plan, hash, recover};
+use moss_workspace::{Buffers, Error, Plan, UndoTarget, hash, recover};
 
 use crate::fixture::{Fixture, RESOLVERS, create, delete, edit, origin, rel, write};
 
@@ -75,7 +75,10 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
     assert_eq!(fixture.get("a"), b"one\n");
 
     let after = held("a", "1\ntwo\nthree\n");
-    let back = fixture.history.plan_undo_over(&fixture.workspace, number, &after).unwrap();
+    let back = fixture
+        .history
+        .plan_undo_over(&fixture.workspace, &UndoTarget::Entry(number), &after)
+        .unwrap();
     assert!(back.is_unsaved() && back.files()[0].merged);
     assert_eq!(back.files()[0].text_after(), Some("ONE\ntwo\nthree\n"));
     // Saved meanwhile: the file has it now.
@@ -87,6 +90,30 @@ fn plan_for_a_buffer_is_not_written_but_recorded_and_undone_there() {
     let of_file = fixture.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
     assert_eq!(of_file.files()[0].after, planned.files()[0].after);
     assert_ne!(of_file.digest(), planned.digest());
+}
+
+#[test]
+fn undo_of_several_is_for_one_buffer_or_for_files() {
+    let fixture = Fixture::new();
+    fixture.put("a", "1\nstays\n");
+    fixture.put("b", "1\n");
+    for (path, before, after) in
+        [("a", "1\nstays\n", "2\nstays\n"), ("a", "2\nstays\n", "3\nstays\n"), ("b", "1\n", "2\n")]
+    {
+        fixture.commit(vec![write(path, before.as_bytes(), after)]).unwrap();
+    }
+    let typed = held("a", "3\nstays\ntyped\n");
+    let mixed = UndoTarget::Since(0);
+    let mixed = fixture.history.plan_undo_over(&fixture.workspace, &mixed, &typed).unwrap_err();
+    assert!(matches!(mixed, Error::Unsaved { .. }), "{mixed}");
+    fixture.undo(3).unwrap();
+    let both = UndoTarget::Since(0);
+    let both = fixture.history.plan_undo_over(&fixture.workspace, &both, &typed).unwrap();
+    assert!(both.is_unsaved());
+    assert_eq!(both.files()[0].text_after(), Some("1\nstays\ntyped\n"));
+    let number = fixture.history.record(&both, &origin("")).unwrap();
+    assert_eq!(fixture.history.get(number).unwrap().undo_of, [4, 3, 2, 1]);
+    assert_eq!((fixture.get("a"), fixture.get("b")), (b"3\nstays\n".to_vec(), b"1\n".to_vec()));
 }
 
 #[test]

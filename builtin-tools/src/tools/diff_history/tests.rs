@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::history::{PastAction, PastChange, PastDiff, PastFile};
 use moss_sdk::testing::{MemoryHost, hash};
 use moss_sdk::{ContentHash, ErrorCode, RelPath};
@@ -22,6 +23,7 @@ fn file(path: &str, before: Option<ContentHash>, after: Option<ContentHash>) -> 
         after,
         lines_added: 1,
         lines_removed: 2,
+        match_level: None,
         diff: PastDiff::Shown(format!("diff of {path}")),
     }
 }
@@ -32,7 +34,8 @@ fn change(number: u64, files: Vec<PastFile>) -> PastChange {
         at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_500 * number),
         tool: "replace_text".to_owned(),
         caller: "caller".to_owned(),
-        undo_of: (number == 9).then_some(4),
+        undo_of: if number == 9 { vec![4] } else { Vec::new() },
+        undone_by: if number == 4 { vec![9] } else { Vec::new() },
         files,
     }
 }
@@ -41,9 +44,10 @@ fn host() -> MemoryHost {
     let host = MemoryHost::default();
     let (a, b) = (Some(hash(b"a")), Some(hash(b"b")));
     let denied = PastFile { diff: PastDiff::Denied, ..file("k", a, b) };
+    let searched = PastFile { match_level: Some(MatchLevel::LineTrimmed), ..file("a", a, b) };
     let forgotten = PastFile { diff: PastDiff::Forgotten, ..file("a", a, None) };
     host.add_past(change(2, vec![file("a", None, a)]));
-    host.add_past(change(4, vec![file("a", a, b), denied]));
+    host.add_past(change(4, vec![searched, denied]));
     host.add_past(change(9, vec![forgotten]));
     host
 }
@@ -56,7 +60,11 @@ fn changes_come_newest_first_with_what_happened() {
         past["changes"].as_array().unwrap().iter().map(|c| &c["history"]).collect();
     assert_eq!(numbers, [9, 4, 2]);
     let [newest, middle, oldest] = [0, 1, 2].map(|n| &past["changes"][n]);
-    assert_eq!(newest["undo_of"], 4);
+    assert_eq!((&newest["undo_of"], &newest["took_back"]), (&json!(4), &json!([4])));
+    assert!(newest.get("undone_by").is_none(), "{newest}");
+    assert_eq!(middle["undone_by"], json!([9]));
+    assert_eq!(middle["files"][0]["match_level"], "line_trimmed");
+    assert!(middle["files"][1].get("match_level").is_none(), "{middle}");
     assert_eq!(newest["time"], "1970-01-01T00:00:13Z");
     assert_eq!(newest["files"][0]["action"], "delete");
     assert_eq!(newest["files"][0]["diff_missing"], "forgotten");

@@ -25,17 +25,13 @@ pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
 impl Effects {
     /// Writes a plan on a thread of its own. A call that is broken off meanwhile waits for it in
     /// [`Effects::conclude`]: what is being written is written, and recorded.
-    pub(super) async fn commit(
-        self: &Arc<Self>,
-        plan: Plan,
-        undo_of: Option<u64>,
-    ) -> Result<Applied, ToolError> {
+    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         if plan.is_unsaved() {
             // A task of its own: what the editor does is recorded, whatever becomes of the call.
             let applying = self.scope().daemon.tasks.spawn(async move {
-                let applied = effects.commit_in_editor(&plan, undo_of).await;
+                let applied = effects.commit_in_editor(&plan).await;
                 drop(committing);
                 applied
             });
@@ -46,17 +42,17 @@ impl Effects {
         }
         self.scope
             .blocking(move || {
-                let written = effects.write(&plan, undo_of);
+                let written = effects.write(&plan);
                 drop(committing);
                 written
             })
             .await?
     }
 
-    fn write(&self, plan: &Plan, undo_of: Option<u64>) -> Result<Applied, ToolError> {
+    fn write(&self, plan: &Plan) -> Result<Applied, ToolError> {
         self.check_not_cancelled()?;
         let workspace = &self.scope.call.workspace;
-        let origin = self.origin(undo_of);
+        let origin = self.origin();
         let WorkspaceState { files, history, editors, .. } = &**workspace;
         let committed = files.commit_over(plan, history, &origin, &**editors).map_err(|error| {
             let error = ToolError::from(error);
@@ -77,13 +73,12 @@ impl Effects {
     }
 
     /// Says where a change comes from.
-    pub(in crate::call) fn origin(&self, undo_of: Option<u64>) -> Origin {
+    pub(in crate::call) fn origin(&self) -> Origin {
         Origin {
             call_id: self.scope.call_id.clone(),
             tool: self.scope.call.tool().to_owned(),
             caller: self.scope.call.role.as_str().to_owned(),
             summary: String::new(),
-            undo_of,
         }
     }
 

@@ -94,7 +94,7 @@ impl Effects {
         question: ContentHash,
         would_do: impl Fn(&ToolFacts) -> bool,
     ) -> Vec<Offer> {
-        if matches!(self.scope.call.work, Work::Undo { .. }) {
+        if matches!(self.scope.call.work, Work::Undo(_)) {
             return Vec::new();
         }
         let tool = self.tool();

@@ -1,0 +1,219 @@
+//! Undo of several entries over the wire and from the command line: of a call, of everything since
+//! an entry, with what stands in its way.
+
+use moss_proto::v1;
+use moss_proto::v1::undo_history_entry_request::Target;
+use serde_json::{Value, json};
+use tonic::Code;
+
+use crate::harness::{Client, Ended, Site, failure, output, reason};
+
+fn parsed(ended: &Ended) -> Value {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+/// Replaces the content of a file and returns the name of the call.
+async fn put(client: &Client, path: &str, content: &str) -> String {
+    let arguments = json!({"path": path, "content": content, "overwrite": true});
+    client.ran("create_file", arguments).await.call_id
+}
+
+async fn listed(client: &Client, request: v1::ListHistoryRequest) -> Vec<v1::HistoryEntry> {
+    client.history().list_history(request).await.unwrap().into_inner().entries
+}
+
+#[tokio::test]
+async fn everything_since_an_entry_is_one_change_that_goes_back_as_well() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (path, content) in [("a", "1\n"), ("a", "2\n"), ("b", "1\n"), ("a", "3\n")] {
+        put(&client, path, content).await;
+    }
+    let result = client.take_back(Target::Since(1)).await.unwrap();
+    let told = output(&result);
+    assert_eq!(
+        (&told["took_back"], &told["history"], &told["undone"]),
+        (&json!([4, 3, 2]), &json!(5), &Value::Null)
+    );
+    assert_eq!(result.changes.len(), 2);
+    assert_eq!((site.read("a").as_str(), site.has("b")), ("1\n", false));
+    let entries = listed(&client, v1::ListHistoryRequest::default()).await;
+    assert_eq!((&entries[0].took_back[..], entries[0].undo_of), (&[4, 3, 2][..], 0));
+    assert_eq!((entries[0].tool.as_str(), &entries[2].undone_by[..]), ("undo", &[5][..]));
+
+    let again = client.take_back(Target::Since(5)).await.unwrap();
+    assert_eq!(failure(&again).code, "no_change");
+    let told = output(&client.undo(5).await.unwrap());
+    assert_eq!((&told["took_back"], &told["undone"]), (&json!([5]), &json!(5)));
+    assert_eq!((site.read("a").as_str(), site.read("b").as_str()), ("3\n", "1\n"));
+    let past = client.done("diff_history", json!({})).await;
+    let [redo, undo, newest] = [0, 1, 2].map(|index| &past["changes"][index]);
+    assert_eq!((&redo["took_back"], &redo["undo_of"]), (&json!([5]), &json!(5)));
+    assert_eq!((&undo["took_back"], &undo["undone_by"]), (&json!([4, 3, 2]), &json!([6])));
+    assert_eq!(newest["undone_by"], json!([5]));
+}
+
+#[tokio::test]
+async fn a_call_is_taken_back_by_its_name() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    put(&client, "a", "1\n").await;
+    let call_id = put(&client, "a", "2\n").await;
+    put(&client, "b", "1\n").await;
+    let told = output(&client.take_back(Target::CallId(call_id.clone())).await.unwrap());
+    assert_eq!(told["took_back"], json!([2]));
+    assert_eq!((site.read("a").as_str(), site.read("b").as_str()), ("1\n", "1\n"));
+    let again = client.take_back(Target::CallId(call_id)).await.unwrap();
+    assert_eq!(failure(&again).code, "no_change");
+}
+
+#[tokio::test]
+async fn entries_are_listed_by_what_made_them() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    put(&client, "a", "1\n").await;
+    let call_id = put(&client, "a", "2\n").await;
+    client.undo(2).await.unwrap();
+    let all = v1::ListHistoryRequest::default;
+    for (request, expected) in [
+        (v1::ListHistoryRequest { tool: "undo".into(), ..all() }, &[3][..]),
+        (v1::ListHistoryRequest { tool: "create_file".into(), ..all() }, &[2, 1]),
+        (v1::ListHistoryRequest { call_id, ..all() }, &[2]),
+        (v1::ListHistoryRequest { since: 1, ..all() }, &[3, 2]),
+        (v1::ListHistoryRequest { since: u64::MAX, ..all() }, &[]),
+        (v1::ListHistoryRequest { caller: "caller".into(), ..all() }, &[3, 2, 1]),
+        (v1::ListHistoryRequest { caller: "approver".into(), ..all() }, &[]),
+    ] {
+        let numbers: Vec<_> = listed(&client, request.clone()).await;
+        let numbers: Vec<_> = numbers.iter().map(|entry| entry.number).collect();
+        assert_eq!(numbers, expected, "{request:?}");
+    }
+    let long = v1::ListHistoryRequest { tool: "t".repeat(1_000), ..all() };
+    let refused = client.history().list_history(long).await.unwrap_err();
+    assert_eq!(reason(&refused), "REQUEST_INVALID");
+}
+
+#[tokio::test]
+async fn conflicts_name_entry_file_and_lines_and_nothing_is_written() {
+    let site = Site::allowing();
+    site.write("a.txt", "1\n2\n3\n4\n5\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let edit = json!({"path": "a.txt", "startLine": 4, "endLine": 4, "newText": "four"});
+    client.done("replace_lines", edit).await;
+    put(&client, "b.txt", "b\n").await;
+    put(&client, "c.txt", "c\n").await;
+    // What moss did not see.
+    site.write("a.txt", "0\n1\n2\n3\nFOUR\n5\n");
+    site.write("b.txt", "mine\n");
+    let before = site.snapshot();
+    let result = client.take_back(Target::Since(0)).await.unwrap();
+    let error = failure(&result);
+    assert_eq!(error.code, "conflict");
+    assert!(error.message.contains("b.txt was changed again since change 2"), "{error:?}");
+    assert!(
+        error.message.contains("a.txt was changed again at line 5 since change 1"),
+        "{error:?}"
+    );
+    assert_eq!(site.snapshot(), before);
+    std::fs::remove_file(site.workspace().join("a.txt")).unwrap();
+    let result = client.undo(1).await.unwrap();
+    assert!(failure(&result).message.contains("a.txt is gone since change 1"), "{result:?}");
+    assert_eq!(client.numbers().await, [3, 2, 1]);
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_taken_back() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let nothing = client.take_back(Target::Since(0)).await.unwrap();
+    assert_eq!(failure(&nothing).code, "no_change");
+    put(&client, "a", "1\n").await;
+    for (target, code) in [
+        (Target::Number(0), "not_found"),
+        (Target::Number(2), "not_found"),
+        (Target::Since(2), "not_found"),
+        (Target::Since(1), "no_change"),
+        (Target::CallId("nobody".into()), "not_found"),
+    ] {
+        let result = client.take_back(target.clone()).await.unwrap();
+        assert_eq!(failure(&result).code, code, "{target:?}");
+    }
+    let long = Target::CallId("c".repeat(1_000));
+    for target in [None, Some(Target::CallId(String::new())), Some(long)] {
+        let request = v1::UndoHistoryEntryRequest { target, ..Default::default() };
+        let refused = client.history().undo_history_entry(request).await.unwrap_err();
+        assert_eq!(
+            (refused.code(), reason(&refused).as_str()),
+            (Code::InvalidArgument, "REQUEST_INVALID")
+        );
+    }
+    assert_eq!(site.read("a"), "1\n");
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_read_keeps_the_whole_undo_back() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    put(&client, "a", "1\n").await;
+    put(&client, "private/b", "canary\n").await;
+    daemon.stop();
+    site.workspace_policy(
+        "version = 1\n[[rule]]\ndecision = \"deny\"\neffects = [\"read\"]\npaths = [\"private/**\"]\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let refused = client.take_back(Target::Since(0)).await.unwrap_err();
+    assert_eq!(reason(&refused), "DENIED_BY_POLICY", "{refused:?}");
+    assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");
+    assert!(site.has("a") && site.has("private/b"));
+}
+
+#[test]
+fn several_are_taken_back_from_the_command_line() {
+    let site = Site::new();
+    let create = |path: &str| {
+        let path = format!("path={path}");
+        let command = ["call", "create_file", &path, "content=x", "--confirm", "allow", "--json"];
+        parsed(&site.run(&command))
+    };
+    create("a");
+    let call_id = create("b")["call_id"].as_str().unwrap().to_owned();
+    create("c");
+    let shown = parsed(&site.run(&["history", "undo", "--since", "1", "--dry-run", "--json"]));
+    let paths: Vec<_> =
+        shown["changes"].as_array().unwrap().iter().map(|change| &change["path"]).collect();
+    assert_eq!((paths.len(), &shown["output"]["took_back"]), (2, &json!([3, 2])));
+    let asked = site.run(&["history", "undo", "--since", "1", "--json"]);
+    assert_eq!(asked.code, Some(4), "{asked:?}");
+    let digest = shown["digest"].as_str().unwrap();
+    let undo = ["history", "undo", "--since", "1", "--confirm", digest, "--json"];
+    let undone = parsed(&site.run(&undo));
+    assert_eq!((&undone["output"]["took_back"], &undone["history"]), (&json!([3, 2]), &json!(4)));
+    assert!(site.has("a") && !site.has("b") && !site.has("c"));
+
+    let listed = site.run(&["history", "list", "--since", "1"]);
+    let listed: Vec<_> = listed.stdout.lines().collect();
+    assert!(listed[1].contains("undo of 3-2  "), "{listed:?}");
+    assert!(listed[2].contains("create_file (undone by 4)  "), "{listed:?}");
+    let shown = site.run(&["history", "show", "2"]);
+    assert!(shown.stdout.contains("taken back by 4\n"), "{shown:?}");
+    let json = parsed(&site.run(&["history", "list", "--tool", "undo", "--json"]));
+    assert_eq!(json["entries"].as_array().unwrap().len(), 1);
+    assert_eq!(json["entries"][0]["took_back"], json!([3, 2]));
+
+    parsed(&site.run(&["history", "undo", "4", "--confirm", "allow"]));
+    parsed(&site.run(&["history", "undo", "--call", &call_id, "--confirm", "allow"]));
+    assert!(site.has("a") && !site.has("b") && site.has("c"));
+    let narrowed = site.run(&["history", "list", "--tool", "nobody"]);
+    assert_eq!(narrowed.stdout, "no such change\n");
+    for command in [&["history", "undo"][..], &["history", "undo", "1", "--since", "1"]] {
+        assert_eq!(site.run(command).code, Some(2), "{command:?}");
+    }
+}
