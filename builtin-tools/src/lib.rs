@@ -36,6 +36,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::diff_history::DiffHistory>(),
         // Beyond the specification.
         erased::<tools::clarify::Clarify>(),
+        erased::<tools::todo::Todo>(),
     ]
 }
 

@@ -15,3 +15,4 @@ pub(crate) mod list_directory;
 pub(crate) mod read_file;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;
+pub(crate) mod todo;

@@ -34,6 +34,7 @@ pub mod sessions;
 pub mod start;
 pub mod state;
 pub mod tls;
+pub mod todos;
 pub mod traces;
 pub mod validate;
 

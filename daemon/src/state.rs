@@ -24,6 +24,7 @@ use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
+use crate::todos::Todos;
 use crate::traces::Traces;
 
 /// Longest wait of a call for plugins that are being loaded.
@@ -85,7 +86,22 @@ pub struct WorkspaceState {
     pub editors: Arc<Editors>,
     /// What its callers have read.
     pub sessions: Sessions,
+    /// Their task lists.
+    pub todos: Todos,
     name: String,
+}
+
+/// What the state directory of a workspace holds.
+#[derive(Debug)]
+pub struct Kept {
+    /// Its committed changes.
+    pub history: History,
+    /// What happened in it.
+    pub journal: Journal,
+    /// What people answered for longer than once.
+    pub answers: Answers,
+    /// The task lists of its callers.
+    pub todos: Todos,
 }
 
 /// A workspace that the daemon does not serve.
@@ -207,13 +223,12 @@ impl WorkspaceState {
     /// Puts a workspace together.
     pub fn new(
         files: Workspace,
-        history: History,
-        journal: Journal,
+        kept: Kept,
         policy: Policy,
-        answers: Answers,
         catalog: Catalog,
         config: &Config,
     ) -> Self {
+        let Kept { history, journal, answers, todos } = kept;
         let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
@@ -228,6 +243,7 @@ impl WorkspaceState {
             plugins: ArcSwap::default(),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
+            todos,
         }
     }
 

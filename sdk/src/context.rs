@@ -16,6 +16,7 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery};
 use crate::path::RelPath;
+use crate::todo::{TodoChange, TodoItem};
 
 /// A boxed future that borrows from its maker.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -132,6 +133,18 @@ pub trait Host: Files {
 
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
+
+    /// Returns the task list of the caller's session; without a session, the caller's own of the
+    /// workspace.
+    fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>>;
+
+    /// Changes that task list and returns it as it is then; nobody else changes it meanwhile. In a
+    /// dry run the result is not kept.
+    ///
+    /// # Errors
+    ///
+    /// What the change says; where the list cannot be kept.
+    fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>>;
 
     /// Does work that takes long and waits for nothing, on a thread where it holds up no other
     /// call. [`Context::compute`] does so with its type.

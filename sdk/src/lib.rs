@@ -38,6 +38,8 @@ pub mod history;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "host")]
+pub mod todo;
+#[cfg(feature = "host")]
 pub mod tool;
 
 pub use crate::error::{ErrorCode, ToolError};

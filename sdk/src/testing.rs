@@ -25,6 +25,7 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery};
 use crate::path::RelPath;
+use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
 mod changes;
@@ -52,6 +53,7 @@ struct State {
     /// The oldest first.
     past: Vec<PastChange>,
     history: u64,
+    todos: Vec<TodoItem>,
     dry_run: bool,
     cancelled: bool,
     editor: editor::Editor,
@@ -260,6 +262,20 @@ impl Host for MemoryHost {
         let has_more = changes.len() > query.changes_max;
         changes.truncate(query.changes_max);
         Box::pin(async move { Ok(Past { changes, has_more }) })
+    }
+
+    fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let todos = self.state().todos.clone();
+        Box::pin(async { Ok(todos) })
+    }
+
+    fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let mut state = self.state();
+        let changed = change(state.todos.clone());
+        if let (Ok(todos), false) = (&changed, state.dry_run) {
+            state.todos.clone_from(todos);
+        }
+        Box::pin(async { changed })
     }
 
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {

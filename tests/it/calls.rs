@@ -27,6 +27,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "file_search",
     "diff_history",
     "clarify",
+    "todo",
 ];
 /// The tools that only read.
 const READS: &[&str] = &[
@@ -38,10 +39,17 @@ const READS: &[&str] = &[
     "file_search",
     "diff_history",
     "clarify",
+    "todo",
 ];
 /// The tools that take no path.
-const PATHLESS: &[&str] =
-    &["get_project_structure", "get_cursor_context", "grep_search", "file_search", "clarify"];
+const PATHLESS: &[&str] = &[
+    "get_project_structure",
+    "get_cursor_context",
+    "grep_search",
+    "file_search",
+    "clarify",
+    "todo",
+];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -178,6 +186,7 @@ fn steps() -> Vec<Step> {
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
         ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
+        ("todo", json!({"items": [{"id": "1", "content": "look"}]}), "a/b.txt", Some("1\ndrei\n")),
         ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),

@@ -41,5 +41,6 @@ mod serve;
 mod shutdown;
 mod structure;
 mod terminal;
+mod todos;
 mod traces;
 mod typescript;
