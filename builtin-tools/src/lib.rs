@@ -37,6 +37,7 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         // Beyond the specification.
         erased::<tools::clarify::Clarify>(),
         erased::<tools::todo::Todo>(),
+        erased::<tools::moss_update_asi_user_prompt::UpdateUserPrompt>(),
     ]
 }
 

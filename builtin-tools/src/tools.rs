@@ -12,6 +12,7 @@ pub(crate) mod get_project_structure;
 pub(crate) mod grep_search;
 pub(crate) mod insert_line;
 pub(crate) mod list_directory;
+pub(crate) mod moss_update_asi_user_prompt;
 pub(crate) mod read_file;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;

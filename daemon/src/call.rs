@@ -77,6 +77,11 @@ pub enum Work {
         /// The entry's number.
         number: u64,
     },
+    /// Takes a change of the user's prompt back.
+    UndoUserPrompt {
+        /// Its number in the prompt's history; none for the newest.
+        number: Option<u64>,
+    },
 }
 
 /// What to do when an answer from a person is needed.
@@ -179,7 +184,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
-            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, history: None }))
+            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
         }
     };
     let result = match result {
@@ -188,7 +193,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
             Err(CallError::Cancelled)
         }
         Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
-            Err(CallError::Timeout { after: deadline - started, history: None })
+            Err(CallError::Timeout { after: deadline - started, committed: None })
         }
         result => result,
     };
@@ -233,6 +238,10 @@ async fn attempt(
         Work::Undo { number } => {
             scope.take_place().await?;
             return Ok(effects.undo(*number).await.map(|output| output.to_string()));
+        }
+        Work::UndoUserPrompt { number } => {
+            scope.take_place().await?;
+            return Ok(effects.undo_user_prompt(*number).await.map(|output| output.to_string()));
         }
         Work::Tool { name, arguments } => (name, arguments),
     };
@@ -294,6 +303,7 @@ impl Call {
         match &self.work {
             Work::Tool { name, .. } => name,
             Work::Undo { .. } => "undo",
+            Work::UndoUserPrompt { .. } => "undo_user_prompt",
         }
     }
 

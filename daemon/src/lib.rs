@@ -36,6 +36,7 @@ pub mod state;
 pub mod tls;
 pub mod todos;
 pub mod traces;
+pub mod user_prompt;
 pub mod validate;
 
 use std::sync::Arc;

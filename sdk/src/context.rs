@@ -16,6 +16,7 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery};
 use crate::path::RelPath;
+use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 
 /// A boxed future that borrows from its maker.
@@ -133,6 +134,16 @@ pub trait Host: Files {
 
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
+
+    /// Shows a change of the user's own prompt, lets policy and people decide, keeps it.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` and `InvalidArguments` for what is no prompt, `NoChange`; as [`Host::propose`].
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>>;
 
     /// Returns the task list of the caller's session; without a session, the caller's own of the
     /// workspace.

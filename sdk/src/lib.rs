@@ -35,6 +35,8 @@ pub mod file;
 pub mod glob;
 #[cfg(feature = "host")]
 pub mod history;
+#[cfg(feature = "host")]
+pub mod prompt;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "host")]

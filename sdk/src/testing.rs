@@ -25,6 +25,7 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery};
 use crate::path::RelPath;
+use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
@@ -54,6 +55,7 @@ struct State {
     past: Vec<PastChange>,
     history: u64,
     todos: Vec<TodoItem>,
+    user_prompt: String,
     dry_run: bool,
     cancelled: bool,
     editor: editor::Editor,
@@ -145,6 +147,11 @@ impl MemoryHost {
     /// themselves.
     pub fn add_past(&self, change: PastChange) {
         self.state().past.push(change);
+    }
+
+    /// Returns the user's own prompt.
+    pub fn user_prompt(&self) -> String {
+        self.state().user_prompt.clone()
     }
 
     /// Returns the host's side of a call.
@@ -264,6 +271,14 @@ impl Host for MemoryHost {
         Box::pin(async move { Ok(Past { changes, has_more }) })
     }
 
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
+        let applied = self.state().change_user_prompt(&change);
+        Box::pin(async { Ok(applied) })
+    }
+
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
         let todos = self.state().todos.clone();
         Box::pin(async { Ok(todos) })
@@ -293,6 +308,17 @@ impl Host for MemoryHost {
 // === impl State ===
 
 impl State {
+    fn change_user_prompt(&mut self, change: &PromptChange) -> PromptApplied {
+        let prompt = change.applied_to(&self.user_prompt);
+        let bytes = prompt.len() as u64;
+        if self.dry_run {
+            return PromptApplied { version: None, bytes };
+        }
+        self.user_prompt = prompt;
+        self.history += 1;
+        PromptApplied { version: Some(self.history), bytes }
+    }
+
     fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
         self.files.get(path).ok_or_else(|| {
             if self.is_directory(path) {

@@ -44,3 +44,4 @@ mod terminal;
 mod todos;
 mod traces;
 mod typescript;
+mod user_prompt;

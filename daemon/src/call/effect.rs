@@ -5,6 +5,7 @@ mod ask;
 mod commit;
 mod decide;
 mod lasting;
+mod user_prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -43,6 +44,8 @@ struct Inner {
     tool: ToolFacts,
     changes: Vec<FileChange>,
     history: Option<u64>,
+    /// The number in the history of the user's prompt, where that was changed.
+    prompt_version: Option<u64>,
     digest: Option<ContentHash>,
     /// Why an effect ended the call, which the tool only sees as an error of its own.
     stopped: Option<CallError>,
@@ -77,6 +80,18 @@ pub(super) struct Shown {
 /// The decision that holds for a whole plan.
 fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
+}
+
+// === impl Inner ===
+
+impl Inner {
+    /// What was written, as an error that comes after it names it.
+    fn committed(&self) -> Option<String> {
+        let in_history = self.history.map(|number| format!("history {number}"));
+        in_history.or_else(|| {
+            self.prompt_version.map(|number| format!("version {number} of the user's prompt"))
+        })
+    }
 }
 
 // === impl ToolFacts ===
@@ -323,9 +338,9 @@ impl Effects {
         result: Result<Result<String, ToolError>, CallError>,
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
-        let (stopped, withdrawn, history) = {
+        let (stopped, withdrawn, committed) = {
             let mut inner = self.lock();
-            (inner.stopped.take(), inner.asking.take(), inner.history)
+            (inner.stopped.take(), inner.asking.take(), inner.committed())
         };
         if let Some(digest) = withdrawn {
             record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
@@ -334,7 +349,7 @@ impl Effects {
         match (stopped, result) {
             (Some(stopped), Ok(Err(_))) => Err(stopped),
             (_, Err(CallError::Timeout { after, .. })) => {
-                Err(CallError::Timeout { after, history })
+                Err(CallError::Timeout { after, committed })
             }
             (_, result) => result,
         }

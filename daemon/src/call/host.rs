@@ -10,6 +10,7 @@ use moss_sdk::context::{
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery};
+use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Gate, MayRead, OpenedFile};
@@ -286,6 +287,13 @@ impl Host for CallHost {
         let scope = Arc::clone(&self.scope);
         let look = move || super::past::look(&scope, &query);
         Box::pin(async move { self.scope.blocking(look).await? })
+    }
+
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
+        Box::pin(self.effects.change_user_prompt(change))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

@@ -26,6 +26,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         }
         Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
         Work::Undo { number } => Arguments::new(&serde_json::json!({ "number": number })),
+        Work::UndoUserPrompt { number } => Arguments::new(&serde_json::json!({ "number": number })),
     };
     let event = Event::CallStarted {
         caller: Text::new(call.role.as_str()),

@@ -132,7 +132,7 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
     ]
 }
 
-fn tool(entry: &v1::HistoryEntry) -> String {
+pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
     match entry.undo_of {
         0 => entry.tool.clone(),
         number => format!("{} of {number}", entry.tool),
@@ -219,7 +219,7 @@ async fn asked(
 }
 
 /// Gets an answer: the digest that was approved, or why there is none.
-async fn answer(
+pub(super) async fn answer(
     ui: &Ui,
     answering: Answering,
     confirmation: v1::Confirmation,

@@ -123,6 +123,7 @@ pub(super) enum EffectWord {
     Exec,
     Network,
     Register,
+    Configure,
 }
 
 /// Reads and compiles a policy file.
@@ -294,6 +295,7 @@ impl EffectWord {
             Self::Exec => &[Action::Exec],
             Self::Network => &[Action::Network],
             Self::Register => &[Action::Register],
+            Self::Configure => &[Action::Configure],
         }
     }
 }

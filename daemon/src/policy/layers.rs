@@ -341,7 +341,8 @@ impl Subject<'_> {
             | Action::Delete
             | Action::Exec
             | Action::Network
-            | Action::Register => false,
+            | Action::Register
+            | Action::Configure => false,
         }
     }
 }
