@@ -171,7 +171,7 @@ impl Edit {
 
 /// Finds the splices that turn a span into a new text, where line ends compare equal. Lines that
 /// both start or end with are left out; a line that takes the place of one line keeps its line end.
-fn splices(text: &str, range: Range<usize>, new: &str) -> Vec<Splice> {
+pub(crate) fn splices(text: &str, range: Range<usize>, new: &str) -> Vec<Splice> {
     let old: Vec<&str> = text[range.clone()].split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let head = old.iter().zip(&new).take_while(|(old, new)| same(old, new)).count();

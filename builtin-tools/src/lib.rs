@@ -11,6 +11,7 @@ mod closest;
 mod edit;
 mod file_types;
 mod lines;
+pub mod matching;
 mod search;
 mod text;
 mod tools;

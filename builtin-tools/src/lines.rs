@@ -4,7 +4,7 @@
 //! a final line end does not start another line.
 
 use std::num::NonZeroU64;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use schemars::JsonSchema;
@@ -20,6 +20,7 @@ const EXCERPT_LINES_MAX: usize = 24;
 const EXCERPT_LINE_BYTES_MAX: usize = 200;
 
 /// The lines of a text, numbered from 1.
+#[derive(Debug)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -34,11 +35,11 @@ pub(crate) struct LineRange {
 
 /// Lines of a file, from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct LineSpan {
+pub struct LineSpan {
     /// The first line.
-    pub(crate) start_line: usize,
+    pub start_line: usize,
     /// The last line.
-    pub(crate) end_line: usize,
+    pub end_line: usize,
 }
 
 /// Some lines of a text for an error message.
@@ -176,6 +177,11 @@ impl<'a> Lines<'a> {
     /// Returns a line without its line end.
     pub(crate) fn line(&self, number: usize) -> &'a str {
         without_line_end(&self.text[self.start(number)..self.start(number + 1)])
+    }
+
+    /// Returns a span of the text.
+    pub(crate) fn slice(&self, range: &Range<usize>) -> &'a str {
+        &self.text[range.clone()]
     }
 
     /// Returns the number of the line that holds a byte.

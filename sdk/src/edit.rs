@@ -1,6 +1,8 @@
 //! How a tool proposes file changes. Nothing here is written: the host shows a change set as a
 //! diff, lets the policy decide, and commits all of it or nothing.
 
+mod splice;
+
 use std::fmt;
 use std::ops::Range;
 
@@ -9,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hash::ContentHash;
 use crate::path::RelPath;
+
+pub use self::splice::{SpliceFault, splice};
 
 /// The proposed file changes of one call; at most one change per path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -35,7 +35,7 @@ mod list;
 mod text;
 mod visit;
 
-pub use text::{decode, hash, splice};
+pub use text::{decode, hash};
 
 /// The absolute path of the workspace of every [`MemoryHost`].
 pub const ROOT: &str = "/workspace";

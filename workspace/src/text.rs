@@ -5,14 +5,10 @@
 //! their marks, or a legacy encoding that was recognized. Anything with a NUL is binary. What does
 //! not round-trip is refused, never repaired.
 
-mod splice;
-
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use moss_sdk::file::{LineEnding, Text, TextForm};
-
-pub(crate) use splice::splice;
 
 /// Why bytes are not a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Tests of splices, and of line edits against a plain list of lines.
 
-use moss_sdk::testing::splice;
+use moss_sdk::edit::splice;
 use proptest::prelude::*;
 
 use super::*;

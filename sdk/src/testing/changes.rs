@@ -2,9 +2,9 @@
 
 use std::time::SystemTime;
 
-use super::{File, State, decode, hash, splice};
+use super::{File, State, decode, hash};
 use crate::context::{Applied, AppliedFile};
-use crate::edit::{Change, ChangeKind, ChangeSet};
+use crate::edit::{Change, ChangeKind, ChangeSet, splice};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{Content, Text};
 use crate::hash::ContentHash;
@@ -64,7 +64,10 @@ impl State {
                 let Content::Text(Text { text, form }) = decode(bytes) else {
                     return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
                 };
-                let text = splice(&text, splices)?;
+                let text = splice(&text, splices).map_err(|fault| {
+                    let message = format!("splice {} {}", fault.position, fault.reason);
+                    ToolError::new(ErrorCode::Internal, message)
+                })?;
                 let bom = if form.bom { "\u{feff}" } else { "" };
                 Ok(Some(format!("{bom}{text}").into_bytes()))
             }

@@ -1,7 +1,7 @@
 //! Making a plan: reads every file, holds it to what the change was made for, computes what it will
 //! hold.
 
-use moss_sdk::edit::{Change, ChangeKind, Retention, Splice};
+use moss_sdk::edit::{self, Change, ChangeKind, Retention, Splice};
 use moss_sdk::file::Text;
 use moss_sdk::{ContentHash, RelPath};
 
@@ -268,7 +268,7 @@ fn check_text(path: &RelPath, text: &str) -> Result<(), Error> {
 
 fn edited(path: &RelPath, text: &Text, splices: &[Splice]) -> Result<Vec<u8>, Error> {
     splices.iter().try_for_each(|splice| check_text(path, &splice.text))?;
-    let new = text::splice(&text.text, splices).map_err(|fault| Error::Splice {
+    let new = edit::splice(&text.text, splices).map_err(|fault| Error::Splice {
         path: path.clone(),
         position: fault.position,
         reason: fault.reason,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use moss_sdk::edit::Splice;
+use moss_sdk::edit::{Splice, splice};
 
 use super::*;
 

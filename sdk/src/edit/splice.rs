@@ -2,23 +2,30 @@
 
 use std::ops::Range;
 
-use moss_sdk::edit::Splice;
+use super::Splice;
 
-/// What is wrong with a list of replacements.
+/// What is wrong with a list of splices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct SpliceFault {
     /// Which one, from 1.
-    pub(crate) position: usize,
-    pub(crate) reason: &'static str,
+    pub position: usize,
+    /// What is wrong with it.
+    pub reason: &'static str,
 }
 
-/// Applies replacements to a text.
-pub(crate) fn splice(text: &str, splices: &[Splice]) -> Result<String, Fault> {
+/// Applies splices to a text. The n-th line end of a splice becomes that of the n-th line end that
+/// it replaces, further ones that of the last of those, or else that of the line in which the span
+/// ends, or of the line before; without any, line ends stay as they are.
+///
+/// # Errors
+///
+/// The first splice that is out of order, overlaps the one before, or does not lie in the text.
+pub fn splice(text: &str, splices: &[Splice]) -> Result<String, SpliceFault> {
     let grown: usize = splices.iter().map(|splice| splice.text.len()).sum();
     let mut result = String::with_capacity(text.len() + grown);
     let mut done = 0;
     for (index, Splice { range, text: new }) in splices.iter().enumerate() {
-        let fault = |reason| Fault { position: index + 1, reason };
+        let fault = |reason| SpliceFault { position: index + 1, reason };
         if range.start > range.end {
             return Err(fault("ends before it starts"));
         }
@@ -54,18 +61,47 @@ fn push_with_line_ends(result: &mut String, text: &str, range: Range<usize>, new
 
 /// The line ends whose last byte lies in a span.
 fn line_ends(text: &str, range: Range<usize>) -> impl Iterator<Item = &'static str> {
-    memchr::memchr_iter(b'\n', &text.as_bytes()[range.clone()])
-        .map(move |at| line_end_at(text, range.start + at))
+    text[range.clone()].match_indices('\n').map(move |(at, _)| line_end_at(text, range.start + at))
 }
 
 /// The line end of the line in which a span ends, or else of the line before it.
 fn around(text: &str, range: &Range<usize>) -> Option<&'static str> {
-    let bytes = text.as_bytes();
-    let after = memchr::memchr(b'\n', &bytes[range.end..]).map(|at| range.end + at);
-    let at = after.or_else(|| memchr::memrchr(b'\n', &bytes[..range.start]))?;
+    let after = text[range.end..].find('\n').map(|at| range.end + at);
+    let at = after.or_else(|| text[..range.start].rfind('\n'))?;
     Some(line_end_at(text, at))
 }
 
 fn line_end_at(text: &str, newline: usize) -> &'static str {
     if newline > 0 && text.as_bytes()[newline - 1] == b'\r' { "\r\n" } else { "\n" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splices_take_the_line_ends_around_them() {
+        let cases = [
+            ("a\r\nb\n", 0..1, "x\ny", "x\r\ny\r\nb\n"),
+            ("a\r\nb\n", 3..4, "x\r\ny", "a\r\nx\ny\n"),
+            ("a\r\nb", 4..4, "\nc", "a\r\nb\r\nc"),
+            ("a\nb\r\nc\n", 0..5, "x\ny\nz\n", "x\ny\r\nz\r\nc\n"),
+            ("", 0..0, "a\n", "a\n"),
+            ("", 0..0, "a\r\n", "a\r\n"),
+        ];
+        for (text, range, new, after) in cases {
+            let splices = [Splice { range, text: new.to_owned() }];
+            assert_eq!(splice(text, &splices).unwrap(), after, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn spans_out_of_order_or_out_of_the_text_are_refused() {
+        let at = |range| Splice { range, text: String::new() };
+        for splices in
+            [vec![at(2..3), at(0..1)], vec![at(0..2), at(1..3)], vec![at(1..4), at(4..5)]]
+        {
+            assert!(splice("abc", &splices).is_err(), "{splices:?}");
+        }
+    }
 }

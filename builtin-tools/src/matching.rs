@@ -1,0 +1,157 @@
+//! Where an edit belongs: the nine levels of the specification, from character for character to
+//! similar, and the merge that writes it.
+//!
+//! A level only *locates*. What is written is a three-way merge: base is the text that was searched
+//! for, theirs is the replacement, ours is what the file has at that place. So a line that the edit
+//! leaves alone keeps the file's own bytes, a line that it changes keeps what the edit does not
+//! mean, and a new line gets the file's indentation.
+//!
+//! All places of a level count: where there are several, nothing weaker is tried. A line that the
+//! edit replaces although it is not the line that was searched for is [`Drift`]: whoever proposes
+//! the edit must show it to a person.
+//!
+//! Everything here is pure, and its cost is bounded.
+
+mod chain;
+mod find;
+mod fold;
+mod indent;
+mod likeness;
+mod merge;
+mod similar_lines;
+mod words;
+mod wrapping;
+mod write;
+
+use moss_sdk::edit::{Drift, MatchLevel, Splice};
+
+use self::chain::Chain;
+use crate::lines::Lines;
+use crate::search::with_plain_line_ends;
+
+pub use crate::lines::LineSpan;
+
+/// How often a text is to be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occurrence {
+    /// Once: it must not occur again.
+    Only,
+    /// Everywhere. No place is found by likeness then.
+    All,
+}
+
+/// Where an edit belongs, and what it does there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The level at which the search was found.
+    pub level: MatchLevel,
+    /// What the edit replaces, in ascending order; never empty.
+    pub splices: Vec<Splice>,
+    /// Lines that are replaced and were not as the search claimed.
+    pub drift: Vec<Drift>,
+    /// The places, from the first on.
+    pub places: Vec<Spot>,
+}
+
+/// One place of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// The lines that were searched for, as they are numbered before; never none.
+    pub before: Option<LineSpan>,
+    /// The lines in their place, as they would be numbered if nothing else changed; none where
+    /// lines are only removed.
+    pub after: Option<LineSpan>,
+}
+
+/// Why an edit is not made. Nothing is guessed: a place that is not certain is a miss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Miss {
+    /// The search is the empty text.
+    Empty,
+    /// The search is nothing but white space.
+    Blank,
+    /// Search or replacement holds a NUL character, which no text does.
+    Nul,
+    /// Search and replacement are the same.
+    Same,
+    /// The search occurs nowhere, at no level.
+    None,
+    /// The search occurs several times.
+    Several {
+        /// At which level.
+        level: MatchLevel,
+        /// The lines where it starts, ascending.
+        lines: Vec<usize>,
+        /// Whether there are more than those.
+        more: bool,
+    },
+    /// The file has the replacement already, from this line on.
+    Applied(usize),
+    /// The replacement has a line that stands for lines left out.
+    Placeholder(String),
+    /// The search leaves lines out, and the replacement does not leave out the same.
+    Elision,
+    /// The search was found by likeness, but what the edit would replace is not what it says, or
+    /// holds lines that it does not show.
+    Drift {
+        /// At which level.
+        level: MatchLevel,
+        /// The lines.
+        lines: Vec<Drift>,
+    },
+    /// The search occurs nowhere as it is, and the file or the search is too large to look for
+    /// something similar.
+    TooLarge,
+}
+
+/// Finds the place of an edit in a text and computes what the edit does there. Line ends count as
+/// equal.
+///
+/// # Errors
+///
+/// Why the edit cannot be made: see [`Miss`].
+pub fn locate(
+    text: &str,
+    search: &str,
+    replace: &str,
+    occurrence: Occurrence,
+) -> Result<Located, Miss> {
+    let (search, replace) = (with_plain_line_ends(search), with_plain_line_ends(replace));
+    check(&search, &replace)?;
+    let lines = Lines::new(text);
+    let chain = Chain::new(text, &lines, &search, &replace, occurrence);
+    if let Some(located) = chain.exact()? {
+        return Ok(located);
+    }
+    let file: Vec<&str> = lines.iter().collect();
+    match wrapping::unwrapped(&search, &replace) {
+        Some((search, replace)) => {
+            check(&search, &replace)?;
+            let chain = Chain::new(text, &lines, &search, &replace, occurrence);
+            chain.exact()?.map_or_else(|| chain.tolerant(&file), Ok)
+        }
+        None => chain.tolerant(&file),
+    }
+}
+
+fn check(search: &str, replace: &str) -> Result<(), Miss> {
+    if search.is_empty() {
+        return Err(Miss::Empty);
+    }
+    if search.trim().is_empty() {
+        return Err(Miss::Blank);
+    }
+    if search.contains('\0') || replace.contains('\0') {
+        return Err(Miss::Nul);
+    }
+    if search == replace {
+        return Err(Miss::Same);
+    }
+    match wrapping::placeholder(search, replace) {
+        Some(line) => Err(Miss::Placeholder(line.to_owned())),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,357 @@
+//! The three-way merge of lines: base is what was searched for, theirs the replacement, ours the
+//! lines in the file. Lines that the edit leaves alone stay as they are in the file, to the byte.
+
+use moss_sdk::edit::Drift;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::fold::{Fold, key};
+use super::indent::{IndentMap, indent};
+use super::likeness::{Budget, dice};
+use super::words::{PlainForms, merged};
+
+/// Most pairs of lines that are compared to find out which new line takes the place of which.
+const PAIRS_MAX: usize = 2_500;
+/// Most pairs of lines over which a shortest difference is sought.
+const DIFF_PAIRS_MAX: usize = 4_000_000;
+/// Share of words in common from which on a line is taken for a changed form of another.
+const SAME_LINE_MIN: f64 = 0.5;
+
+/// What is merged.
+pub(super) struct Sides<'a> {
+    /// The lines that were searched for.
+    pub(super) search: &'a [&'a str],
+    /// The lines in their place.
+    pub(super) replace: &'a [&'a str],
+    /// The lines of the file, without line ends.
+    pub(super) found: &'a [&'a str],
+    /// For every line of the search, which line of the file it stands for; ascending.
+    pub(super) align: &'a [Option<usize>],
+    /// Which differences do not count.
+    pub(super) fold: Fold,
+    /// How alike a line must be to the one that the search had in its place, to be changed.
+    pub(super) likeness_min: f64,
+}
+
+/// What happens to the lines of the file, in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Op {
+    /// The line stays.
+    Keep(usize),
+    /// The line is another one now.
+    Change(usize, String),
+    /// The line goes.
+    Delete(usize),
+    /// A line comes.
+    Insert(String),
+}
+
+/// A merge.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) ops: Vec<Op>,
+    /// Lines that are changed or removed and were not as the search claimed; `line` counts from 0
+    /// within the lines of the file.
+    pub(super) drift: Vec<Drift>,
+}
+
+/// Lines that cannot be changed: they are not what the search claimed, or it did not show them.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) Vec<Drift>);
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Pair(usize, usize),
+    Delete(usize),
+    Insert(usize),
+}
+
+struct Merger<'a> {
+    sides: &'a Sides<'a>,
+    indents: &'a IndentMap<'a>,
+    plain: PlainForms,
+    /// The next line of the file.
+    next: usize,
+    /// Whether the edit changed something since the last line that it left alone.
+    changed: bool,
+    ops: Vec<Op>,
+    drift: Vec<Drift>,
+    refused: Vec<Drift>,
+}
+
+// === impl Refused ===
+
+impl Refused {
+    /// Counts lines from 1, in the file.
+    pub(super) fn below(mut self, first: usize) -> Self {
+        self.0.iter_mut().for_each(|drift| drift.line += first as u64);
+        self
+    }
+}
+
+/// Merges.
+pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged, Refused> {
+    let mut plain = PlainForms::default();
+    for (search, found) in pairs(sides) {
+        plain.learn(search.trim(), found.trim(), sides.fold);
+    }
+    let (ops, drift, refused) = (Vec::new(), Vec::new(), Vec::new());
+    let mut merger = Merger { sides, indents, plain, next: 0, changed: false, ops, drift, refused };
+    let steps = steps(sides);
+    for (at, step) in steps.iter().enumerate() {
+        merger.step(*step, steps.get(at + 1));
+    }
+    merger.keep_until(sides.found.len());
+    match merger.refused.is_empty() {
+        true => Ok(Merged { ops: merger.ops, drift: merger.drift }),
+        false => Err(Refused(merger.refused)),
+    }
+}
+
+/// The lines of search and file that stand for each other.
+fn pairs<'a>(sides: &Sides<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let aligned = sides.search.iter().zip(sides.align);
+    aligned.filter_map(|(search, found)| Some((*search, sides.found[(*found)?])))
+}
+
+/// What the edit does to the lines of the search. Lines that differ in white space alone are the
+/// same line.
+fn steps(sides: &Sides<'_>) -> Vec<Step> {
+    let trimmed = |lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| line.trim().to_owned()).collect()
+    };
+    let (search, replace) = (trimmed(sides.search), trimmed(sides.replace));
+    let head = search.iter().zip(&replace).take_while(|(a, b)| a == b).count();
+    let tail_max = search.len().min(replace.len()) - head;
+    let tails = search.iter().rev().zip(replace.iter().rev());
+    let tail = tails.take(tail_max).take_while(|(a, b)| a == b).count();
+    let (old, new) = (head..search.len() - tail, head..replace.len() - tail);
+    let mut steps: Vec<Step> = (0..head).map(|at| Step::Pair(at, at)).collect();
+    if old.len() * new.len() > DIFF_PAIRS_MAX {
+        replaced(&mut steps, sides, old.clone(), new.clone());
+    } else {
+        let ops =
+            capture_diff_slices(Algorithm::Myers, &search[old.clone()], &replace[new.clone()]);
+        for op in ops {
+            let shift = |range: std::ops::Range<usize>, by| range.start + by..range.end + by;
+            let (from, to) = (shift(op.old_range(), old.start), shift(op.new_range(), new.start));
+            match op {
+                DiffOp::Equal { .. } => {
+                    steps.extend(from.zip(to).map(|(old, new)| Step::Pair(old, new)));
+                }
+                _ => replaced(&mut steps, sides, from, to),
+            }
+        }
+    }
+    steps.extend((0..tail).map(|at| Step::Pair(old.end + at, new.end + at)));
+    steps
+}
+
+/// Pairs lines with those that take their place: by the words that they share, and one for one
+/// where between two such pairs there are as many old lines as new ones.
+fn replaced(
+    steps: &mut Vec<Step>,
+    sides: &Sides<'_>,
+    old: std::ops::Range<usize>,
+    new: std::ops::Range<usize>,
+) {
+    let mut done = (old.start, new.start);
+    let alike = alike(&sides.search[old.clone()], &sides.replace[new.clone()]);
+    let alike = alike.into_iter().map(|(a, b)| (old.start + a, new.start + b));
+    for (a, b) in alike.map(Some).chain([None]).map(|p| p.unwrap_or((old.end, new.end))) {
+        if a - done.0 == b - done.1 {
+            steps.extend((done.0..a).zip(done.1..b).map(|(old, new)| Step::Pair(old, new)));
+        } else {
+            steps.extend((done.0..a).map(Step::Delete));
+            steps.extend((done.1..b).map(Step::Insert));
+        }
+        if a < old.end && b < new.end {
+            steps.push(Step::Pair(a, b));
+        }
+        done = (a + 1, b + 1);
+    }
+}
+
+/// Finds the pairs of lines, both in order, that are most alike.
+fn alike(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    if old.len() * new.len() > PAIRS_MAX || old.is_empty() || new.is_empty() {
+        return Vec::new();
+    }
+    let likeness: Vec<Vec<f64>> =
+        old.iter().map(|old| new.iter().map(|new| dice(old, new)).collect()).collect();
+    let mut best = vec![vec![0.0_f64; new.len() + 1]; old.len() + 1];
+    for a in (0..old.len()).rev() {
+        for b in (0..new.len()).rev() {
+            let skip = best[a + 1][b].max(best[a][b + 1]);
+            let pair = likeness[a][b];
+            let taken = if pair >= SAME_LINE_MIN { pair + best[a + 1][b + 1] } else { 0.0 };
+            best[a][b] = skip.max(taken);
+        }
+    }
+    let (mut a, mut b) = (0, 0);
+    let mut pairs = Vec::new();
+    while a < old.len() && b < new.len() {
+        let pair = likeness[a][b];
+        if pair >= SAME_LINE_MIN && best[a][b] <= pair + best[a + 1][b + 1] {
+            pairs.push((a, b));
+            (a, b) = (a + 1, b + 1);
+        } else if best[a][b] <= best[a + 1][b] {
+            a += 1;
+        } else {
+            b += 1;
+        }
+    }
+    pairs
+}
+
+// === impl Merger ===
+
+impl Merger<'_> {
+    fn step(&mut self, step: Step, following: Option<&Step>) {
+        match step {
+            Step::Pair(old, new) => self.pair(old, new),
+            Step::Delete(old) => self.delete(old),
+            Step::Insert(new) => {
+                let near = match following {
+                    Some(Step::Pair(old, _) | Step::Delete(old)) => *old,
+                    _ => self.sides.search.len(),
+                };
+                self.insert(new, near);
+            }
+        }
+    }
+
+    fn pair(&mut self, old: usize, new: usize) {
+        let sides = self.sides;
+        let (search, replace) = (sides.search[old], sides.replace[new]);
+        let is_same = search.trim() == replace.trim();
+        let Some(at) = sides.align[old] else {
+            // The file does not have the line. What the edit leaves alone stays away.
+            match (is_same, search.trim().is_empty()) {
+                (true, _) => {}
+                (false, true) => self.insert(new, old),
+                (false, false) => self.refuse_missing(old),
+            }
+            return;
+        };
+        let found = sides.found[at];
+        self.reach(at, search != replace);
+        self.next = at + 1;
+        self.changed = search != replace;
+        if search == replace {
+            return self.ops.push(Op::Keep(at));
+        }
+        if !is_same {
+            self.check(at, search, found);
+        }
+        let line = self.changed_line(old, search, found, replace);
+        self.ops.push(if line == found { Op::Keep(at) } else { Op::Change(at, line) });
+    }
+
+    fn changed_line(&self, old: usize, search: &str, found: &str, replace: &str) -> String {
+        if search == found && indent(search) == indent(replace) || replace.trim().is_empty() {
+            return if search == found { replace.to_owned() } else { String::new() };
+        }
+        let indent = if indent(search) == indent(replace) {
+            indent(found).to_owned()
+        } else {
+            self.indents.map(indent(replace), old)
+        };
+        // White space at the end of a line that is changed anyway is as the edit has it.
+        let (content, end) = if search.trim() == replace.trim() {
+            let is_left = trailing(search) == trailing(replace);
+            (found.trim().to_owned(), trailing(if is_left { found } else { replace }))
+        } else {
+            let (fold, plain) = (self.sides.fold, &self.plain);
+            (merged(search.trim(), found.trim(), replace.trim(), fold, plain), trailing(replace))
+        };
+        indent + &content + end
+    }
+
+    fn delete(&mut self, old: usize) {
+        let sides = self.sides;
+        match sides.align[old] {
+            Some(at) => {
+                self.reach(at, true);
+                self.check(at, sides.search[old], sides.found[at]);
+                self.next = at + 1;
+                self.ops.push(Op::Delete(at));
+            }
+            None if sides.search[old].trim().is_empty() => {}
+            None => self.refuse_missing(old),
+        }
+        self.changed = true;
+    }
+
+    fn insert(&mut self, new: usize, near: usize) {
+        let sides = self.sides;
+        // A line that comes after a blank one comes after all blank ones that the file has there.
+        let after_blank =
+            near.checked_sub(1).is_some_and(|old| sides.search[old].trim().is_empty());
+        let until = sides.align.get(near).copied().flatten().unwrap_or(self.next);
+        while !self.changed && after_blank && self.next < until && self.is_blank(self.next) {
+            self.ops.push(Op::Keep(self.next));
+            self.next += 1;
+        }
+        let line = sides.replace[new];
+        let is_exact = pairs(sides).all(|(search, found)| search == found);
+        let line = match (is_exact, line.trim()) {
+            (true, _) => line.to_owned(),
+            (false, "") => String::new(),
+            (false, content) => {
+                let content = self.plain.applied(content, sides.fold);
+                self.indents.map(indent(line), near) + &content + trailing(line)
+            }
+        };
+        self.ops.push(Op::Insert(line));
+        self.changed = true;
+    }
+
+    /// Goes over the lines before one that stands for a line of the search. The search does not
+    /// show them: amid what is changed, only blank ones may lie there.
+    fn reach(&mut self, at: usize, changes: bool) {
+        let amid = self.changed || changes;
+        let goes = self.changed && changes && matches!(self.ops.last(), Some(Op::Delete(_)));
+        for line in self.next..at {
+            if amid && !self.is_blank(line) {
+                let found = self.sides.found[line].to_owned();
+                self.refused.push(Drift { line: line as u64, expected: String::new(), found });
+            }
+            self.ops.push(if goes && self.is_blank(line) {
+                Op::Delete(line)
+            } else {
+                Op::Keep(line)
+            });
+        }
+        self.next = self.next.max(at);
+    }
+
+    fn keep_until(&mut self, end: usize) {
+        self.ops.extend((self.next..end).map(Op::Keep));
+        self.next = end;
+    }
+
+    /// Notes where a line that goes is not the line that was searched for.
+    fn check(&mut self, at: usize, search: &str, found: &str) {
+        let sides = self.sides;
+        if search.trim() == found.trim() || key(search, sides.fold) == key(found, sides.fold) {
+            return;
+        }
+        let (expected, found) = (search.to_owned(), found.to_owned());
+        let alike = Budget::new().likeness(&expected, &found).unwrap_or(0.0);
+        let drift = Drift { line: at as u64, expected, found };
+        if alike < sides.likeness_min { &mut self.refused } else { &mut self.drift }.push(drift);
+    }
+
+    fn refuse_missing(&mut self, old: usize) {
+        let expected = self.sides.search[old].to_owned();
+        self.refused.push(Drift { line: self.next as u64, expected, found: String::new() });
+    }
+
+    fn is_blank(&self, line: usize) -> bool {
+        self.sides.found[line].trim().is_empty()
+    }
+}
+
+fn trailing(line: &str) -> &str {
+    &line[line.trim_end().len()..]
+}

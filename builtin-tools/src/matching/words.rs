@@ -1,0 +1,304 @@
+//! The three-way merge of one line: what the edit changes of the line that was searched for,
+//! changed in the line that the file has. Everything else stays as the file has it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::fold::{Fold, Token, tokens};
+
+/// Most words of a line that are merged one by one; a longer line is taken over whole.
+const WORDS_MAX: usize = 2_000;
+
+/// Characters that the search has in a typographic form and the file in a plain one: so new lines
+/// get them in the plain form too.
+#[derive(Debug, Default)]
+pub(super) struct PlainForms(HashMap<String, String>);
+
+/// Where a word of the merged line comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Found(usize),
+    New(usize),
+}
+
+/// A line and its words.
+struct Side<'a> {
+    line: &'a str,
+    tokens: Vec<Token<'a>>,
+}
+
+/// Words of the search, and the new words in their place.
+struct Hunk {
+    search: Range<usize>,
+    new: Range<usize>,
+}
+
+struct Merge<'a> {
+    search: Side<'a>,
+    found: Side<'a>,
+    new: Side<'a>,
+    hunks: Vec<Hunk>,
+    /// For every word of the search, which one of the file it is.
+    held: Vec<Option<usize>>,
+}
+
+/// Merges three lines without the white space around them: `search` was looked for, `found` stands
+/// in the file, `new` is wanted in its place. Where the file differs from the search at the very
+/// words that the edit changes, the new line is taken as it is.
+pub(super) fn merged(
+    search: &str,
+    found: &str,
+    new: &str,
+    fold: Fold,
+    plain: &PlainForms,
+) -> String {
+    if search == found {
+        return new.to_owned();
+    }
+    let [search, found, new] = [search, found, new].map(|line| Side::of(line, fold));
+    if [&search, &found, &new].iter().any(|side| side.tokens.len() > WORDS_MAX) {
+        return new.line.to_owned();
+    }
+    let (hunks, held) = (hunks(&search, &new), held(&search, &found));
+    let merge = Merge { search, found, new, hunks, held };
+    match merge.pieces() {
+        Some(pieces) => merge.written(&pieces, plain),
+        None => plain.applied(merge.new.line, fold),
+    }
+}
+
+/// The words that the edit changes: compared as they are written.
+fn hunks(search: &Side<'_>, new: &Side<'_>) -> Vec<Hunk> {
+    let (search, new) = (search.words(), new.words());
+    capture_diff_slices(Algorithm::Myers, &search, &new)
+        .iter()
+        .filter(|op| !matches!(op, DiffOp::Equal { .. }))
+        .map(|op| Hunk { search: op.old_range(), new: op.new_range() })
+        .collect()
+}
+
+/// Finds the words of the search in the file: compared as they count.
+fn held(search: &Side<'_>, found: &Side<'_>) -> Vec<Option<usize>> {
+    let mut held = vec![None; search.tokens.len()];
+    let folded = |side: &Side<'_>| -> Vec<String> {
+        side.tokens.iter().map(|token| token.folded.clone().into_owned()).collect()
+    };
+    for op in capture_diff_slices(Algorithm::Myers, &folded(search), &folded(found)) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            (0..len).for_each(|at| held[old_index + at] = Some(new_index + at));
+        }
+    }
+    held
+}
+
+// === impl Side ===
+
+impl<'a> Side<'a> {
+    fn of(line: &'a str, fold: Fold) -> Self {
+        Self { line, tokens: tokens(line, fold) }
+    }
+
+    fn word(&self, at: usize) -> &'a str {
+        &self.line[self.tokens[at].range.clone()]
+    }
+
+    fn words(&self) -> Vec<&'a str> {
+        (0..self.tokens.len()).map(|at| self.word(at)).collect()
+    }
+
+    /// What stands before a word; before the one past the last, what stands at the end.
+    fn gap_before(&self, at: usize) -> &'a str {
+        let start = at.checked_sub(1).map_or(0, |before| self.tokens[before].range.end);
+        let end = self.tokens.get(at).map_or(self.line.len(), |token| token.range.start);
+        &self.line[start..end]
+    }
+}
+
+// === impl Merge ===
+
+impl Merge<'_> {
+    /// The words of the merged line; none where the file has other words around a change.
+    fn pieces(&self) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut next = 0;
+        for Hunk { search, new } in &self.hunks {
+            let start = match search.start.checked_sub(1) {
+                Some(before) => self.held[before]? + 1,
+                None => 0,
+            };
+            let end = match self.held.get(search.end) {
+                Some(after) => (*after)?,
+                None => self.found.tokens.len(),
+            };
+            pieces.extend((next..start).map(Piece::Found));
+            pieces.extend(new.clone().map(Piece::New));
+            next = end;
+        }
+        pieces.extend((next..self.found.tokens.len()).map(Piece::Found));
+        Some(pieces)
+    }
+
+    fn written(&self, pieces: &[Piece], plain: &PlainForms) -> String {
+        let mut line = String::with_capacity(self.found.line.len() + self.new.line.len());
+        let mut before = None;
+        for piece in pieces {
+            line.push_str(match (before, *piece) {
+                (None, Piece::Found(at)) => self.found.gap_before(at),
+                (None, Piece::New(_)) => "",
+                (Some(before), piece) => plain.of(self.gap(before, piece)),
+            });
+            line.push_str(match *piece {
+                Piece::Found(at) => self.found.word(at),
+                Piece::New(at) => plain.of(self.new.word(at)),
+            });
+            before = Some(*piece);
+        }
+        if before == self.found.tokens.len().checked_sub(1).map(Piece::Found) {
+            line.push_str(self.found.gap_before(self.found.tokens.len()));
+        }
+        line
+    }
+
+    /// What stands between two words of the merged line: what the file has there, unless the edit
+    /// has something else there than the search.
+    fn gap(&self, before: Piece, after: Piece) -> &str {
+        let of_search = |found| self.held.iter().position(|held| *held == Some(found));
+        match (before, after) {
+            (Piece::Found(before), Piece::Found(after)) if after == before + 1 => {
+                self.found.gap_before(after)
+            }
+            (_, Piece::Found(after)) => {
+                let old = of_search(after);
+                let new = old.and_then(|old| self.kept(old));
+                self.merged_gap(old, new, after)
+            }
+            (Piece::Found(before), Piece::New(new)) => {
+                self.merged_gap(of_search(before).map(|old| old + 1), Some(new), before + 1)
+            }
+            (Piece::New(_), Piece::New(new)) => match self.stands_for(new) {
+                Some((old, found)) => self.merged_gap(Some(old), Some(new), found),
+                None => self.new.gap_before(new),
+            },
+        }
+    }
+
+    /// Merges the gaps before three words.
+    fn merged_gap(&self, search: Option<usize>, new: Option<usize>, found: usize) -> &str {
+        match (search, new) {
+            (Some(search), Some(new))
+                if self.search.gap_before(search) != self.new.gap_before(new) =>
+            {
+                self.new.gap_before(new)
+            }
+            _ => self.found.gap_before(found),
+        }
+    }
+
+    /// Which new word a word of the search is, that the edit leaves alone.
+    fn kept(&self, old: usize) -> Option<usize> {
+        let before = self.hunks.iter().rev().find(|hunk| hunk.search.end <= old);
+        before.map_or(Some(old), |hunk| Some(old - hunk.search.end + hunk.new.end))
+    }
+
+    /// Which words of search and file a new word takes the place of, where it is one for one.
+    fn stands_for(&self, new: usize) -> Option<(usize, usize)> {
+        let hunk = self.hunks.iter().find(|hunk| hunk.new.contains(&new))?;
+        let old = hunk.search.start + (new - hunk.new.start);
+        (hunk.search.len() == hunk.new.len()).then_some(())?;
+        let found = self.held[old];
+        let before =
+            hunk.search.start.checked_sub(1).map_or(Some(0), |b| Some(self.held[b]? + 1))?;
+        Some((old, found.unwrap_or(before + (new - hunk.new.start))))
+            .filter(|(_, found)| *found < self.found.tokens.len())
+    }
+}
+
+// === impl PlainForms ===
+
+impl PlainForms {
+    /// Learns from a line of the search and the line of the file that it stands for.
+    pub(super) fn learn(&mut self, search: &str, found: &str, fold: Fold) {
+        if search.is_ascii() || fold == Fold::Blanks {
+            return;
+        }
+        let (search, found) = (Side::of(search, fold), Side::of(found, fold));
+        if search.tokens.len() != found.tokens.len() {
+            return;
+        }
+        for at in 0..search.tokens.len() {
+            self.add(search.word(at), found.word(at));
+            self.add(search.gap_before(at), found.gap_before(at));
+        }
+    }
+
+    fn add(&mut self, search: &str, found: &str) {
+        if !search.is_ascii() && found.is_ascii() && !found.is_empty() {
+            self.0.insert(search.to_owned(), found.to_owned());
+        }
+    }
+
+    /// Returns a word or gap in its plain form.
+    fn of<'a>(&'a self, text: &'a str) -> &'a str {
+        self.0.get(text).map_or(text, String::as_str)
+    }
+
+    /// Writes a whole line in plain forms.
+    pub(super) fn applied(&self, line: &str, fold: Fold) -> String {
+        if self.0.is_empty() {
+            return line.to_owned();
+        }
+        let side = Side::of(line, fold);
+        let mut written = String::with_capacity(line.len());
+        for at in 0..side.tokens.len() {
+            written.push_str(self.of(side.gap_before(at)));
+            written.push_str(self.of(side.word(at)));
+        }
+        written + side.gap_before(side.tokens.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_keeps_what_the_edit_leaves_alone() {
+        // search, file, new, merged
+        let cases = [
+            ("x = foo(a, b)", "x = foo( a, b )", "x = foo(a, c)", "x = foo( a, c )"),
+            ("foo(a, b)", "foo(a,  b)", "foo(a, z)", "foo(a,  z)"),
+            ("s = \"a b\"", "s = \"a  b\"", "s = \"a b\"  # id", "s = \"a  b\"  # id"),
+            ("say \"hi\" Bob", "say “hi” Bob", "say \"hi\" Ann", "say “hi” Ann"),
+            ("wait -- what", "wait — what", "wait -- why", "wait — why"),
+            (
+                "acc += it.price",
+                "result += it.price",
+                "acc += it.price * it.qty",
+                "result += it.price * it.qty",
+            ),
+            ("y := 99", "y := 2", "y := 100", "y := 100"),
+            ("f(a)", "f( a )", "f()", "f( )"),
+            ("x = 1", "x   = 1", "x = 1 + 2", "x   = 1 + 2"),
+            ("a b", "a  b", "", ""),
+            ("", "", "a", "a"),
+            ("return 1", "return 2", "x = 3; return 1", "x = 3; return 2"),
+            ("one two three", "one TWO three", "one 2 3", "one 2 3"),
+        ];
+        for (search, found, new, expected) in cases {
+            let result = merged(search, found, new, Fold::Unicode, &PlainForms::default());
+            assert_eq!(result, expected, "{search:?} {found:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn typographic_characters_of_the_edit_become_those_of_the_file() {
+        let mut plain = PlainForms::default();
+        plain.learn("print(“hi”)", "print(\"hi\")", Fold::Unicode);
+        let line =
+            merged("print(“hi”)", "print(\"hi\")", "print(“hello”, “x”)", Fold::Unicode, &plain);
+        assert_eq!(line, "print(\"hello\", \"x\")");
+        assert_eq!(plain.applied("log(“a”)", Fold::Unicode), "log(\"a\")");
+    }
+}
