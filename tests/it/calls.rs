@@ -27,6 +27,8 @@ pub(crate) const TOOLS: &[&str] = &[
     "file_search",
     "diff_history",
     "clarify",
+    "todo",
+    "moss_update_asi_user_prompt",
 ];
 /// The tools that only read.
 const READS: &[&str] = &[
@@ -38,10 +40,18 @@ const READS: &[&str] = &[
     "file_search",
     "diff_history",
     "clarify",
+    "todo",
 ];
 /// The tools that take no path.
-const PATHLESS: &[&str] =
-    &["get_project_structure", "get_cursor_context", "grep_search", "file_search", "clarify"];
+const PATHLESS: &[&str] = &[
+    "get_project_structure",
+    "get_cursor_context",
+    "grep_search",
+    "file_search",
+    "clarify",
+    "todo",
+    "moss_update_asi_user_prompt",
+];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -178,6 +188,13 @@ fn steps() -> Vec<Step> {
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
         ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
+        ("todo", json!({"items": [{"id": "1", "content": "look"}]}), "a/b.txt", Some("1\ndrei\n")),
+        (
+            "moss_update_asi_user_prompt",
+            json!({"content": "Use tabs.", "mode": "append"}),
+            "a/b.txt",
+            Some("1\ndrei\n"),
+        ),
         ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
@@ -190,7 +207,8 @@ fn steps() -> Vec<Step> {
 async fn every_tool_works_unary_and_streamed_with_the_same_result() {
     let mut outputs: Vec<Vec<Value>> = Vec::new();
     for streamed in [false, true] {
-        let site = Site::allowing();
+        let site = Site::new();
+        site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
         let daemon = site.serve();
         let client = daemon.caller().await;
         let mut of_run = Vec::new();

@@ -177,7 +177,7 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
 }
 
 /// The tool, and what it took back.
-fn tool(entry: &v1::HistoryEntry) -> String {
+pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
     match &entry.took_back[..] {
         [] => entry.tool.clone(),
         numbers => format!("{} of {}", entry.tool, ranges(numbers)),
@@ -282,7 +282,7 @@ async fn asked(
 }
 
 /// Gets an answer: the digest that was approved, or why there is none.
-async fn answer(
+pub(super) async fn answer(
     ui: &Ui,
     answering: Answering,
     confirmation: v1::Confirmation,
