@@ -13,5 +13,6 @@ pub(crate) mod grep_search;
 pub(crate) mod insert_line;
 pub(crate) mod list_directory;
 pub(crate) mod read_file;
+pub(crate) mod reapply;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;

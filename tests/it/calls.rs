@@ -25,6 +25,7 @@ pub(crate) const TOOLS: &[&str] = &[
     "delete_file",
     "grep_search",
     "file_search",
+    "reapply",
     "diff_history",
     "clarify",
 ];
@@ -40,8 +41,14 @@ const READS: &[&str] = &[
     "clarify",
 ];
 /// The tools that take no path.
-const PATHLESS: &[&str] =
-    &["get_project_structure", "get_cursor_context", "grep_search", "file_search", "clarify"];
+const PATHLESS: &[&str] = &[
+    "get_project_structure",
+    "get_cursor_context",
+    "grep_search",
+    "file_search",
+    "reapply",
+    "clarify",
+];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -183,6 +190,7 @@ fn steps() -> Vec<Step> {
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
+        ("reapply", json!({"index": 5}), "a/b.txt", Some("one\ntwo\n")),
     ]
 }
 

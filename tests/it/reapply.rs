@@ -1,0 +1,99 @@
+//! `reapply` on real history: after an undo, on files that moved on, within the policy.
+
+use serde_json::json;
+
+use crate::harness::{Client, Site, failure, output};
+
+async fn edit(client: &Client, path: &str, old: &str, new: &str) {
+    let edit = json!({"path": path, "oldText": old, "newText": new});
+    client.done("replace_text", edit).await;
+}
+
+fn lines() -> String {
+    (1..=20).map(|number| format!("the line {number}\n")).collect()
+}
+
+#[tokio::test]
+async fn what_was_undone_is_made_again_on_what_the_file_is_now() {
+    let site = Site::allowing();
+    site.write("a.txt", lines());
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    edit(&client, "a.txt", "line 5\n", "line five\n").await;
+    client.undo(1).await.unwrap();
+    let there = client.ran("reapply", json!({})).await;
+    assert_eq!(failure(&there).code, "no_change");
+    let hint = "change 2 is an undo; it took back change 1 with the index 1";
+    assert_eq!(failure(&there).hint, hint);
+    // Something else comes in between, past moss.
+    let moved = format!("// new\n{}", lines().replace("line 15\n", "line fifteen\n"));
+    site.write("a.txt", &moved);
+    let result = client.ran("reapply", json!({"index": 1})).await;
+    let told = output(&result);
+    assert_eq!((&told["reapplied"], &told["history"]), (&json!(1), &json!(3)));
+    assert_eq!(
+        (&told["files"][0]["how"], &told["files"][0]["match_level"]),
+        (&json!("matched"), &json!("exact"))
+    );
+    assert_eq!(site.read("a.txt"), moved.replace("line 5\n", "line five\n"));
+    let past = client.done("diff_history", json!({"limit": 1})).await;
+    assert_eq!(past["changes"][0]["tool"], "reapply");
+    assert_eq!(past["changes"][0]["files"][0]["match_level"], "exact");
+    // It is a change like any other.
+    client.undo(3).await.unwrap();
+    assert_eq!(site.read("a.txt"), moved);
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_again_is_named_and_nothing_is_written() {
+    let site = Site::allowing();
+    site.write("a.txt", lines());
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let nothing = client.ran("reapply", json!({})).await;
+    assert_eq!(failure(&nothing).code, "not_found");
+    edit(&client, "a.txt", "line 5\n", "line five\n").await;
+    client.undo(1).await.unwrap();
+    site.write("a.txt", "something\nelse\n");
+    let result = client.ran("reapply", json!({"index": 1})).await;
+    let error = failure(&result);
+    assert_eq!(error.code, "conflict");
+    assert!(error.message.contains("a.txt: hunk 1 of 1 (lines 2-8 then): "), "{error:?}");
+    std::fs::remove_file(site.workspace().join("a.txt")).unwrap();
+    let result = client.ran("reapply", json!({"index": 1})).await;
+    assert!(failure(&result).message.contains("is gone today"), "{result:?}");
+    assert!(!site.has("a.txt"));
+    assert_eq!(client.numbers().await, [2, 1]);
+    let beyond = client.ran("reapply", json!({"index": 2})).await;
+    let message = &failure(&beyond).message;
+    assert!(message.contains("history holds 2, the newest is 0"), "{message}");
+    // Contents that were to be forgotten are.
+    site.write("a.txt", lines());
+    client.done("delete_file", json!({"path": "a.txt", "permanent": true})).await;
+    site.write("a.txt", "something\nelse\n");
+    let result = client.ran("reapply", json!({"index": 2})).await;
+    assert!(failure(&result).message.contains("history no longer holds"), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_change_of_a_file_that_may_not_be_read_is_not_made_again() {
+    let site = Site::allowing();
+    site.write("a.txt", "one\n");
+    site.write("private/b.txt", "canary\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    edit(&client, "private/b.txt", "canary", "dog").await;
+    client.undo(1).await.unwrap();
+    daemon.stop();
+    site.workspace_policy(
+        "version = 1\n[[rule]]\ndecision = \"deny\"\neffects = [\"read\"]\npaths = [\"private/**\"]\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let result = client.ran("reapply", json!({"index": 1})).await;
+    let error = failure(&result);
+    assert_eq!(error.code, "denied");
+    assert!(error.message.contains("change 1 is about private/b.txt"), "{error:?}");
+    assert!(!format!("{result:?}").contains("dog"), "{result:?}");
+    assert_eq!(site.read("private/b.txt"), "canary\n");
+}
