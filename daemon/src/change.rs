@@ -1,7 +1,15 @@
 //! A change of one file as people, models and the journal see it.
 
+use moss_sdk::edit::{Drift, MatchLevel};
 use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{Action, PlannedFile};
+
+/// Most lines with drift that a change set shows, over all of its files.
+pub const DRIFT_LINES_MAX: usize = 100;
+/// Most bytes of such a line that are shown, on either side.
+pub const DRIFT_LINE_BYTES_MAX: usize = 400;
+/// How much of a long line is shown before the place where it differs, in bytes.
+const DRIFT_LEAD_BYTES: usize = 100;
 
 /// A change of one file: proposed, committed or refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +32,12 @@ pub struct FileChange {
     pub after: Option<ContentHash>,
     /// Whether it is a change of what an editor holds and has not saved.
     pub unsaved: bool,
+    /// How the places of an edit were found, where they were searched for.
+    pub match_level: Option<MatchLevel>,
+    /// Lines that an edit changes and that are not as it says, bounded.
+    pub drift: Vec<Drift>,
+    /// How many more such lines there are.
+    pub drift_omitted: u64,
 }
 
 /// What became of a change.
@@ -39,9 +53,16 @@ pub enum Status {
     Conflict,
 }
 
-/// Shows planned changes, with at most so many bytes of diff over all.
+/// Shows planned changes, with at most so many bytes of diff over all, and at most
+/// [`DRIFT_LINES_MAX`] lines with drift.
 pub fn proposed(files: &[PlannedFile], diff_bytes_max: usize) -> Vec<FileChange> {
-    let mut changes: Vec<_> = files.iter().map(FileChange::proposed).collect();
+    let mut changes = Vec::with_capacity(files.len());
+    let mut drift_left = DRIFT_LINES_MAX;
+    for file in files {
+        let change = FileChange::proposed(file, drift_left);
+        drift_left -= change.drift.len();
+        changes.push(change);
+    }
     shorten(changes.iter_mut().map(|change| &mut change.diff), diff_bytes_max);
     changes
 }
@@ -68,10 +89,39 @@ fn cut(diff: &mut String, bytes_max: usize) {
     diff.push_str(&format!("\\ the diff goes on for {more} bytes (calls.diff_bytes_max)\n"));
 }
 
+/// Cuts the two sides of a line with drift to the same place, around where they begin to differ.
+fn shown(drift: &Drift) -> Drift {
+    let Drift { line, expected, found } = drift;
+    let pairs = expected.char_indices().zip(found.chars());
+    let same = pairs.take_while(|((_, a), b)| a == b).last();
+    let differs_at = same.map_or(0, |((at, c), _)| at + c.len_utf8());
+    let is_long = expected.len().max(found.len()) > DRIFT_LINE_BYTES_MAX;
+    let start = if is_long { differs_at.saturating_sub(DRIFT_LEAD_BYTES) } else { 0 };
+    Drift { line: *line, expected: window(expected, start), found: window(found, start) }
+}
+
+/// Cuts a line at both ends and says by how much.
+fn window(line: &str, start: usize) -> String {
+    let start = line.floor_char_boundary(start);
+    let end = line.floor_char_boundary(start.saturating_add(DRIFT_LINE_BYTES_MAX));
+    let before = if start > 0 { format!("({start} bytes)…") } else { String::new() };
+    let after = line.len() - end;
+    let after = if after > 0 { format!("…({after} bytes)") } else { String::new() };
+    format!("{before}{}{after}", &line[start..end])
+}
+
 // === impl FileChange ===
 
 impl FileChange {
-    fn proposed(file: &PlannedFile) -> Self {
+    /// Returns how many lines an edit changes that are not as it says.
+    pub fn drift_lines(&self) -> u64 {
+        self.drift.len() as u64 + self.drift_omitted
+    }
+
+    fn proposed(file: &PlannedFile, drift_lines_max: usize) -> Self {
+        let matched = file.matched.as_ref();
+        let drift = matched.map_or(&[][..], |matched| &matched.drift);
+        let listed = &drift[..drift.len().min(drift_lines_max)];
         Self {
             path: file.path.clone(),
             action: file.action,
@@ -82,12 +132,19 @@ impl FileChange {
             before: file.before,
             after: file.after,
             unsaved: file.unsaved,
+            match_level: matched.map(|matched| matched.level),
+            drift: listed.iter().map(shown).collect(),
+            drift_omitted: (drift.len() - listed.len()) as u64,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Matched};
+    use moss_workspace::{Options, Workspace};
+    use tempfile::TempDir;
+
     use super::*;
 
     #[test]
@@ -97,5 +154,62 @@ mod tests {
         assert_eq!(diff, "-a\n+bé\n+c\n");
         cut(&mut diff, 6);
         assert_eq!(diff, "-a\n\\ the diff goes on for 8 bytes (calls.diff_bytes_max)\n");
+    }
+
+    /// Plans an edit of each file, with so many lines of drift.
+    fn planned(drift_lines: &[usize]) -> Vec<FileChange> {
+        let root = TempDir::new().unwrap();
+        let changes = drift_lines.iter().enumerate().map(|(number, lines)| {
+            std::fs::write(root.path().join(number.to_string()), "old\n").unwrap();
+            let kind = ChangeKind::Write {
+                base: ContentHash::from_bytes(blake3::hash(b"old\n").into()),
+                content: "new\n".to_owned(),
+            };
+            let drift = (1..=*lines).map(|line| drift(line as u64, "odd", "old")).collect();
+            let matched = Some(Matched { level: MatchLevel::ContextAware, drift });
+            Change { matched, ..Change::new(RelPath::parse(&number.to_string()).unwrap(), kind) }
+        });
+        let changes = ChangeSet { changes: changes.collect() };
+        let workspace = Workspace::open(root.path(), Options::default()).unwrap();
+        proposed(workspace.plan(&changes).unwrap().files(), usize::MAX)
+    }
+
+    #[test]
+    fn drift_is_counted_where_it_is_not_shown() {
+        let counts = |changes: Vec<FileChange>| -> Vec<_> {
+            changes.iter().map(|change| (change.drift.len(), change.drift_omitted)).collect()
+        };
+        assert_eq!(counts(planned(&[0, 2])), [(0, 0), (2, 0)]);
+        let most = DRIFT_LINES_MAX;
+        assert_eq!(counts(planned(&[most - 1, 3, 5])), [(most - 1, 0), (1, 2), (0, 5)]);
+        let change = planned(&[most + 7]).remove(0);
+        assert_eq!(change.match_level, Some(MatchLevel::ContextAware));
+        assert_eq!(change.drift_lines(), most as u64 + 7);
+        assert_eq!(change.drift[0], drift(1, "odd", "old"));
+    }
+
+    fn drift(line: u64, expected: &str, found: &str) -> Drift {
+        Drift { line, expected: expected.to_owned(), found: found.to_owned() }
+    }
+
+    #[test]
+    fn long_lines_with_drift_are_cut_around_where_they_differ() {
+        let short = drift(3, "\ty := 99", "\ty := 2");
+        assert_eq!(shown(&short), short);
+        assert_eq!(shown(&drift(1, "", "x")), drift(1, "", "x"));
+
+        let (before, after) = ("é".repeat(500), "z".repeat(1000));
+        let long = shown(&drift(7, &format!("{before}99{after}"), &format!("{before}2")));
+        let lead = "é".repeat(DRIFT_LEAD_BYTES / 2);
+        assert_eq!(long.found, format!("(900 bytes)…{lead}2"));
+        let rest = DRIFT_LINE_BYTES_MAX - DRIFT_LEAD_BYTES - 2;
+        assert_eq!(
+            long.expected,
+            format!("(900 bytes)…{lead}99{}…({} bytes)", "z".repeat(rest), 1000 - rest)
+        );
+        // One side ends where the other goes on.
+        let ends = shown(&drift(7, &before, &format!("{before}{after}")));
+        assert_eq!(ends.expected, format!("(900 bytes)…{lead}"));
+        assert!(ends.found.starts_with(&format!("(900 bytes)…{lead}zz")), "{}", ends.found);
     }
 }

@@ -88,8 +88,9 @@ struct Global {
     /// Answer confirmations with ask, allow, deny, or the digest of an effect
     ///
     /// `ask` asks on the terminal. `allow` says yes to what this call asks, but never about
-    /// protected files. `deny` says no. A digest, as a dry run shows it, approves exactly that
-    /// effect; a call that asks several questions takes several of them.
+    /// protected files and lines that are not as an edit says. `deny` says no. A digest, as a dry
+    /// run shows it, approves exactly that effect; a call that asks several questions takes several
+    /// of them.
     #[arg(long, global = true, value_name = "ANSWER", default_value = "ask")]
     confirm: Vec<Confirm>,
 

@@ -43,6 +43,8 @@ pub struct Question {
     pub rule: String,
     /// Whether a protected name is touched: a blanket answer does not cover it.
     pub protected: bool,
+    /// Whether lines are changed that are not as the edit says: a blanket answer does not cover it.
+    pub drift: bool,
     /// The lasting answers that may be given.
     pub offers: Vec<Offer>,
 }

@@ -11,7 +11,7 @@ use crate::answers::Situation;
 use crate::call::{CallError, protection};
 use crate::caller::Role;
 use crate::catalog::Entry;
-use crate::policy::explain::{Explanation, explain};
+use crate::policy::explain::{Explanation, explain, explain_search};
 use crate::policy::standing::Asker;
 use crate::policy::{Action, Protection, Subject};
 use crate::sessions::SessionKey;
@@ -20,6 +20,8 @@ use crate::validate::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
+/// Tools of moss that search for the places of their edits.
+const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
 
 /// Explains a call of a tool.
 ///
@@ -53,9 +55,16 @@ pub fn call(
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
             protection: file.as_ref().and_then(|file| file.protection),
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
+            match_level: None,
+            drift: false,
             answers: &answers,
         };
-        explain(&policy, &subject)
+        let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
+        if searches && action == Action::Modify {
+            explain_search(&policy, &subject)
+        } else {
+            explain(&policy, &subject)
+        }
     });
     Ok(explained.collect())
 }

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{Effect, RelPath};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,10 @@ pub struct Subject<'a> {
     pub protection: Option<Protection>,
     /// The size of the new content in bytes, for `Create` and `Modify`.
     pub size_bytes: Option<u64>,
+    /// How the places of an edit were found; none where nothing was searched for.
+    pub match_level: Option<MatchLevel>,
+    /// Whether an edit changes lines that are not as it says.
+    pub drift: bool,
     /// The lasting answers in force for who calls.
     pub answers: &'a [Arc<StandingAnswer>],
 }
@@ -140,6 +145,8 @@ pub enum Layer {
     Workspace,
     /// The built-in protection of names.
     Protected,
+    /// The built-in question about lines that are not as an edit says.
+    Drift,
     /// The built-in defaults.
     Default,
 }
@@ -148,8 +155,8 @@ pub enum Layer {
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
 /// a user rule matches, the default takes their place. A protected name is denied unless an admin
-/// or user rule opens it. A lasting answer takes the place of what the user's rules or the default
-/// ask, and of nothing else.
+/// or user rule opens it. An edit of lines that are not as it says asks, whatever allows it. A
+/// lasting answer takes the place of what the user's rules or the default ask, and of nothing else.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
     let ruled = strictest.expect("where no rule matches, a built-in one does");
@@ -172,10 +179,12 @@ pub fn strictest(decisions: &[Decision]) -> Option<&Decision> {
 }
 
 /// Keeps the stricter of two matches; where they are equal, the earlier one, or a lasting answer:
-/// it only matches where it is needed.
+/// it only matches where it is needed. No rule takes away the question about drift: among those who
+/// ask it is the one to name.
 fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Match<'a> {
-    let is_needed = next.verdict == best.verdict && next.rule.answer.is_some();
-    if next.verdict > best.verdict || is_needed { next } else { best }
+    let says_more = next.rule.answer.is_some() || next.rule.layer == Layer::Drift;
+    let is_named = next.verdict == best.verdict && says_more;
+    if next.verdict > best.verdict || is_named { next } else { best }
 }
 
 /// Returns what happens where no rule says anything.
@@ -215,6 +224,16 @@ fn protection_rule(protection: Protection) -> &'static Arc<RuleRef> {
         Protection::Metadata => &METADATA,
         Protection::Secret => &SECRET,
     }
+}
+
+/// Returns the rule that asks about lines that are not as an edit says.
+fn drift_rule() -> &'static Arc<RuleRef> {
+    static DRIFT: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the edit changes lines that are not what it says they are; \
+                    no rule and no lasting answer allows that unseen";
+        RuleRef::built_in(Layer::Drift, text)
+    });
+    &DRIFT
 }
 
 fn serialize_rule<S: serde::Serializer>(
@@ -298,6 +317,7 @@ impl Layer {
             Self::User => "user",
             Self::Workspace => "workspace",
             Self::Protected => "protected",
+            Self::Drift => "drift",
             Self::Default => "default",
         }
     }
@@ -306,9 +326,10 @@ impl Layer {
 // === impl Decision ===
 
 impl Decision {
-    /// Orders decisions by strictness: an ask about a protected name is the stricter ask.
-    fn rank(&self) -> (Verdict, bool) {
-        (self.verdict, self.protected)
+    /// Orders decisions by strictness: an ask about a protected name is the stricter ask, then one
+    /// about drift.
+    fn rank(&self) -> (Verdict, bool, bool) {
+        (self.verdict, self.protected, self.rule.layer == Layer::Drift)
     }
 }
 
@@ -339,6 +360,7 @@ impl fmt::Display for RuleRef {
                 write!(f, "by {} policy", self.layer.as_str())?;
             }
             Layer::Protected => f.write_str("because the name is protected")?,
+            Layer::Drift => f.write_str("because the file differs")?,
             Layer::Default => f.write_str("by default")?,
         }
         if let Some(file) = &self.file {

@@ -16,6 +16,7 @@ mod commands;
 mod configuration;
 mod confirmation;
 mod documents;
+mod drift;
 mod editor;
 mod files;
 mod guide;

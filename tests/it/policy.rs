@@ -351,3 +351,32 @@ async fn an_explanation_knows_sizes_or_says_that_they_matter() {
     assert!(shown.contains("depends on the size: 0 to 10 bytes: allow user"), "{shown}");
     assert!(shown.contains("depends on the size: from 11 bytes: ask default"), "{shown}");
 }
+
+#[tokio::test]
+async fn an_explanation_tells_what_the_level_of_a_match_would_decide() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n\
+         [[rule]]\nname = \"alike\"\nmatch_levels = [\"block_anchor\", \"context_aware\"]\n\
+         decision = \"deny\"\n",
+    );
+    site.write("a.txt", "x\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let searched = json!({"path": "a.txt", "oldText": "x", "newText": "y"});
+    let edit = explained(&client, "replace_text", searched).await;
+    assert_eq!(edit.decision(), v1::Decision::Allow);
+    let by_level = &edit.steps.last().unwrap().by_level;
+    let levels: Vec<_> = by_level.iter().map(|found| found.match_levels.join(" ")).collect();
+    assert_eq!(levels, ["block_anchor context_aware", ""]);
+    assert_eq!((by_level[0].decision(), by_level[0].drift), (v1::Decision::Deny, false));
+    assert_eq!((by_level[1].decision(), by_level[1].drift), (v1::Decision::Ask, true));
+    assert_eq!(by_level[1].deciding.as_ref().unwrap().layer, "drift");
+    let numbered = json!({"path": "a.txt", "startLine": 1, "endLine": 1, "newText": "y"});
+    let numbered = explained(&client, "replace_lines", numbered).await;
+    assert!(numbered.steps.iter().all(|step| step.by_level.is_empty()), "{numbered:?}");
+    let words = ["policy", "explain", "replace_text", "path=a.txt", "oldText=x", "newText=y"];
+    let shown = site.run(&words).stdout;
+    assert!(shown.contains("is found: block_anchor, context_aware: deny user"), "{shown}");
+    assert!(shown.contains("where lines are not as the edit says: ask drift: "), "{shown}");
+}

@@ -239,3 +239,26 @@ fn a_person_allows_a_rule_for_a_session() {
     assert_eq!(site.run(&[&again[..], &["--session", "s"]].concat()).code, Some(0));
     assert!(site.run(&["answers", "list"]).stdout.contains("session s"));
 }
+
+#[test]
+fn a_person_sees_the_lines_that_are_not_as_the_edit_says() {
+    let site = Site::allowing();
+    let lines = |y| format!("func a() {{\n\tx := 1\n\ty := {y}\n\tz := 3\n\treturn\n}}\n");
+    site.write("a.go", lines(2));
+    let edit = serde_json::json!({
+        "path": "a.go", "old_string": lines(99), "new_string": lines(100),
+    });
+    let mut terminal =
+        Terminal::start(site.command(["call", "patch", "--args", &edit.to_string()]));
+    terminal.wait_for("apply?");
+    assert_eq!(site.read("a.go"), lines(2));
+    terminal.type_in("y\n");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(site.read("a.go"), lines(100));
+    let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("no {text} in {screen}"));
+    let places =
+        ["line 3", "the edit says: \\ty := 99", "the file has:  \\ty := 2", "@@", "apply?"];
+    assert!(places.map(place).is_sorted(), "{screen}");
+    assert!(!screen.contains("[a]lways"), "{screen}");
+}

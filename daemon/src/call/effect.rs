@@ -116,7 +116,7 @@ impl Effects {
         let policy = self.scope.call.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Call, None);
         if decision.verdict != Verdict::Allow {
-            record::decided(&self.scope, Action::Call, None, &decision).await?;
+            record::decided(&self.scope, Action::Call, None, None, &decision).await?;
         }
         match decision.verdict {
             Verdict::Allow => Ok(()),
@@ -137,7 +137,7 @@ impl Effects {
                 let policy = self.scope.call.workspace.policy.load_full();
                 let decision = self.decide(&policy, Action::Call, None);
                 if decision.verdict == Verdict::Deny {
-                    record::decided(&self.scope, Action::Call, None, &decision).await?;
+                    record::decided(&self.scope, Action::Call, None, None, &decision).await?;
                     return Err(self.denied(&decision));
                 }
                 Ok(())
@@ -157,7 +157,7 @@ impl Effects {
         let offers = self.offers_to_read(file, digest);
         let ask = Ask { digest, decision, changes: Vec::new(), arguments: Some(arguments), offers };
         let asked = async {
-            record::decided(&self.scope, Action::Read, Some(path), decision).await?;
+            record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
             self.ask(ask).await
         };
         asked.await.map_err(|error| self.stop(error))?;
@@ -167,7 +167,7 @@ impl Effects {
 
     /// Records a read that the policy denies and makes its error.
     pub(super) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> ToolError {
-        let recorded = record::decided(&self.scope, Action::Read, Some(path), decision).await;
+        let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
         self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
     }
 

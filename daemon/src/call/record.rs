@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use moss_sdk::edit::Matched;
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::{Value, json};
@@ -56,14 +57,22 @@ fn plugin(scope: &Scope) -> Option<PluginDigest> {
     }
 }
 
-/// Records what the policy said of an effect.
+/// Records what the policy said of an effect; of an edit whose places were searched for, also how
+/// they were found.
 pub(super) async fn decided(
     scope: &Scope,
     action: Action,
     path: Option<&RelPath>,
+    matched: Option<&Matched>,
     decision: &Decision,
 ) -> Result<(), CallError> {
-    let event = Event::Decision { action, path: path.cloned(), decision: decision.clone() };
+    let event = Event::Decision {
+        action,
+        path: path.cloned(),
+        match_level: matched.map(|matched| matched.level),
+        drift_lines: matched.map(|matched| matched.drift.len() as u64).filter(|lines| *lines > 0),
+        decision: decision.clone(),
+    };
     write(scope, event, Durability::Batched).await
 }
 

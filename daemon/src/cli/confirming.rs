@@ -26,7 +26,7 @@ pub(super) enum Confirm {
 pub(super) enum Answering {
     /// By the person at this terminal.
     Prompt,
-    /// Yes, protected files aside.
+    /// Yes, protected files and drift aside.
     Allow,
     /// No.
     Deny,
@@ -94,6 +94,9 @@ pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Re
         Answering::Deny => Reply::Deny("--confirm deny".to_owned()),
         Answering::Allow if confirmation.protected => {
             Reply::GiveUp("`--confirm allow` does not cover a protected name")
+        }
+        Answering::Allow if confirmation.drift => {
+            Reply::GiveUp("`--confirm allow` does not cover lines that are not as the edit says")
         }
         Answering::Allow => Reply::Approve,
         Answering::Nobody => Reply::GiveUp("nobody can answer here"),
@@ -186,14 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn blanket_yes_does_not_cover_protected_names() {
+    fn blanket_yes_does_not_cover_protected_names_and_drift() {
         let ordinary = v1::Confirmation::default();
         let protected = v1::Confirmation { protected: true, ..v1::Confirmation::default() };
+        let drift = v1::Confirmation { drift: true, ..v1::Confirmation::default() };
         assert_eq!(reply(Answering::Allow, &ordinary), Reply::Approve);
-        assert!(matches!(reply(Answering::Allow, &protected), Reply::GiveUp(_)));
-        assert_eq!(reply(Answering::Prompt, &protected), Reply::Ask);
-        assert_eq!(reply(Answering::Elsewhere, &protected), Reply::Wait);
-        for confirmation in [&ordinary, &protected] {
+        for special in [&protected, &drift] {
+            assert!(matches!(reply(Answering::Allow, special), Reply::GiveUp(_)));
+            assert_eq!(reply(Answering::Prompt, special), Reply::Ask);
+            assert_eq!(reply(Answering::Elsewhere, special), Reply::Wait);
+        }
+        for confirmation in [&ordinary, &protected, &drift] {
             assert!(matches!(reply(Answering::Deny, confirmation), Reply::Deny(_)));
             assert!(matches!(reply(Answering::Nobody, confirmation), Reply::GiveUp(_)));
         }

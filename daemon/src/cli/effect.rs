@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use moss_proto::v1;
+use moss_sdk::edit::MatchLevel;
 
-use super::ui::{bold, yellow};
+use super::ui::{bold, dim, yellow};
 use super::{diff, text};
 
 /// Shows what a confirmation is about.
@@ -33,10 +34,14 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
     shown
 }
 
-/// Shows file changes: the diff of each, or what there is in its place.
+/// Shows file changes: first the lines that are not as an edit says, then the diff of each, or what
+/// there is in its place.
 pub(super) fn changes(changes: &[v1::FileChange]) -> String {
-    let mut shown = String::new();
+    let mut shown: String = changes.iter().map(drift).collect();
     for change in changes {
+        if let Some(found) = found(&change.match_level) {
+            let _ = writeln!(shown, "{}", dim(format!("the text was found {found}")));
+        }
         if !change.diff.starts_with("---") {
             let _ = writeln!(shown, "{} {}", verb(change), bold(text::line(&change.path)));
         }
@@ -51,6 +56,55 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
         shown.push('\n');
     }
     shown
+}
+
+/// Shows the lines of a change that are not as its edit says; nothing where all are.
+fn drift(change: &v1::FileChange) -> String {
+    let mut shown = String::new();
+    let total = change.drift.len() as u64 + change.drift_omitted;
+    if total == 0 {
+        return shown;
+    }
+    let path = text::line(&change.path);
+    let what = match total {
+        1 => "1 line that is not what it says it is".to_owned(),
+        _ => format!("{total} lines that are not what it says they are"),
+    };
+    let _ = writeln!(shown, "{}", yellow(bold(format!("{path}: the edit changes {what}"))));
+    for v1::Drift { line, expected, found } in &change.drift {
+        let _ = writeln!(shown, "  line {line}");
+        let _ = writeln!(shown, "    the edit says: {}", text::line(expected));
+        let _ = writeln!(shown, "    the file has:  {}", text::line(found));
+    }
+    match change.drift_omitted {
+        0 => {}
+        more => {
+            let _ = writeln!(shown, "  and {more} more, not shown");
+        }
+    }
+    shown.push('\n');
+    shown
+}
+
+/// Says how a searched text was found; nothing where it was there character for character, or
+/// nothing was searched for.
+fn found(level: &str) -> Option<String> {
+    let words = match MatchLevel::parse(level) {
+        Some(MatchLevel::Exact) => return None,
+        Some(MatchLevel::LineTrimmed) => "without the white space around its lines",
+        Some(MatchLevel::WhitespaceNormalized) => "with other white space",
+        Some(MatchLevel::IndentFlexible) => "with other indentation, or blank lines more or fewer",
+        Some(MatchLevel::EscapeNormalized) => "once its escape sequences were undone",
+        Some(MatchLevel::TrimmedBoundary) => "without the white space around it",
+        Some(MatchLevel::UnicodeNormalized) => "with other quotes, dashes or blanks",
+        Some(MatchLevel::BlockAnchor) => {
+            "by its first and last line; the lines between are only alike"
+        }
+        Some(MatchLevel::ContextAware) => "where its lines are only alike",
+        None if level.is_empty() => return None,
+        None => return Some(format!("by {}", text::line(level))),
+    };
+    Some(words.to_owned())
 }
 
 /// Tells in one line what became of a change, for example `modified src/a.rs (+1 -2)`.
@@ -96,10 +150,69 @@ mod tests {
             changes: vec![v1::FileChange {
                 path: evil.clone(),
                 diff: format!("binary {evil}"),
+                match_level: evil.clone(),
+                drift: vec![v1::Drift { line: 1, expected: evil.clone(), found: evil }],
                 ..v1::FileChange::default()
             }],
             ..v1::Confirmation::default()
         });
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
+    }
+
+    #[test]
+    fn lines_that_are_not_as_an_edit_says_come_before_all_diffs() {
+        let diff = |path: &str| format!("--- a/{path}\n+++ b/{path}\n");
+        let drift = v1::Drift { line: 3, expected: "\ty := 99".into(), found: "\ty := 2".into() };
+        let plain = v1::FileChange {
+            path: "a".into(),
+            diff: diff("a"),
+            match_level: "exact".into(),
+            ..v1::FileChange::default()
+        };
+        let drifted = v1::FileChange {
+            path: "b".into(),
+            diff: diff("b"),
+            match_level: "block_anchor".into(),
+            drift: vec![drift],
+            ..v1::FileChange::default()
+        };
+        let cut = v1::FileChange { path: "c".into(), drift_omitted: 2, ..drifted.clone() };
+        let shown = changes(&[plain.clone(), drifted, cut]);
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        assert_eq!(
+            shown,
+            "b: the edit changes 1 line that is not what it says it is\n  \
+               line 3\n    \
+                 the edit says: \\ty := 99\n    \
+                 the file has:  \\ty := 2\n\n\
+             c: the edit changes 3 lines that are not what it says they are\n  \
+               line 3\n    \
+                 the edit says: \\ty := 99\n    \
+                 the file has:  \\ty := 2\n  \
+               and 2 more, not shown\n\n\
+             --- a/a\n+++ b/a\n\n\
+             the text was found by its first and last line; the lines between are only alike\n\
+             --- a/b\n+++ b/b\n\n\
+             the text was found by its first and last line; the lines between are only alike\n\
+             --- a/b\n+++ b/b\n\n"
+        );
+        assert_eq!(
+            super::changes(&[plain]),
+            super::changes(&[v1::FileChange {
+                path: "a".into(),
+                diff: diff("a"),
+                ..v1::FileChange::default()
+            }])
+        );
+    }
+
+    #[test]
+    fn every_weaker_level_has_its_words() {
+        for level in MatchLevel::ALL {
+            let words = found(level.as_str());
+            assert_eq!(words.is_none(), level == MatchLevel::Exact, "{level}");
+            assert!(words.is_none_or(|words| !words.contains('_')), "{level}");
+        }
+        assert_eq!(found("of_tomorrow").as_deref(), Some("by of_tomorrow"));
     }
 }

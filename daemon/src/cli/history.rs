@@ -276,6 +276,7 @@ async fn asked(
         digest: shown.digest,
         rule: fact("rule"),
         protected: fact("protected") == "true",
+        drift: fact("drift") == "true",
         ..Default::default()
     })
 }

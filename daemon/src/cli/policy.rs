@@ -139,6 +139,7 @@ fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
                 writeln!(shown, "  {mark} {:5} {}", views::decision(rule.decision()), place(rule));
         }
         shown.push_str(&sizes(&step.by_size));
+        shown.push_str(&levels(&step.by_level));
     }
     let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
     shown
@@ -155,6 +156,23 @@ fn sizes(by_size: &[v1::SizedDecision]) -> String {
         let decision = views::decision(sized.decision());
         let rule = sized.deciding.as_ref().map(place).unwrap_or_default();
         let _ = writeln!(shown, "    depends on the size: {range} bytes: {decision} {rule}");
+    }
+    shown
+}
+
+/// Shows what would be decided by how the place of an edit is found.
+fn levels(by_level: &[v1::FoundDecision]) -> String {
+    let mut shown = String::new();
+    for found in by_level {
+        let levels = text::line(&found.match_levels.join(", "));
+        let when = if found.drift {
+            "where lines are not as the edit says".to_owned()
+        } else {
+            format!("depends on how the text is found: {levels}")
+        };
+        let decision = views::decision(found.decision());
+        let rule = found.deciding.as_ref().map(place).unwrap_or_default();
+        let _ = writeln!(shown, "    {when}: {decision} {rule}");
     }
     shown
 }

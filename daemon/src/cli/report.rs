@@ -42,6 +42,13 @@ struct ChangeView {
     path: String,
     diff: String,
     status: String,
+    /// How the places of an edit were found, where they were searched for.
+    match_level: Option<String>,
+    /// Lines that an edit changes and that are not as it says.
+    drift: Value,
+    /// How many more such lines there are; only where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift_omitted: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -59,6 +66,9 @@ fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> Cha
         path: change.path.clone(),
         diff: change.diff.clone(),
         status: views::change_status(status.unwrap_or(change.status())),
+        match_level: non_empty(change.match_level.clone()),
+        drift: views::drift(change),
+        drift_omitted: Some(change.drift_omitted).filter(|lines| *lines > 0),
     }
 }
 
@@ -167,8 +177,14 @@ mod tests {
     use super::*;
 
     fn change() -> v1::FileChange {
-        let mut change =
-            v1::FileChange { path: "a".into(), diff: "d".into(), ..Default::default() };
+        let drift = v1::Drift { line: 3, expected: "x".into(), found: "y".into() };
+        let mut change = v1::FileChange {
+            path: "a".into(),
+            diff: "d".into(),
+            match_level: "block_anchor".into(),
+            drift: vec![drift],
+            ..Default::default()
+        };
         change.set_status(v1::ChangeStatus::Committed);
         change
     }
@@ -192,10 +208,25 @@ mod tests {
             serde_json::to_value(&report).unwrap(),
             json!({
                 "call_id": "c", "tool": "t", "outcome": "ok", "output": {"n": 1}, "error": null,
-                "changes": [{"path": "a", "diff": "d", "status": "committed"}], "digest": "ab",
-                "history": 7,
+                "changes": [{
+                    "path": "a", "diff": "d", "status": "committed", "match_level": "block_anchor",
+                    "drift": [{"line": 3, "expected": "x", "found": "y"}],
+                }],
+                "digest": "ab", "history": 7,
             })
         );
+    }
+
+    #[test]
+    fn change_of_which_nothing_was_searched_for_has_no_level_and_no_drift() {
+        let plain = v1::FileChange { match_level: String::new(), drift: Vec::new(), ..change() };
+        let view = serde_json::to_value(change_view(&plain, None)).unwrap();
+        assert_eq!(
+            view,
+            json!({"path": "a", "diff": "d", "status": "committed", "match_level": null, "drift": []})
+        );
+        let cut = v1::FileChange { drift_omitted: 9, ..change() };
+        assert_eq!(serde_json::to_value(change_view(&cut, None)).unwrap()["drift_omitted"], 9);
     }
 
     #[test]

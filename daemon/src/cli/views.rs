@@ -34,6 +34,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "digest": confirmation.digest,
         "rule": confirmation.rule,
         "protected": confirmation.protected,
+        "drift": confirmation.drift,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
@@ -92,9 +93,18 @@ fn changes(changes: &[v1::FileChange]) -> Value {
                 "hash_before": change.hash_before,
                 "hash_after": change.hash_after,
                 "unsaved": change.unsaved,
+                "match_level": change.match_level,
+                "drift": drift(change),
+                "drift_omitted": change.drift_omitted,
             })
         })
         .collect()
+}
+
+/// Lines that are not as an edit says.
+pub(super) fn drift(change: &v1::FileChange) -> Value {
+    let line = |drift: &v1::Drift| json!({ "line": drift.line, "expected": drift.expected, "found": drift.found });
+    change.drift.iter().map(line).collect()
 }
 
 pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
@@ -123,6 +133,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
                 "deciding": step.deciding.as_ref().map(policy_rule),
                 "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
                 "by_size": step.by_size.iter().map(sized_decision).collect::<Vec<_>>(),
+                "by_level": step.by_level.iter().map(found_decision).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -138,6 +149,15 @@ fn sized_decision(sized: &v1::SizedDecision) -> Value {
         "from_bytes": sized.from_bytes,
         "decision": decision(sized.decision()),
         "deciding": sized.deciding.as_ref().map(policy_rule),
+    })
+}
+
+fn found_decision(found: &v1::FoundDecision) -> Value {
+    json!({
+        "match_levels": found.match_levels,
+        "drift": found.drift,
+        "decision": decision(found.decision()),
+        "deciding": found.deciding.as_ref().map(policy_rule),
     })
 }
 

@@ -20,6 +20,7 @@ fn question() -> Question {
         digest: DIGEST,
         rule: "default".into(),
         protected: false,
+        drift: false,
         offers: Vec::new(),
     }
 }

@@ -17,7 +17,7 @@ use crate::state::Daemon;
 
 /// Messages of a watch that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
-/// Largest list of confirmations that holds their diffs and arguments, in bytes.
+/// Largest list of confirmations that holds their diffs, drift and arguments, in bytes.
 const LIST_BYTES_MAX: usize = 1024 * 1024;
 /// Longest reason of a denial, in bytes.
 const REASON_BYTES_MAX: usize = 4 * 1024;
@@ -125,7 +125,7 @@ impl ConfirmationService for Confirmations {
     }
 }
 
-/// Leaves out what makes a list of confirmations too large: diffs and arguments.
+/// Leaves out what makes a list of confirmations too large: diffs, drift and arguments.
 fn shorten(confirmations: &mut [v1::Confirmation]) {
     if confirmations.iter().map(prost::Message::encoded_len).sum::<usize>() <= LIST_BYTES_MAX {
         return;
@@ -133,7 +133,11 @@ fn shorten(confirmations: &mut [v1::Confirmation]) {
     for confirmation in confirmations {
         confirmation.arguments_json.clear();
         confirmation.offers.clear();
-        confirmation.changes.iter_mut().for_each(|change| change.diff.clear());
+        for change in &mut confirmation.changes {
+            change.diff.clear();
+            change.drift_omitted += change.drift.len() as u64;
+            change.drift.clear();
+        }
     }
 }
 

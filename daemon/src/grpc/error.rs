@@ -127,6 +127,7 @@ fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
             ("digest", &digest),
             ("rule", &confirmation.rule),
             ("protected", yes_or_no(confirmation.protected)),
+            ("drift", yes_or_no(confirmation.drift)),
             ("effect_attached", yes_or_no(fits)),
         ],
     );

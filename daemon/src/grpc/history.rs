@@ -187,5 +187,6 @@ fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
         hash_before: hash(file.before),
         hash_after: hash(file.after),
         unsaved: file.unsaved,
+        ..Default::default()
     }
 }

@@ -11,7 +11,7 @@ use super::{error, from_proto, to_proto};
 use crate::answers::recorded::{self, KeepError};
 use crate::answers::{AnswersError, Listed};
 use crate::call::CallError;
-use crate::policy::explain::Explanation;
+use crate::policy::explain::{Explanation, FoundDecision};
 use crate::policy::{RuleRef, Verdict};
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
@@ -134,6 +134,16 @@ fn step(explanation: &Explanation) -> v1::PolicyStep {
                 deciding: Some(rule(sized.decision.verdict, &sized.decision.rule)),
             })
             .collect(),
+        by_level: explanation.by_level.iter().map(found).collect(),
+    }
+}
+
+fn found(found: &FoundDecision) -> v1::FoundDecision {
+    v1::FoundDecision {
+        match_levels: found.match_levels.iter().map(ToString::to_string).collect(),
+        drift: found.drift,
+        decision: decision(found.decision.verdict).into(),
+        deciding: Some(rule(found.decision.verdict, &found.decision.rule)),
     }
 }
 

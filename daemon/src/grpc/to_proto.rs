@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use moss_proto::v1;
+use moss_sdk::edit::Drift;
 use moss_sdk::spec::Effect;
 use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::Action;
@@ -97,6 +98,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         digest: question.digest.to_string(),
         rule: question.rule.clone(),
         protected: question.protected,
+        drift: question.drift,
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),
@@ -147,7 +149,15 @@ pub(super) fn change(change: &FileChange) -> v1::FileChange {
         hash_before: optional_hash(change.before),
         hash_after: optional_hash(change.after),
         unsaved: change.unsaved,
+        match_level: change.match_level.map(|level| level.to_string()).unwrap_or_default(),
+        drift: change.drift.iter().map(drift).collect(),
+        drift_omitted: change.drift_omitted,
     }
+}
+
+fn drift(drift: &Drift) -> v1::Drift {
+    let Drift { line, expected, found } = drift.clone();
+    v1::Drift { line, expected, found }
 }
 
 pub(super) fn violation(violation: &Violation) -> v1::Violation {

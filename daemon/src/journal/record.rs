@@ -2,6 +2,7 @@
 //!
 //! Free text enters only as [`Text`] and arguments only as [`Arguments`]: masked and bounded.
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{ContentHash, RelPath};
 use serde::Serialize;
 
@@ -51,6 +52,12 @@ pub enum Event {
         /// The file, where one is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<RelPath>,
+        /// How the places of an edit were found, where they were searched for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        match_level: Option<MatchLevel>,
+        /// How many lines an edit changes that are not as it says, where there are any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        drift_lines: Option<u64>,
         /// Verdict and rule.
         #[serde(flatten)]
         decision: Decision,

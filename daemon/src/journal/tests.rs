@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{ContentHash, Effect, RelPath};
 use rusqlite::Connection;
 use serde_json::json;
@@ -306,9 +307,11 @@ fn every_kind_of_record_reads_back() {
         path: Some(&path),
         protection: None,
         size_bytes: Some(1),
+        match_level: None,
+        drift: false,
         answers: &[],
     };
-    let decision = decide(&Policy::load(Sources::default()).unwrap(), &subject);
+    let policy = Policy::load(Sources::default()).unwrap();
     let hash = ContentHash::from_bytes([1; 32]);
     let events = [
         Event::CallStarted {
@@ -320,7 +323,20 @@ fn every_kind_of_record_reads_back() {
             plugin: Some(PluginDigest { name: "p".to_owned(), digest: "d".to_owned() }),
             catalog: Some("c".to_owned()),
         },
-        Event::Decision { action: Action::Modify, path: Some(path.clone()), decision },
+        Event::Decision {
+            action: Action::Modify,
+            path: Some(path.clone()),
+            match_level: None,
+            drift_lines: None,
+            decision: decide(&policy, &subject),
+        },
+        Event::Decision {
+            action: Action::Modify,
+            path: Some(path.clone()),
+            match_level: Some(MatchLevel::BlockAnchor),
+            drift_lines: Some(2),
+            decision: decide(&policy, &Subject { drift: true, ..subject }),
+        },
         Event::Confirmation {
             digest: "e".to_owned(),
             answer: Answer::Denied,
@@ -373,6 +389,18 @@ fn every_kind_of_record_reads_back() {
             json!({
                 "action": "modify", "path": "src/a.rs", "verdict": "ask", "protected": false,
                 "rule": { "layer": "default", "reason": "no rule allows it" },
+            }),
+        ),
+        with(
+            "decision",
+            json!({
+                "action": "modify", "path": "src/a.rs", "match_level": "block_anchor",
+                "drift_lines": 2, "verdict": "ask", "protected": false,
+                "rule": {
+                    "layer": "drift",
+                    "reason": "the edit changes lines that are not what it says they are; \
+                               no rule and no lasting answer allows that unseen",
+                },
             }),
         ),
         with(

@@ -1,5 +1,6 @@
 //! The examples of a rule: what it must match and what it must not, checked when it is read.
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{Effect, RelPath};
 use serde::Deserialize;
 use toml::Spanned;
@@ -22,6 +23,7 @@ pub(super) struct ExampleForm {
     #[serde(default)]
     caller: String,
     size_bytes: Option<u64>,
+    match_level: Option<MatchLevel>,
 }
 
 /// Refuses a rule that does not treat its examples as they say.
@@ -85,6 +87,8 @@ impl ExampleForm {
                     path: path.as_ref(),
                     protection: None,
                     size_bytes: self.size_bytes,
+                    match_level: self.match_level,
+                    drift: false,
                     answers: &[],
                 };
                 match conditions.mismatch(verdict, &subject) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use moss_sdk::edit::MatchLevel;
 use serde::Serialize;
 
 use super::{Action, Decision, Policy, Protection, RuleRef, Subject, Verdict, decide};
@@ -29,6 +30,9 @@ pub struct Explanation {
     /// What they come to by the size of the new content, where it is not known and matters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizedDecision>,
+    /// What they come to by how the place of an edit is found, where that is not known and matters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_level: Vec<FoundDecision>,
 }
 
 /// What is decided for new content from a size on, up to that of the next.
@@ -36,6 +40,17 @@ pub struct Explanation {
 pub struct SizedDecision {
     /// The smallest size, in bytes.
     pub from_bytes: u64,
+    /// What is decided.
+    pub decision: Decision,
+}
+
+/// What is decided of an edit whose place is found in some way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoundDecision {
+    /// How it is found; empty where that makes no difference.
+    pub match_levels: Vec<MatchLevel>,
+    /// Whether lines are not as the edit says.
+    pub drift: bool,
     /// What is decided.
     pub decision: Decision,
 }
@@ -71,7 +86,32 @@ pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
         matched,
         decision,
         by_size: by_size(policy, subject),
+        by_level: Vec::new(),
     }
+}
+
+/// As [`explain`], of an edit whose place will be searched for.
+pub fn explain_search(policy: &Policy, subject: &Subject<'_>) -> Explanation {
+    let plain = explain(policy, subject);
+    let mut by_level: Vec<FoundDecision> = Vec::new();
+    for match_level in MatchLevel::ALL {
+        let found = Subject { match_level: Some(match_level), ..*subject };
+        let decision = decide(policy, &found);
+        match by_level.iter_mut().find(|known| known.decision == decision) {
+            _ if decision == plain.decision => {}
+            Some(known) => known.match_levels.push(match_level),
+            None => by_level.push(FoundDecision {
+                match_levels: vec![match_level],
+                drift: false,
+                decision,
+            }),
+        }
+    }
+    let decision = decide(policy, &Subject { drift: true, ..*subject });
+    if decision != plain.decision {
+        by_level.push(FoundDecision { match_levels: Vec::new(), drift: true, decision });
+    }
+    Explanation { by_level, ..plain }
 }
 
 /// Decides about every size of new content that makes a difference.

@@ -15,6 +15,8 @@
 //! not_paths = ["migrations/drafts/**"]          # all paths but these
 //! size_bytes_min = 1                            # of the new content, both inclusive
 //! size_bytes_max = 100000
+//! match_levels = ["exact", "line_trimmed"]      # how the places of an edit were found: the levels of
+//!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
 //! protected = true                              # allow and ask only: also for protected names
 //! reason = "migrations are written by hand"     # optional, told to people and models
@@ -30,10 +32,13 @@
 //! `**/*.pem` anywhere, `docs/**` all beneath `docs`. `ask` and `deny` ignore the case of paths so
 //! that they hold on every file system; `allow` and `protected = true` do not.
 //!
-//! **Calls.** A rule without `paths`, `not_paths` and sizes is also looked at before a tool runs: a deny that
-//! covers all that the tool may do refuses the call, an ask about reading asks at the call of a
-//! tool that reads. An ask about anything else waits for the effect, to show it. A tool that writes
-//! is asked about reading only if `effects` or `paths` say so.
+//! **Calls.** A rule without `paths`, `not_paths`, sizes and match levels is also looked at before a
+//! tool runs: a deny that covers all that the tool may do refuses the call, an ask about reading asks
+//! at the call of a tool that reads. An ask about anything else waits for the effect, to show it. A
+//! tool that writes is asked about reading only if `effects` or `paths` say so.
+//!
+//! **Match levels** are those of edits whose places were searched for: no other effect has one. An edit
+//! of lines that are not as it says asks, whatever rules allow.
 //!
 //! **Protected names** (git's and moss's own files, key files) are denied by default. Only a rule
 //! with `protected = true` and `paths` opens them: `src/**` must not open `src/vendor/.git/hooks`.
@@ -41,13 +46,14 @@
 //! **Workspaces.** A workspace's file has neither `decision = "allow"` nor `protected`.
 //!
 //! **Examples.** `match` and `not_match` are checked when the file is read. An example has `tool`
-//! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`; without `effect` it
-//! stands for all effects.
+//! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`, `match_level`; without `effect`
+//! it stands for all effects.
 //!
 //! Unknown keys are refused: a condition that nothing enforces must not look as if it held.
 
 use std::sync::Arc;
 
+use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -103,6 +109,7 @@ struct RuleForm {
     not_paths: GlobTexts,
     size_bytes_min: Option<Spanned<u64>>,
     size_bytes_max: Option<Spanned<u64>>,
+    match_levels: Option<Spanned<Vec<MatchLevel>>>,
     decision: Spanned<Verdict>,
     protected: Option<Spanned<bool>>,
     reason: Option<Spanned<String>>,
@@ -179,11 +186,13 @@ fn rule<V: LayerVerdict>(
         effects: effects(
             form.effects,
             form.size_bytes_min.as_ref().or(form.size_bytes_max.as_ref()),
+            form.match_levels.as_ref(),
         )?,
         paths: path_globs(form.paths, ignore_case)?,
         not_paths: path_globs(form.not_paths, !ignore_case)?,
         size_bytes_min: form.size_bytes_min.map(Spanned::into_inner),
         size_bytes_max: form.size_bytes_max.map(Spanned::into_inner),
+        match_levels: form.match_levels.map(Spanned::into_inner),
     };
     examples::check(&conditions, decision, &form.matching, true)?;
     examples::check(&conditions, decision, &form.not_match, false)?;
@@ -257,13 +266,20 @@ fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Faul
     globs(texts, Over::Paths { ignore_case })
 }
 
-/// Sizes are those of new content, so a rule with a size is about creating and modifying.
+/// Sizes are those of new content, so a rule with a size is about creating and modifying; one with
+/// match levels is about modifying.
 fn effects(
     words: Option<Spanned<Vec<Spanned<EffectWord>>>>,
     size: Option<&Spanned<u64>>,
+    levels: Option<&Spanned<Vec<MatchLevel>>>,
 ) -> Result<Option<Vec<Action>>, Fault> {
+    if let Some(levels) = levels.filter(|levels| levels.as_ref().is_empty()) {
+        return Err(Fault::new(levels.span(), "an empty list matches nothing")
+            .help("leave `match_levels` out to match every edit"));
+    }
     let Some(words) = words else {
-        return Ok(size.map(|_| vec![Action::Create, Action::Modify]));
+        let with_size = size.map(|_| vec![Action::Create, Action::Modify]);
+        return Ok(levels.map(|_| vec![Action::Modify]).or(with_size));
     };
     let actions: Vec<_> =
         words.as_ref().iter().flat_map(|word| word.as_ref().actions()).copied().collect();
@@ -277,6 +293,12 @@ fn effects(
     {
         return Err(Fault::new(size.span(), "sizes are those of new content")
             .help("write `effects = [\"write\"]` in a rule with a size"));
+    }
+    if let Some(levels) = levels
+        && !(actions.contains(&Action::Modify) && actions.iter().all(sized))
+    {
+        return Err(Fault::new(levels.span(), "match levels are those of edits")
+            .help("write `effects = [\"modify\"]` in a rule with match levels"));
     }
     Ok(Some(actions))
 }

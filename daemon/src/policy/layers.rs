@@ -11,7 +11,9 @@ use std::sync::Arc;
 use super::error::PolicyError;
 use super::format;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
-use super::{Action, Layer, RuleRef, Subject, Verdict, default_verdict, protection_rule};
+use super::{
+    Action, Layer, RuleRef, Subject, Verdict, default_verdict, drift_rule, protection_rule,
+};
 
 /// Most admin files.
 pub const ADMIN_FILES_MAX: usize = 16;
@@ -159,6 +161,9 @@ impl Policy {
             ruled.push(Match::built_in((Verdict::Deny, protection_rule(protection))));
         } else if !decided {
             ruled.push(Match::built_in(default_verdict(subject.action)));
+        }
+        if subject.drift {
+            ruled.push(Match::built_in((Verdict::Ask, drift_rule())));
         }
         ruled.into_iter()
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use moss_sdk::Effect;
+use moss_sdk::edit::MatchLevel;
 
 use super::globs::Globs;
 use super::{Action, RuleRef, Subject, Verdict};
@@ -57,6 +58,7 @@ pub(super) struct Conditions {
     pub(super) not_paths: Option<Globs>,
     pub(super) size_bytes_min: Option<u64>,
     pub(super) size_bytes_max: Option<u64>,
+    pub(super) match_levels: Option<Vec<MatchLevel>>,
 }
 
 // === impl Rule ===
@@ -128,6 +130,8 @@ impl Conditions {
             Some("not_paths")
         } else if !self.covers_size(verdict, subject) {
             Some("size_bytes_min, size_bytes_max")
+        } else if !self.covers_level(subject) {
+            Some("match_levels")
         } else {
             None
         }
@@ -135,7 +139,10 @@ impl Conditions {
 
     /// Whether the rule looks at more than who calls which tool.
     fn is_targeted(&self) -> bool {
-        self.paths.is_some() || self.not_paths.is_some() || self.has_size()
+        self.paths.is_some()
+            || self.not_paths.is_some()
+            || self.has_size()
+            || self.match_levels.is_some()
     }
 
     fn has_size(&self) -> bool {
@@ -175,5 +182,12 @@ impl Conditions {
             // An unknown size can neither satisfy an allow nor escape a restriction.
             None => verdict != Verdict::Allow,
         }
+    }
+
+    /// Rules with match levels are about edits whose places were searched for.
+    fn covers_level(&self, subject: &Subject<'_>) -> bool {
+        self.match_levels
+            .as_ref()
+            .is_none_or(|levels| subject.match_level.is_some_and(|level| levels.contains(&level)))
     }
 }

@@ -3,7 +3,8 @@
 //! A permission names one tool of one plugin or of moss, one caller, one kind of effect and exact
 //! paths. Its text is a rule of a policy file, so that people read what they know; nothing in it is
 //! a glob, and it is looked at without globs. It beats what the user's own rules and the defaults
-//! ask, nothing else: see [`super::layers`]. Protected names are never covered.
+//! ask, nothing else: see [`super::layers`]. Protected names are never covered, nor are edits of lines
+//! that are not as the edit says.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -194,6 +195,7 @@ impl Permission {
             (Some(_), None) => false,
         };
         fits && !subject.is_guarded()
+            && !subject.drift
             && subject.action == self.action
             && subject.tool == self.tool
             && subject.plugin == self.plugin.as_deref()

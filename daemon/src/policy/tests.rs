@@ -1,5 +1,6 @@
 //! Tests of the module `policy`.
 
+use super::explain::explain_search;
 use super::*;
 
 /// Loads a policy from the rules of the three layers.
@@ -33,6 +34,8 @@ const CALL_READ: Subject<'static> = Subject {
     path: None,
     protection: None,
     size_bytes: None,
+    match_level: None,
+    drift: false,
     answers: &[],
 };
 const CALL_WRITE: Subject<'static> =
@@ -217,6 +220,122 @@ fn an_unknown_size_satisfies_no_allow_and_escapes_no_restriction() {
     assert_eq!([Some(10), Some(11), None].map(|size| at(&large, size)), {
         [Verdict::Ask, Verdict::Deny, Verdict::Deny]
     });
+}
+
+/// Decides about an edit whose places were searched for.
+fn edited(policy: &Policy, match_level: Option<MatchLevel>, drift: bool) -> Decision {
+    let path = RelPath::parse("src/a").unwrap();
+    let edit = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
+    decide(policy, &Subject { match_level, drift, ..edit })
+}
+
+#[test]
+fn rules_can_be_about_how_an_edit_was_found() {
+    use MatchLevel::{BlockAnchor, ContextAware, Exact};
+    let levels = [Some(Exact), Some(BlockAnchor), Some(ContextAware), None];
+    let verdicts = |policy: &Policy| levels.map(|level| edited(policy, level, false).verdict);
+    let alike = rule("match_levels = [\"block_anchor\", \"context_aware\"]", "deny");
+    let all = rule("", "allow");
+    assert_eq!(
+        verdicts(&policy(&alike, &all, "")),
+        [Verdict::Allow, Verdict::Deny, Verdict::Deny, Verdict::Allow]
+    );
+    assert_eq!(verdicts(&policy("", &all, &alike)), verdicts(&policy(&alike, &all, "")));
+    let exact = policy("", &rule("match_levels = [\"exact\"]\nsize_bytes_max = 9", "allow"), "");
+    assert_eq!(verdicts(&exact), [Verdict::Ask; 4], "the size is not known");
+    let exact = policy("", &rule("match_levels = [\"exact\"]", "allow"), "");
+    assert_eq!(verdicts(&exact), [Verdict::Allow, Verdict::Ask, Verdict::Ask, Verdict::Ask]);
+    // Nothing else has a level, and a call that may edit is no edit.
+    for &action in Action::ALL {
+        let expected = match action {
+            Action::Call | Action::Read => Verdict::Allow,
+            _ => Verdict::Ask,
+        };
+        assert_eq!(verdict(&policy(&alike, "", ""), CALL_WRITE, action, "a"), expected);
+    }
+}
+
+#[test]
+fn drift_asks_whatever_is_allowed() {
+    let level = Some(MatchLevel::BlockAnchor);
+    let (allow, ask, deny) = (rule("", "allow"), rule("", "ask"), rule("", "deny"));
+    for (admin, user, workspace) in [
+        ("", "", ""),
+        ("", allow.as_str(), ""),
+        (&allow, &allow, ""),
+        ("", &ask, ""),
+        (&ask, &allow, ""),
+        ("", &allow, &ask),
+        (&rule("match_levels = [\"block_anchor\"]", "allow"), "", ""),
+    ] {
+        let decision = edited(&policy(admin, user, workspace), level, true);
+        assert_eq!((decision.verdict, decision.rule.layer), (Verdict::Ask, Layer::Drift));
+        assert!(!decision.protected);
+    }
+    for policy in [policy(&deny, &allow, ""), policy("", &deny, ""), policy("", &allow, &deny)] {
+        let decision = edited(&policy, level, true);
+        assert_eq!(decision.verdict, Verdict::Deny);
+        assert_ne!(decision.rule.layer, Layer::Drift);
+    }
+    assert_eq!(
+        edited(&policy("", &allow, ""), level, true).to_string(),
+        "needs a confirmation because the file differs: the edit changes lines that are not what \
+         it says they are; no rule and no lasting answer allows that unseen"
+    );
+}
+
+#[test]
+fn a_change_set_is_asked_about_because_of_its_drift() {
+    let ask = policy("", "", "");
+    let drift = edited(&ask, Some(MatchLevel::ContextAware), true);
+    let plain = edited(&ask, Some(MatchLevel::Exact), false);
+    let guarded = Decision { protected: true, ..plain.clone() };
+    let layer = |decisions: &[&Decision]| {
+        let decisions: Vec<_> = decisions.iter().map(|&decision| decision.clone()).collect();
+        strictest(&decisions).unwrap().rule.layer
+    };
+    assert_eq!(layer(&[&plain, &drift, &plain]), Layer::Drift);
+    assert_eq!(layer(&[&drift, &plain]), Layer::Drift);
+    assert_eq!(layer(&[&drift, &guarded]), Layer::Default, "a protected name is the stricter ask");
+}
+
+#[test]
+fn an_explanation_names_drift() {
+    let policy = policy("", &rule("", "allow"), "");
+    let path = RelPath::parse("src/a").unwrap();
+    let edit = Subject { action: Action::Modify, path: Some(&path), drift: true, ..CALL_WRITE };
+    let shown = explain(&policy, &edit).to_string();
+    assert!(
+        shown.contains("  allow by user policy user.toml:2\n> ask   because the file"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_explanation_tells_what_an_unknown_level_would_decide() {
+    use MatchLevel::{BlockAnchor, ContextAware, Exact};
+    let exact = "name = \"exact\"\nmatch_levels = [\"exact\"]";
+    let alike = "name = \"alike\"\nmatch_levels = [\"context_aware\", \"block_anchor\"]";
+    let path = RelPath::parse("src/a").unwrap();
+    let edit = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
+    let by_level = |policy: &Policy| -> Vec<_> {
+        explain_search(policy, &edit)
+            .by_level
+            .into_iter()
+            .map(|found| (found.match_levels, found.drift, found.decision.verdict))
+            .collect()
+    };
+    let drift = (Vec::new(), true, Verdict::Ask);
+    assert_eq!(by_level(&policy("", "", "")), std::slice::from_ref(&drift));
+    assert_eq!(
+        by_level(&policy(&rule(alike, "deny"), &rule(exact, "allow"), "")),
+        [
+            (vec![Exact], false, Verdict::Allow),
+            (vec![BlockAnchor, ContextAware], false, Verdict::Deny),
+            drift
+        ]
+    );
+    assert_eq!(by_level(&policy(&rule("", "deny"), &rule(exact, "allow"), "")), []);
 }
 
 /// Decides about a protected name.

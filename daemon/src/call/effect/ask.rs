@@ -23,6 +23,24 @@ pub(super) struct Ask<'a> {
     pub(super) offers: Vec<Offer>,
 }
 
+/// Says that lines are not as the edit says, where they are not: with a look at the file the caller
+/// may find that another edit is meant.
+fn because_of_drift(changes: &[FileChange]) -> String {
+    let lines: u64 = changes.iter().map(FileChange::drift_lines).sum();
+    let first = changes.iter().find_map(|change| change.drift.first());
+    match (lines, first) {
+        (1, Some(first)) => {
+            format!(": line {} is not what the edit says it is, read it again", first.line)
+        }
+        (_, Some(first)) => format!(
+            ": {lines} lines, the first of them line {}, are not what the edit says they are, \
+             read them again",
+            first.line
+        ),
+        (_, None) => String::new(),
+    }
+}
+
 // === impl Effects ===
 
 impl Effects {
@@ -50,10 +68,10 @@ impl Effects {
         };
         if !waits {
             let message = format!(
-                "{} {}; nothing was changed: call again and wait for a confirmation, or have an \
-                 approver send the same call with the digest {digest}",
+                "{} needs a confirmation{}; nothing was changed: call again and wait for a \
+                 confirmation, or have an approver send the same call with the digest {digest}",
                 call.tool(),
-                "needs a confirmation",
+                because_of_drift(&question.changes),
             );
             return Err(self.unconfirmed(question, message).await);
         }
@@ -98,6 +116,7 @@ impl Effects {
             tool: call.tool().to_owned(),
             plugin: self.lock().tool.plugin.clone(),
             caller: call.role.as_str().to_owned(),
+            drift: ask.changes.iter().any(|change| change.drift_lines() > 0),
             changes: ask.changes,
             arguments: ask.arguments,
             digest: ask.digest,

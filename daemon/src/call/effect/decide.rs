@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
-use moss_sdk::edit::Retention;
+use moss_sdk::edit::{MatchLevel, Retention};
 use moss_workspace::{HistoryFile, Plan, PlannedFile};
 
 use super::{Effects, ToolFacts};
@@ -19,6 +19,14 @@ pub(in crate::call) struct Names<'a> {
     pub(in crate::call) real: &'a RelPath,
     /// The path that it was asked for under.
     pub(in crate::call) asked: &'a RelPath,
+}
+
+/// What is known of a change of a file beside its name; nothing of a read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ChangeFacts {
+    size_bytes: Option<u64>,
+    match_level: Option<MatchLevel>,
+    drift: bool,
 }
 
 /// The policy's word for the workspace's.
@@ -56,10 +64,25 @@ pub(crate) fn may_show(
             path: Some(name),
             protection: workspace.files.protection(name).map(protection),
             size_bytes: None,
+            match_level: None,
+            drift: false,
             answers: &[],
         };
         policy::decide(&policy, &subject).verdict == Verdict::Allow
     })
+}
+
+// === impl ChangeFacts ===
+
+impl ChangeFacts {
+    fn of(file: &PlannedFile) -> Self {
+        let matched = file.matched.as_ref();
+        Self {
+            size_bytes: Some(file.after_bytes),
+            match_level: matched.map(|matched| matched.level),
+            drift: matched.is_some_and(|matched| !matched.drift.is_empty()),
+        }
+    }
 }
 
 // === impl Effects ===
@@ -71,7 +94,8 @@ impl Effects {
         policy: &policy::Policy,
         file: Names<'_>,
     ) -> Decision {
-        let mut decision = self.decide_file(policy, &self.tool(), Action::Read, file, None);
+        let mut decision =
+            self.decide_file(policy, &self.tool(), Action::Read, file, ChangeFacts::default());
         let mut inner = self.lock();
         if decision.verdict == Verdict::Ask && inner.approved_reads.contains(file.real) {
             decision.verdict = Verdict::Allow;
@@ -82,7 +106,8 @@ impl Effects {
 
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
     pub(in crate::call) fn may_list(&self, policy: &policy::Policy, path: &RelPath) -> bool {
-        self.decide(policy, Action::Read, Some((path, None, None))).verdict != Verdict::Deny
+        self.decide(policy, Action::Read, Some((path, None, ChangeFacts::default()))).verdict
+            != Verdict::Deny
     }
 
     /// Decides about one file by its real name, and by the name it was asked for under: a rule or a
@@ -93,12 +118,12 @@ impl Effects {
         tool: &ToolFacts,
         action: Action,
         file: Names<'_>,
-        size_bytes: Option<u64>,
+        change: ChangeFacts,
     ) -> Decision {
         let files = &self.scope.call.workspace.files;
         let decide = |name| {
             let protection = files.protection(name).map(protection);
-            self.decide_for(policy, tool, action, Some((name, protection, size_bytes)))
+            self.decide_for(policy, tool, action, Some((name, protection, change)))
         };
         let decision = decide(file.real);
         if file.asked == file.real {
@@ -119,7 +144,8 @@ impl Effects {
         for file in plan.files() {
             let decision = self.decide_planned(policy, &tool, file);
             let action = action_of(file);
-            record::decided(&self.scope, action, Some(&file.real), &decision).await?;
+            let matched = file.matched.as_ref();
+            record::decided(&self.scope, action, Some(&file.real), matched, &decision).await?;
             decisions.push(decision);
         }
         Ok(decisions)
@@ -135,14 +161,14 @@ impl Effects {
         // What cannot be undone is asked about each time.
         let for_good = ToolFacts { answers: Arc::default(), ..tool.clone() };
         let tool = if file.retention == Retention::Permanent { &for_good } else { tool };
-        self.decide_file(policy, tool, action_of(file), names, Some(file.after_bytes))
+        self.decide_file(policy, tool, action_of(file), names, ChangeFacts::of(file))
     }
 
     pub(super) fn decide(
         &self,
         policy: &policy::Policy,
         action: Action,
-        file: Option<(&RelPath, Option<policy::Protection>, Option<u64>)>,
+        file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
     ) -> Decision {
         self.decide_for(policy, &self.tool(), action, file)
     }
@@ -152,8 +178,9 @@ impl Effects {
         policy: &policy::Policy,
         tool: &ToolFacts,
         action: Action,
-        file: Option<(&RelPath, Option<policy::Protection>, Option<u64>)>,
+        file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
     ) -> Decision {
+        let change = file.map(|(.., change)| change).unwrap_or_default();
         policy::decide(
             policy,
             &Subject {
@@ -164,7 +191,9 @@ impl Effects {
                 caller: self.scope.call.role.as_str(),
                 path: file.map(|(path, ..)| path),
                 protection: file.and_then(|(_, protection, _)| protection),
-                size_bytes: file.and_then(|(.., size)| size),
+                size_bytes: change.size_bytes,
+                match_level: change.match_level,
+                drift: change.drift,
                 answers: &tool.answers,
             },
         )

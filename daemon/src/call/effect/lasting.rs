@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 use moss_workspace::Plan;
 
-use super::decide::action_of;
+use super::decide::{ChangeFacts, action_of};
 use super::{Effects, Names, ToolFacts};
 use crate::answers::{Offer, Situation};
 use crate::call::{CallError, Work, record};
@@ -83,7 +83,8 @@ impl Effects {
         let policy = self.scope.call.workspace.policy.load_full();
         let read = |path| Asked { action: Action::Read, path, size_bytes: None };
         self.offers(&[read(file.real), read(file.asked)], question, |tool| {
-            self.decide_file(&policy, tool, Action::Read, file, None).verdict == Verdict::Allow
+            self.decide_file(&policy, tool, Action::Read, file, ChangeFacts::default()).verdict
+                == Verdict::Allow
         })
     }
 

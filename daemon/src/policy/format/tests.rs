@@ -39,8 +39,8 @@ fn errors_of_a_file_name_place_and_remedy() {
 #[test]
 fn errors_of_a_rule_name_place_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
-                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `decision`, `protected`, \
-                    `reason`, `match`, `not_match`";
+                    `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `decision`, \
+                    `protected`, `reason`, `match`, `not_match`";
     check(
         "tool = [\"x\"]\ndecision = \"allow\"",
         &format!("3:1: unknown field `tool`, expected one of {KEYS}; did you mean `tools`?"),
@@ -138,7 +138,7 @@ fn failing_examples_are_named() {
     check(
         &format!("{rule}match = [{{ tol = \"t\" }}]"),
         "5:12: unknown field `tol`, expected one of `tool`, `effect`, `path`, `plugin`, `caller`, \
-         `size_bytes`; did you mean `tool`?",
+         `size_bytes`, `match_level`; did you mean `tool`?",
     );
 }
 
@@ -168,6 +168,58 @@ fn examples_see_every_condition() {
             { tool = "replace_x", plugin = "p", caller = "cc", path = "a.rs", size_bytes = 9 },
             { tool = "replace_x", plugin = "p", caller = "cc", path = "a.rs" },
             { tool = "replace_x", plugin = "p", caller = "cc", path = "a.rs", effect = "delete" },
+        ]"#,
+    );
+    assert_eq!(rules.map_err(|error| error.one_line()).unwrap().len(), 1);
+}
+
+#[test]
+fn rules_about_match_levels_are_about_edits() {
+    const LEVELS: &str = "`exact`, `line_trimmed`, `whitespace_normalized`, `indent_flexible`, \
+                          `escape_normalized`, `trimmed_boundary`, `unicode_normalized`, \
+                          `block_anchor`, `context_aware`";
+    check(
+        "match_levels = [\"block_anchors\"]\ndecision = \"ask\"",
+        &format!(
+            "3:17: unknown variant `block_anchors`, expected one of {LEVELS}; \
+             did you mean `block_anchor`?"
+        ),
+    );
+    check(
+        "match_levels = []\ndecision = \"ask\"",
+        "3:16: an empty list matches nothing; leave `match_levels` out to match every edit",
+    );
+    for effects in ["\"read\"", "\"write\", \"delete\"", "\"create\""] {
+        check(
+            &format!("match_levels = [\"exact\"]\neffects = [{effects}]\ndecision = \"ask\""),
+            "3:16: match levels are those of edits; \
+             write `effects = [\"modify\"]` in a rule with match levels",
+        );
+    }
+    check(
+        "match_levels = [\"exact\"]\ndecision = \"ask\"\n\
+         match = [{ tool = \"patch\", match_level = \"exakt\" }]",
+        &format!("5:42: unknown variant `exakt`, expected one of {LEVELS}; did you mean `exact`?"),
+    );
+    check(
+        "match_levels = [\"exact\"]\ndecision = \"ask\"\n\
+         match = [{ tool = \"patch\", match_level = \"block_anchor\" }]",
+        "5:10: `match` example 1 (`patch`) does not match the rule; \
+         `match_levels` does not hold for it",
+    );
+    let rules = read(
+        r#"version = 1
+        [[rule]]
+        match_levels = ["block_anchor", "context_aware"]
+        decision = "ask"
+        match = [
+            { tool = "patch", path = "a.rs", match_level = "block_anchor" },
+            { tool = "patch", path = "a.rs", effect = "modify", match_level = "context_aware" },
+        ]
+        not_match = [
+            { tool = "patch", path = "a.rs", match_level = "exact" },
+            { tool = "replace_lines", path = "a.rs" },
+            { tool = "create_file", effect = "create", match_level = "block_anchor" },
         ]"#,
     );
     assert_eq!(rules.map_err(|error| error.one_line()).unwrap().len(), 1);

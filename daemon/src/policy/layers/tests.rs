@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use moss_sdk::edit::MatchLevel;
 use moss_sdk::{Effect, RelPath};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -18,6 +19,14 @@ static PATHS: LazyLock<Vec<RelPath>> = LazyLock::new(|| {
         .map(|path| RelPath::parse(path).unwrap())
         .to_vec()
 });
+
+/// How an edit was found, and whether it has drift.
+const EDITS: &[(Option<MatchLevel>, bool)] = &[
+    (None, false),
+    (Some(MatchLevel::Exact), false),
+    (Some(MatchLevel::BlockAnchor), false),
+    (Some(MatchLevel::BlockAnchor), true),
+];
 
 /// A rule as it is written, and its verdict apart.
 #[derive(Debug, Clone)]
@@ -40,23 +49,26 @@ fn drawn_rule() -> impl Strategy<Value = Drawn> {
         subsequence(GLOBS, 0..=2),
         prop::bool::weighted(0.2),
         sized,
-        (any::<bool>(), prop::bool::weighted(0.2)),
+        (any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
         verdict,
     )
-        .prop_map(|(tools, effects, paths, by_plugin, size, (opens, all_but), verdict)| {
-            let not = if all_but { "not_" } else { "" };
-            let mut conditions = list(&format!("{not}tools"), &tools);
-            conditions += &list(&format!("{not}paths"), &paths);
-            match size {
-                Some(size) => conditions += &format!("size_bytes_min = {size}\n"),
-                None => conditions += &list("effects", &effects),
-            }
-            if by_plugin {
-                conditions += "plugins = [\"p*\"]\n";
-            }
-            let opens = opens && !all_but && !paths.is_empty();
-            Drawn { conditions, opens, verdict }
-        })
+        .prop_map(
+            |(tools, effects, paths, by_plugin, size, (opens, all_but, by_level), verdict)| {
+                let not = if all_but { "not_" } else { "" };
+                let mut conditions = list(&format!("{not}tools"), &tools);
+                conditions += &list(&format!("{not}paths"), &paths);
+                match size {
+                    Some(size) => conditions += &format!("size_bytes_min = {size}\n"),
+                    None if by_level => conditions += "match_levels = [\"block_anchor\"]\n",
+                    None => conditions += &list("effects", &effects),
+                }
+                if by_plugin {
+                    conditions += "plugins = [\"p*\"]\n";
+                }
+                let opens = opens && !all_but && !paths.is_empty();
+                Drawn { conditions, opens, verdict }
+            },
+        )
 }
 
 fn drawn_layer() -> impl Strategy<Value = Vec<Drawn>> {
@@ -102,7 +114,9 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
     let effects = [Effect::Read, Effect::Write, Effect::Exec];
     Action::ALL.iter().flat_map(move |&action| {
         TOOLS.iter().zip(effects.into_iter().cycle()).flat_map(move |(tool, tool_effect)| {
-            paths().map(move |path| Subject {
+            let edits = if action == Action::Modify { EDITS } else { &EDITS[..1] };
+            let of = move |path| edits.iter().map(move |edit| (path, *edit));
+            paths().flat_map(of).map(move |(path, (match_level, drift))| Subject {
                 action,
                 tool,
                 tool_effect,
@@ -115,6 +129,8 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
                     _ => None,
                 }),
                 size_bytes: matches!(action, Action::Create | Action::Modify).then_some(1),
+                match_level,
+                drift,
                 answers: &[],
             })
         })
@@ -183,6 +199,20 @@ proptest! {
             let decision = decide(&policy, &subject);
             prop_assert!(decision.protected);
             prop_assert!(opened || decision.verdict == Verdict::Deny, "{subject:?}: {decision}");
+        }
+    }
+
+    #[test]
+    fn drift_asks_where_it_is_not_denied(
+        admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer()
+    ) {
+        let policy = load(&admin, &user, &restricting(&workspace));
+        for subject in subjects().filter(|subject| subject.drift) {
+            let decision = decide(&policy, &subject);
+            let without = decide(&policy, &Subject { drift: false, ..subject });
+            prop_assert_eq!(decision.verdict, without.verdict.max(Verdict::Ask));
+            let is_named = decision.rule.layer == Layer::Drift;
+            prop_assert_eq!(is_named, decision.verdict == Verdict::Ask, "{}", decision);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use moss_sdk::Effect;
+use moss_sdk::edit::MatchLevel;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -74,6 +75,8 @@ fn subjects() -> impl Iterator<Item = Subject<'static>> {
                         path,
                         protection: None,
                         size_bytes,
+                        match_level: None,
+                        drift: false,
                         answers: &[],
                     })
                 })
@@ -145,6 +148,8 @@ proptest! {
                 path: Some(effect.path),
                 protection: None,
                 size_bytes: effect.size_bytes,
+                match_level: None,
+                drift: false,
                 answers: &[],
             };
             prop_assert!(answer.allows(&asked));
@@ -185,6 +190,8 @@ fn protected_names_are_never_covered() {
         path: Some(&path),
         protection: None,
         size_bytes: Some(1),
+        match_level: None,
+        drift: false,
         answers: &answers,
     };
     assert_eq!(decide(&policy, &subject).verdict, Verdict::Allow);
@@ -192,6 +199,19 @@ fn protected_names_are_never_covered() {
         let guarded = Subject { protection: Some(protection), ..subject };
         assert_eq!(decide(&policy, &guarded).verdict, Verdict::Ask);
     }
+}
+
+#[test]
+fn drift_is_never_covered() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    let answers = [Arc::new(answer(narrowest(asker(), &[modify(&path, 1)]).unwrap()))];
+    let covered = subjects().find(|subject| answers[0].allows(subject)).unwrap();
+    let drifted = Subject { drift: true, answers: &answers, ..covered };
+    assert!(!answers[0].allows(&drifted));
+    let policy = Policy::load(Sources::default()).unwrap();
+    let found = Subject { drift: false, match_level: Some(MatchLevel::BlockAnchor), ..drifted };
+    assert_eq!(decide(&policy, &found).verdict, Verdict::Allow);
+    assert_eq!(decide(&policy, &drifted).verdict, Verdict::Ask);
 }
 
 #[test]
