@@ -1,5 +1,6 @@
 //! `reapply` on real history: after an undo, on files that moved on, within the policy.
 
+use moss_proto::v1;
 use serde_json::json;
 
 use crate::harness::{Client, Site, failure, output};
@@ -26,19 +27,26 @@ async fn what_was_undone_is_made_again_on_what_the_file_is_now() {
     let hint = "change 2 is an undo; it took back change 1 with the index 1";
     assert_eq!(failure(&there).hint, hint);
     // Something else comes in between, past moss.
-    let moved = format!("// new\n{}", lines().replace("line 15\n", "line fifteen\n"));
+    let moved =
+        lines().replace("line 15\n", "line fifteen\n").replace("the line 6", "\tthe line 6");
+    let moved = format!("// new\n{moved}");
     site.write("a.txt", &moved);
     let result = client.ran("reapply", json!({"index": 1})).await;
     let told = output(&result);
     assert_eq!((&told["reapplied"], &told["history"]), (&json!(1), &json!(3)));
     assert_eq!(
         (&told["files"][0]["how"], &told["files"][0]["match_level"]),
-        (&json!("matched"), &json!("exact"))
+        (&json!("matched"), &json!("line_trimmed"))
     );
+    assert_eq!(result.changes[0].match_level, "line_trimmed");
     assert_eq!(site.read("a.txt"), moved.replace("line 5\n", "line five\n"));
     let past = client.done("diff_history", json!({"limit": 1})).await;
     assert_eq!(past["changes"][0]["tool"], "reapply");
-    assert_eq!(past["changes"][0]["files"][0]["match_level"], "exact");
+    assert_eq!(past["changes"][0]["files"][0]["match_level"], "line_trimmed");
+    let listed = client.history().list_history(v1::ListHistoryRequest::default()).await.unwrap();
+    assert_eq!(listed.into_inner().entries[0].changes[0].match_level, "line_trimmed");
+    let table = site.run(&["history", "list", "-n", "1"]).stdout;
+    assert!(table.contains("a.txt +1 -1 (line_trimmed)"), "{table}");
     // It is a change like any other.
     client.undo(3).await.unwrap();
     assert_eq!(site.read("a.txt"), moved);
