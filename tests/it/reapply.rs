@@ -3,7 +3,7 @@
 use moss_proto::v1;
 use serde_json::json;
 
-use crate::harness::{Client, Site, failure, output};
+use crate::harness::{Client, Site, failure, output, reason, refusing, waiting};
 
 async fn edit(client: &Client, path: &str, old: &str, new: &str) {
     let edit = json!({"path": path, "oldText": old, "newText": new});
@@ -104,4 +104,34 @@ async fn a_change_of_a_file_that_may_not_be_read_is_not_made_again() {
     assert!(error.message.contains("change 1 is about private/b.txt"), "{error:?}");
     assert!(!format!("{result:?}").contains("dog"), "{result:?}");
     assert_eq!(site.read("private/b.txt"), "canary\n");
+}
+
+#[tokio::test]
+async fn lines_that_are_not_what_they_were_are_asked_about_whatever_allows_the_change() {
+    let site = Site::allowing();
+    let then = "fn two() {\n    let one = first();\n    let result = compute(one, 2);\n    \
+                result + one\n}\n";
+    site.write("a.rs", then);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    edit(&client, "a.rs", "compute(one", "calculate(one").await;
+    client.undo(1).await.unwrap();
+    let today = format!("// new\n{}", then.replace("one, 2", "one, 3"));
+    site.write("a.rs", &today);
+    let status = client.call(refusing("reapply", json!({"index": 1}))).await.unwrap_err();
+    assert_eq!(reason(&status), "CONFIRMATION_REQUIRED");
+    assert_eq!(site.read("a.rs"), today);
+    let mut shown = waiting("reapply", json!({"index": 1}));
+    shown.dry_run = true;
+    let shown = client.call(shown).await.unwrap();
+    let drift = &shown.changes[0].drift;
+    assert_eq!((drift.len(), drift[0].line), (1, 4));
+    assert_eq!(drift[0].found, "    let result = compute(one, 3);");
+    let approver = daemon.approver().await;
+    let approved = v1::Call {
+        approved_digests: vec![shown.digest],
+        ..refusing("reapply", json!({"index": 1}))
+    };
+    output(&approver.call(approved).await.unwrap());
+    assert_eq!(site.read("a.rs"), today.replace("compute", "calculate"));
 }

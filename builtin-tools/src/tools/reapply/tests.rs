@@ -237,6 +237,21 @@ fn an_undo_that_is_in_force_leads_to_what_it_took_back() {
 }
 
 #[test]
+fn lines_that_are_not_what_they_were_are_drift() {
+    let before = TEXT.replace("    2\n", "    let result = compute(first, 2);\n    result\n");
+    let after = before.replace("compute", "calculate");
+    let today = before.replace("first, 2", "first, 3").replace("    3\n", "    iii\n");
+    let host = host(&today, &before, &after);
+    let told = made(&host);
+    assert_eq!(told["how"], "matched", "{told}");
+    assert_eq!(told["drift"][0]["line"], 6, "{told}");
+    assert_eq!(told["drift"][0]["found"], "    let result = compute(first, 3);", "{told}");
+    let matched = host.proposals()[0].changes[0].matched.clone().unwrap();
+    assert_eq!((matched.level.as_str(), matched.drift.len()), ("context_aware", 1));
+    assert_eq!(host.text("a.rs").unwrap(), today.replace("compute", "calculate"));
+}
+
+#[test]
 fn what_is_cancelled_proposes_nothing() {
     let host = host(TEXT, TEXT, &TEXT.replace("    2\n", "    two\n"));
     host.cancel();
