@@ -2,6 +2,7 @@
 
 mod again;
 mod hunks;
+mod places;
 
 use std::time::Duration;
 

@@ -1,21 +1,20 @@
 //! Making a change of one text again on what the text is today: its hunks by the match chain, or
-//! else all of it by a three-way merge of lines. Pure; nothing is left half done.
+//! else all of it by a three-way merge of lines, which has the last word where it has one. Pure;
+//! nothing is left half done.
 
 use moss_sdk::edit::{Matched, Splice, splice};
 use similar::TextMerge;
 
 use super::How;
 use super::hunks::{Hunk, hunks, splices};
+use super::places::{Found, PLACES_SHOWN_MAX, search_all};
 use crate::lines::LineSpan;
-use crate::matching::{Located, Miss, Occurrence, locate};
 use crate::search::with_plain_line_ends;
 
 /// Changes with more hunks in one file are merged at once.
 const HUNKS_MAX: usize = 200;
 /// Most hunks of which an error tells.
 const HUNKS_SHOWN_MAX: usize = 10;
-/// Most places of which an error tells.
-const PLACES_SHOWN_MAX: usize = 8;
 
 /// A change that can be made again.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,69 +44,21 @@ pub(super) fn again(
         return Err("only its line ends or its encoding were changed, not its lines".to_owned());
     }
     let is_searched = hunks.len() <= HUNKS_MAX;
-    let searched = if is_searched { search(&hunks, today, is_cancelled) } else { Vec::new() };
-    if let Some(again) = by_chain(&searched, today) {
-        return Ok(again);
-    }
+    let searched = if is_searched { search_all(&hunks, today, is_cancelled) } else { Vec::new() };
+    let found = by_chain(&searched, today);
     let there = searched.iter().filter(|found| matches!(found, Found::There)).count();
-    merged(&before, &after, today, hunks.len() - there, there)
-        .map_err(|clash| refusal(&hunks, &searched, &clash))
+    match (found, merged(&before, &after, today, hunks.len() - there, there)) {
+        // The history knows more of the file than lines that are searched for.
+        (Some(found), Ok(merged)) if !found.is_as(&merged, today) => Ok(merged),
+        (Some(found), _) => Ok(found),
+        (None, Ok(merged)) => Ok(merged),
+        (None, Err(clash)) => Err(refusal(&hunks, &searched, &clash)),
+    }
 }
 
 /// Into how many hunks the change from one text to another falls.
 pub(super) fn hunk_count(before: &str, after: &str) -> usize {
     hunks(&with_plain_line_ends(before), &with_plain_line_ends(after)).len()
-}
-
-/// What became of the search for a hunk.
-enum Found {
-    At(Located),
-    /// The hunk is there already.
-    There,
-    Not(String),
-}
-
-fn search(hunks: &[Hunk], today: &str, is_cancelled: impl Fn() -> bool) -> Vec<Found> {
-    hunks
-        .iter()
-        .map(|hunk| {
-            if hunk.search.trim().is_empty() || is_cancelled() {
-                return Found::Not("there are no lines around it to find it by".to_owned());
-            }
-            match locate(today, &hunk.search, &hunk.replace, Occurrence::Only) {
-                Ok(located) => Found::At(located),
-                Err(Miss::Applied(_)) => Found::There,
-                Err(miss) => Found::Not(why(&miss)),
-            }
-        })
-        .collect()
-}
-
-/// Says why a hunk was not found.
-fn why(miss: &Miss) -> String {
-    match miss {
-        Miss::Several { lines, more, .. } => {
-            let shown: Vec<String> =
-                lines.iter().take(PLACES_SHOWN_MAX).map(usize::to_string).collect();
-            let more = if *more || lines.len() > shown.len() { " and more" } else { "" };
-            format!("they occur several times today, at lines {}{more}", shown.join(", "))
-        }
-        Miss::Drift { lines, .. } => {
-            let first = lines.first().map_or(0, |drift| drift.line);
-            format!("they are only alike today, and what would be replaced at line {first} is not")
-        }
-        Miss::TooLarge => {
-            "they do not occur today, and the file is too large to look for something \
-                           similar"
-                .to_owned()
-        }
-        Miss::Placeholder(_) | Miss::Elision => {
-            "they look as if lines were left out, and are not searched for".to_owned()
-        }
-        Miss::Empty | Miss::Blank | Miss::Nul | Miss::Same | Miss::None | Miss::Applied(_) => {
-            "they do not occur today, nor anything like them".to_owned()
-        }
-    }
 }
 
 /// Puts what was found together; none where something was not, or two hunks are at one place.
@@ -118,11 +69,11 @@ fn by_chain(searched: &[Found], today: &str) -> Option<Again> {
     let (mut made, mut there) = (0, 0);
     for found in searched {
         match found {
-            Found::At(located) => {
+            Found::At { level: found, splices: its, drift: its_drift } => {
                 made += 1;
-                level = level.max(Some(located.level));
-                splices.extend(located.splices.iter().cloned());
-                drift.extend(located.drift.iter().cloned());
+                level = level.max(Some(*found));
+                splices.extend(its.iter().cloned());
+                drift.extend(its_drift.iter().cloned());
             }
             Found::There => there += 1,
             Found::Not(_) => return None,
@@ -180,7 +131,7 @@ fn refusal(hunks: &[Hunk], searched: &[Found], clash: &str) -> String {
             Found::Not(why) => {
                 Some(format!("hunk {} of {count} ({}): {why}", index + 1, hunk.place()))
             }
-            Found::At(_) | Found::There => None,
+            Found::At { .. } | Found::There => None,
         })
         .collect();
     let more = told.len().saturating_sub(HUNKS_SHOWN_MAX);
@@ -200,6 +151,12 @@ impl Again {
     /// All of it is there already.
     pub(super) fn there(hunks: usize) -> Self {
         Self { how: How::AlreadyThere, splices: Vec::new(), matched: None, made: 0, there: hunks }
+    }
+
+    /// Whether both come to the same text.
+    fn is_as(&self, other: &Self, today: &str) -> bool {
+        let result = |again: &Self| splice(today, &again.splices).ok();
+        result(self) == result(other)
     }
 }
 

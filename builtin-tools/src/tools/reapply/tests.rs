@@ -7,6 +7,7 @@ use moss_sdk::testing::{MemoryHost, decode, hash};
 use moss_sdk::{ErrorCode, RelPath};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use similar::TextMerge;
 
 use crate::check::{call, refused};
 
@@ -133,6 +134,53 @@ fn what_cannot_be_found_is_merged() {
     assert_eq!((&told["how"], told.get("match_level")), (&json!("merged"), None), "{told}");
     assert_eq!(host.text("a.rs").unwrap(), format!("// new\n{after}"));
     assert_eq!(host.proposals()[0].changes[0].matched, None);
+}
+
+#[test]
+fn what_history_knows_better_is_merged() {
+    // The last brace is gone already; what is searched for is alike to what is left.
+    let before = "beta\nalpha\neta\ndelta\neta\neta\nvalue;\n}\n}\n";
+    let after = "beta\nalpha\neta\nbeta\neta\neta\nvalue;\n}\n";
+    let today = "zeta\nbeta\nalpha\neta\ndelta\neta\neta\nvalue;\n}\n";
+    let host = host(today, before, after);
+    assert_eq!(made(&host)["how"], "merged");
+    assert_eq!(host.text("a.rs").unwrap(), format!("zeta\n{after}"));
+}
+
+#[test]
+fn lines_within_other_lines_are_no_place() {
+    // The search would start amid `theta`, and the merge is a conflict.
+    let (before, after) = ("eta\n\nbeta\n", "alpha\n\nbeta\n");
+    let host = host("theta\n\nbeta\nzeta\n", before, after);
+    let error = refused(&host, "reapply", json!({}));
+    assert!(error.message.contains("they occur only within other lines today"), "{error}");
+}
+
+#[test]
+fn what_was_put_at_an_end_is_not_put_there_again() {
+    let middle = "one\ntwo\nthree\n";
+    for after in [format!("zero\n{middle}"), format!("{middle}four\n")] {
+        let host = host(&after.replace("two", "2"), middle, &after);
+        let told = call(&host, "reapply", json!({}));
+        assert_eq!(told.unwrap_err().code, ErrorCode::NoChange, "{after:?}");
+        let host = self::host(&format!("// new\n{after}// new\n"), middle, &after);
+        let told = call(&host, "reapply", json!({}));
+        assert_eq!(told.unwrap_err().code, ErrorCode::NoChange, "{after:?}");
+    }
+}
+
+#[test]
+fn an_open_last_line_stays_open() {
+    let before = "one\ntwo\nthree\nfour";
+    for (today, expected) in [
+        ("// new\none\ntwo\nthree\nfour", "// new\none\n2\nthree\nfour"),
+        ("one\ntwo\nthree\nfour\nfive\n", "one\n2\nthree\nfour\nfive\n"),
+        ("one\r\ntwo\r\nthree\r\nfour\r\n", "one\r\n2\r\nthree\r\nfour\r\n"),
+    ] {
+        let host = host(today, before, &before.replace("two", "2"));
+        made(&host);
+        assert_eq!(host.text("a.rs").unwrap(), expected);
+    }
 }
 
 #[test]
@@ -297,5 +345,34 @@ proptest! {
         let host = host(&today, &before, &after);
         made(&host);
         prop_assert_eq!(host.text("a.rs").unwrap(), format!("{above}{expected}"));
+    }
+
+    /// Where lines can be merged without a conflict, the file becomes what the merge is.
+    #[test]
+    fn a_clean_merge_has_the_last_word(
+        before in "([abc]|}|){0,1}(\n([abc]|}|)){3,12}\n",
+        edits in prop::collection::vec((0..12_usize, 0..3_u8, "[abcx}]?", any::<bool>()), 1..5),
+    ) {
+        let mut sides = [before.clone(), before.clone()];
+        for (line, what, new, is_of_today) in edits {
+            let side = &mut sides[usize::from(is_of_today)];
+            let mut lines: Vec<String> = side.lines().map(str::to_owned).collect();
+            let line = line % lines.len().max(1);
+            match what {
+                0 if !lines.is_empty() => lines[line] = new,
+                1 if !lines.is_empty() => drop(lines.remove(line)),
+                _ => lines.insert(line, new),
+            }
+            *side = lines.iter().flat_map(|line| [line, "\n"]).collect();
+        }
+        let [after, today] = sides;
+        let merged = TextMerge::from_lines(before.as_str(), today.as_str(), after.as_str());
+        if before == after || merged.is_conflicted() {
+            return Ok(());
+        }
+        let host = host(&today, &before, &after);
+        let told = call(&host, "reapply", json!({}));
+        prop_assert!(told.is_ok() || merged.to_string() == today, "{:?}", told);
+        prop_assert_eq!(host.text("a.rs").unwrap(), merged.to_string());
     }
 }
