@@ -16,6 +16,7 @@ pub(crate) mod list_directory;
 pub(crate) mod moss_update_asi_user_prompt;
 pub(crate) mod patch;
 pub(crate) mod read_file;
+pub(crate) mod reapply;
 pub(crate) mod replace_lines;
 pub(crate) mod replace_text;
 pub(crate) mod todo;

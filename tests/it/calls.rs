@@ -25,7 +25,10 @@ pub(crate) const TOOLS: &[&str] = &[
     "delete_file",
     "grep_search",
     "file_search",
+    "reapply",
     "diff_history",
+    "patch",
+    "editTool",
     "clarify",
     "todo",
     "moss_update_asi_user_prompt",
@@ -48,6 +51,7 @@ const PATHLESS: &[&str] = &[
     "get_cursor_context",
     "grep_search",
     "file_search",
+    "reapply",
     "clarify",
     "todo",
     "moss_update_asi_user_prompt",
@@ -185,6 +189,21 @@ fn steps() -> Vec<Step> {
             "a/b.txt",
             Some("1\ndrei\n"),
         ),
+        (
+            "patch",
+            json!({"path": "a/b.txt", "old_string": "  drei\n", "new_string": "  vier\n"}),
+            "a/b.txt",
+            Some("1\nvier\n"),
+        ),
+        (
+            "editTool",
+            json!({
+                "filePath": "a/b.txt",
+                "diffContent": "------- SEARCH\nvier\n=======\ndrei\n+++++++ REPLACE\n",
+            }),
+            "a/b.txt",
+            Some("1\ndrei\n"),
+        ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
         ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
@@ -200,6 +219,7 @@ fn steps() -> Vec<Step> {
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
+        ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
     ]
 }
 
@@ -228,7 +248,7 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 output["entries"][0]["modified"].take();
             }
             if tool == "diff_history" {
-                assert_eq!(output["changes"][0]["tool"], "replace_text");
+                assert_eq!(output["changes"][0]["tool"], "editTool");
                 output["changes"][0]["time"].take();
             }
             let writes = !READS.contains(&tool);

@@ -33,6 +33,7 @@ mod plugins;
 mod policy;
 mod protection;
 mod python;
+mod reapply;
 mod reload;
 mod reloads;
 mod remote;
