@@ -6,7 +6,7 @@ mod places;
 
 use std::time::Duration;
 
-use moss_sdk::context::{Applied, Context};
+use moss_sdk::context::{Applied, Context, Proposed};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Retention};
 use moss_sdk::file::{Content, FileSnapshot, Text};
 use moss_sdk::history::{PastAction, PastQuery, Recalled, RecalledContent, RecalledFile};
@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::again::{Again, again, hunk_count};
+use crate::edit::ATTEMPTS_MAX;
 
 /// After this long a shortest diff is no longer sought; a longer one is just as right.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
@@ -117,32 +118,50 @@ impl Tool for Reapply {
 
     async fn run(self, cx: Context) -> Result<ReapplyOutput, ToolError> {
         let recalled = cx.recall(self.index).await.map_err(with_hint)?;
-        let mut steps = Vec::with_capacity(recalled.files.len());
-        let mut refusals = Vec::new();
-        for file in &recalled.files {
-            if cx.is_cancelled() {
-                return Err(cancelled());
-            }
-            match step(&cx, file).await? {
-                Ok(step) => steps.push(step),
-                Err(why) => refusals.push(format!("{}: {why}", file.path)),
-            }
+        let mut attempt = 1;
+        loop {
+            let mut steps = steps(&cx, &recalled).await?;
+            let applied = match cx.propose(proposal(&mut steps)).await? {
+                Proposed::Applied(applied) => applied,
+                Proposed::Stale(error) if attempt == ATTEMPTS_MAX => return Err(error),
+                // Made anew for what the files hold by now.
+                Proposed::Stale(_) => {
+                    attempt += 1;
+                    continue;
+                }
+            };
+            return Ok(ReapplyOutput {
+                reapplied: recalled.number,
+                tool: recalled.tool,
+                files: steps.into_iter().map(|step| step.told(&applied)).collect(),
+                history: applied.history,
+                applied: applied.history.is_some(),
+            });
         }
-        if !refusals.is_empty() {
-            return Err(refused(&recalled, refusals));
-        }
-        if steps.iter().all(|step| step.kind.is_none()) {
-            return Err(already_there(&cx, &recalled).await);
-        }
-        let applied = cx.propose(proposal(&mut steps)).await?;
-        Ok(ReapplyOutput {
-            reapplied: recalled.number,
-            tool: recalled.tool,
-            files: steps.into_iter().map(|step| step.told(&applied)).collect(),
-            history: applied.history,
-            applied: applied.history.is_some(),
-        })
     }
+}
+
+/// Finds out what is to be done to every file; fails where that cannot be done to one of them, or
+/// where there is nothing to do.
+async fn steps(cx: &Context, recalled: &Recalled) -> Result<Vec<Step>, ToolError> {
+    let mut steps = Vec::with_capacity(recalled.files.len());
+    let mut refusals = Vec::new();
+    for file in &recalled.files {
+        if cx.is_cancelled() {
+            return Err(cancelled());
+        }
+        match step(cx, file).await? {
+            Ok(step) => steps.push(step),
+            Err(why) => refusals.push(format!("{}: {why}", file.path)),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refused(recalled, refusals));
+    }
+    if steps.iter().all(|step| step.kind.is_none()) {
+        return Err(already_there(cx, recalled).await);
+    }
+    Ok(steps)
 }
 
 fn proposal(steps: &mut [Step]) -> ChangeSet {
