@@ -42,6 +42,8 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::patch::Patch>(),
         erased::<tools::edit_tool::EditTool>(),
         erased::<tools::clarify::Clarify>(),
+        erased::<tools::todo::Todo>(),
+        erased::<tools::moss_update_asi_user_prompt::UpdateUserPrompt>(),
     ]
 }
 

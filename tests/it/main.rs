@@ -43,6 +43,8 @@ mod serve;
 mod shutdown;
 mod structure;
 mod terminal;
+mod todos;
 mod traces;
 mod typescript;
 mod undo;
+mod user_prompt;

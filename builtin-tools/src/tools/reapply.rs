@@ -118,31 +118,27 @@ impl Tool for Reapply {
 
     async fn run(self, cx: Context) -> Result<ReapplyOutput, ToolError> {
         let recalled = cx.recall(self.index).await.map_err(with_hint)?;
-        let mut attempt = 1;
-        loop {
+        for attempt in 1.. {
             let mut steps = steps(&cx, &recalled).await?;
-            let applied = match cx.propose(proposal(&mut steps)).await? {
-                Proposed::Applied(applied) => applied,
-                Proposed::Stale(error) if attempt == ATTEMPTS_MAX => return Err(error),
-                // Made anew for what the files hold by now.
-                Proposed::Stale(_) => {
-                    attempt += 1;
-                    continue;
+            match cx.propose(proposal(&mut steps)).await? {
+                Proposed::Applied(applied) => {
+                    return Ok(ReapplyOutput {
+                        reapplied: recalled.number,
+                        tool: recalled.tool,
+                        files: steps.into_iter().map(|step| step.told(&applied)).collect(),
+                        history: applied.history,
+                        applied: applied.history.is_some(),
+                    });
                 }
-            };
-            return Ok(ReapplyOutput {
-                reapplied: recalled.number,
-                tool: recalled.tool,
-                files: steps.into_iter().map(|step| step.told(&applied)).collect(),
-                history: applied.history,
-                applied: applied.history.is_some(),
-            });
+                Proposed::Stale(error) if attempt == ATTEMPTS_MAX => return Err(error),
+                Proposed::Stale(_) => {}
+            }
         }
+        unreachable!("the attempts are bounded")
     }
 }
 
-/// Finds out what is to be done to every file; fails where that cannot be done to one of them, or
-/// where there is nothing to do.
+/// Finds out what becomes of each file now.
 async fn steps(cx: &Context, recalled: &Recalled) -> Result<Vec<Step>, ToolError> {
     let mut steps = Vec::with_capacity(recalled.files.len());
     let mut refusals = Vec::new();

@@ -185,7 +185,7 @@ fn file(change: &v1::FileChange) -> String {
 }
 
 /// The tool, and what it took back.
-fn tool(entry: &v1::HistoryEntry) -> String {
+pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
     match &entry.took_back[..] {
         [] => entry.tool.clone(),
         numbers => format!("{} of {}", entry.tool, ranges(numbers)),
@@ -290,7 +290,7 @@ async fn asked(
 }
 
 /// Gets an answer: the digest that was approved, or why there is none.
-async fn answer(
+pub(super) async fn answer(
     ui: &Ui,
     answering: Answering,
     confirmation: v1::Confirmation,
