@@ -166,10 +166,18 @@ fn reduced((from, to): (isize, isize)) -> (isize, isize) {
 mod tests {
     use super::*;
 
+    /// Pairs of lines, other lines of the edit, the file, what is wanted, what it becomes.
+    type Case = (
+        &'static [(&'static str, &'static str)],
+        &'static [&'static str],
+        &'static str,
+        &'static str,
+        &'static str,
+    );
+
     #[test]
     fn new_lines_take_the_indentation_of_the_file() {
-        // pairs of lines, other lines of the edit, the file, wanted, what it becomes
-        let cases: [(&[(&str, &str)], &[&str], &str, &str, &str); 9] = [
+        let cases: [Case; 9] = [
             (&[("a", "    a")], &["    b"], "x:\n    a\n", "    ", "        "),
             (&[("a", "    a")], &["  b"], "x:\n    a\n", "  ", "        "),
             (&[("a", "\ta")], &["    b"], "x:\n\ta\n", "    ", "\t\t"),

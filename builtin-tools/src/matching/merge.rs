@@ -1,6 +1,8 @@
 //! The three-way merge of lines: base is what was searched for, theirs the replacement, ours the
 //! lines in the file. Lines that the edit leaves alone stay as they are in the file, to the byte.
 
+use std::collections::HashSet;
+
 use moss_sdk::edit::Drift;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -69,6 +71,9 @@ struct Merger<'a> {
     sides: &'a Sides<'a>,
     indents: &'a IndentMap<'a>,
     plain: PlainForms,
+    /// Lines that only the search has, or only the file: which of several equal ones it is that
+    /// the other side does not have, nobody knows.
+    unpaired: HashSet<String>,
     /// The next line of the file.
     next: usize,
     /// Whether the edit changed something since the last line that it left alone.
@@ -95,7 +100,9 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
         plain.learn(search.trim(), found.trim(), sides.fold);
     }
     let (ops, drift, refused) = (Vec::new(), Vec::new(), Vec::new());
-    let mut merger = Merger { sides, indents, plain, next: 0, changed: false, ops, drift, refused };
+    let unpaired = unpaired(sides);
+    let (next, changed) = (0, false);
+    let mut merger = Merger { sides, indents, plain, unpaired, next, changed, ops, drift, refused };
     let steps = steps(sides);
     for (at, step) in steps.iter().enumerate() {
         merger.step(*step, steps.get(at + 1));
@@ -111,6 +118,15 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
 fn pairs<'a>(sides: &Sides<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     let aligned = sides.search.iter().zip(sides.align);
     aligned.filter_map(|(search, found)| Some((*search, sides.found[(*found)?])))
+}
+
+/// The lines with text that have no counterpart.
+fn unpaired(sides: &Sides<'_>) -> HashSet<String> {
+    let missing = sides.search.iter().zip(sides.align).filter(|(_, at)| at.is_none());
+    let paired: HashSet<usize> = sides.align.iter().flatten().copied().collect();
+    let extra = sides.found.iter().enumerate().filter(|(at, _)| !paired.contains(at));
+    let lines = missing.map(|(line, _)| line).chain(extra.map(|(_, line)| line));
+    lines.filter(|line| !line.trim().is_empty()).map(|line| key(line, sides.fold)).collect()
 }
 
 /// What the edit does to the lines of the search. Lines that differ in white space alone are the
@@ -292,7 +308,19 @@ impl Merger<'_> {
             self.ops.push(Op::Keep(self.next));
             self.next += 1;
         }
+        // Where a line comes is told by the lines around it: they must be there.
+        for old in near.checked_sub(1).into_iter().chain([near]) {
+            match sides.align.get(old) {
+                Some(Some(at)) => self.check(*at, sides.search[old], sides.found[*at]),
+                Some(None) if !sides.search[old].trim().is_empty() => self.refuse_missing(old),
+                _ => {}
+            }
+        }
         let line = sides.replace[new];
+        if self.unpaired.contains(&key(line, sides.fold)) {
+            let (line, expected) = (self.next as u64, String::new());
+            self.refused.push(Drift { line, expected, found: sides.replace[new].to_owned() });
+        }
         let is_exact = pairs(sides).all(|(search, found)| search == found);
         let line = match (is_exact, line.trim()) {
             (true, _) => line.to_owned(),
@@ -333,13 +361,22 @@ impl Merger<'_> {
     /// Notes where a line that goes is not the line that was searched for.
     fn check(&mut self, at: usize, search: &str, found: &str) {
         let sides = self.sides;
-        if search.trim() == found.trim() || key(search, sides.fold) == key(found, sides.fold) {
+        let is_certain = self.unpaired.is_empty() || {
+            let wanted = key(search, sides.fold);
+            !self.unpaired.contains(&wanted)
+        };
+        let is_same = || key(search, sides.fold) == key(found, sides.fold);
+        if is_certain && (search.trim() == found.trim() || is_same()) {
             return;
         }
         let (expected, found) = (search.to_owned(), found.to_owned());
         let alike = Budget::new().likeness(&expected, &found).unwrap_or(0.0);
         let drift = Drift { line: at as u64, expected, found };
-        if alike < sides.likeness_min { &mut self.refused } else { &mut self.drift }.push(drift);
+        let is_refused = !is_certain || alike < sides.likeness_min;
+        let list = if is_refused { &mut self.refused } else { &mut self.drift };
+        if !list.contains(&drift) {
+            list.push(drift);
+        }
     }
 
     fn refuse_missing(&mut self, old: usize) {

@@ -124,8 +124,8 @@ impl<'a> Compared<'a> {
     ) -> Result<(), Exhausted> {
         let mut next = new.start;
         for at in old {
-            for line in next..new.end {
-                if budget.likeness(self.search[at], file[line])? >= BLOCK_ANCHOR_MIN {
+            for (line, found) in file.iter().enumerate().take(new.end).skip(next) {
+                if budget.likeness(self.search[at], found)? >= BLOCK_ANCHOR_MIN {
                     align[at] = Some(line);
                     next = line + 1;
                     break;

@@ -295,6 +295,41 @@ const FURTHER: &[(&str, &str, &str, &str, Option<&str>)] = &[
     ),
     ("line end wanted", "x = 1 + y\n", "x =  1\n", "x =  2\n", None),
     ("shorter search", "}\n}\n", "}\n", "", None),
+    (
+        "changed blank lines are no boundary",
+        "alpha\ntheta\n}\n\n\n\n",
+        "alpha\ntheta\n\n\n\n",
+        "alpha\ntheta\n\n}\n\n",
+        None,
+    ),
+    (
+        "which of equal lines is missing",
+        "zeta\nreturn value;\ngamma\nreturn value;\nepsilon\neta\n",
+        "zeta\nreturn value;\ngamma\nreturn value;\nreturn value;\nepsilon\neta\n",
+        "zeta\nepsilon\nreturn value;\ngamma\nreturn value;\nepsilon\neta\n",
+        None,
+    ),
+    (
+        "which of equal lines is removed",
+        "first line\n  x = 1\n  y = 2\nreturn value;\n}\n",
+        "first line\n  x = 1\n  y = 2\nreturn value;\n}\n}\n",
+        "first line\n  x = 1\n  y = 2\nreturn value;\n}\n",
+        None,
+    ),
+    (
+        "an added line needs its neighbours",
+        "beta\neta\nreturn value;\ngamma\n",
+        "beta\nreturn value;\ngamma\n",
+        "zeta\nbeta\nreturn value;\ngamma\n",
+        None,
+    ),
+    (
+        "an added line that is there already",
+        "start here\n  one()\n  new()\n  two()\n  three()\nend here\n",
+        "start here\n  one()\n  two()\n  three(1)\nend here\n",
+        "start here\n  one()\n  two()\n  new()\n  three(1)\nend here\n",
+        None,
+    ),
 ];
 
 #[test]

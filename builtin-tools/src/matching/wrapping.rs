@@ -206,6 +206,43 @@ pub(super) fn unescaped_or_same(text: &str, escapes: Escapes) -> Cow<'_, str> {
     unescaped(text, escapes).map_or(text.into(), Cow::Owned)
 }
 
+/// Takes blank lines off both ends of the search, and off the replacement where it has as many; none
+/// where there are none, or the edit changes how many there are.
+pub(super) fn without_outer_blank_lines<'a>(
+    search: &'a str,
+    replace: &'a str,
+) -> Option<(&'a str, &'a str)> {
+    let (old, new) = (Blanks::around(search), Blanks::around(replace));
+    let is_kept = |old: usize, new: usize| new == 0 || new == old;
+    let is_blank = old.before + old.after == 0 || old.inner.is_empty();
+    if is_blank || !is_kept(old.before, new.before) || !is_kept(old.after, new.after) {
+        return None;
+    }
+    Some((old.inner, new.inner))
+}
+
+/// A text and the blank lines around it.
+struct Blanks<'a> {
+    before: usize,
+    inner: &'a str,
+    after: usize,
+}
+
+impl<'a> Blanks<'a> {
+    /// A text of blank lines alone has all of them before it.
+    fn around(text: &'a str) -> Self {
+        let is_blank = |line: &&str| line.trim().is_empty();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let before = lines.iter().copied().take_while(is_blank).count();
+        let rest = &lines[before..];
+        let after = rest.iter().rev().copied().take_while(is_blank).count();
+        let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+        let start = length(&lines[..before]);
+        let end = start + length(&rest[..rest.len() - after]);
+        Self { before, inner: &text[start..end], after }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

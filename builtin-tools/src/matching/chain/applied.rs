@@ -1,0 +1,83 @@
+//! Whether an edit was made already: then it is not made again.
+
+use super::Chain;
+use crate::lines::split;
+use crate::matching::find::{self, Place, Window};
+use crate::matching::fold::{Fold, key};
+use crate::matching::write::Texts;
+use crate::search::{OCCURRENCES_MAX, View};
+
+/// A replacement with fewer characters says nothing by being in the file already.
+const APPLIED_CHARS_MIN: usize = 8;
+
+// === impl Chain ===
+
+impl Chain<'_> {
+    /// Whether the edit was made already at the place that it means: around what was found stands
+    /// what it adds, or else its several lines stand elsewhere.
+    pub(super) fn applied_at(&self, file: &[&str], place: &Place, fold: Fold) -> Option<usize> {
+        let Place::Lines(window) = place else { return None };
+        let (search, replace) =
+            (keys(split(self.texts.search), fold), keys(split(self.texts.replace), fold));
+        let around = replace.len().checked_sub(search.len()).filter(|more| *more > 0);
+        for before in 0..=around.unwrap_or(0) {
+            let Some(start) = (window.first - 1).checked_sub(before) else { break };
+            let holds = around.is_some()
+                && replace[before..].starts_with(&search)
+                && file
+                    .get(start..start + replace.len())
+                    .is_some_and(|lines| keys(lines.to_vec(), fold) == replace);
+            if holds {
+                return Some(start + 1);
+            }
+        }
+        let has_several = replace.iter().filter(|line| !line.is_empty()).count() > 1;
+        let elsewhere = self.applied(file, Some(window)).filter(|_| has_several);
+        elsewhere.filter(|_| replace.iter().any(|line| !search.contains(line)))
+    }
+
+    /// Returns the line where the replacement stands already, if it does so once and says
+    /// something; not within a window.
+    pub(super) fn applied(&self, file: &[&str], except: Option<&Window>) -> Option<usize> {
+        let Texts { text, replace, lines, .. } = self.texts;
+        let chars = replace.chars().filter(|c| !c.is_whitespace()).count();
+        if chars < APPLIED_CHARS_MIN {
+            return None;
+        }
+        let wanted = split(replace);
+        if replace.ends_with('\n') || wanted.len() > 1 {
+            let found = find::trimmed(file, &wanted, OCCURRENCES_MAX);
+            let apart = |at: &Window| except.is_none_or(|window| !at.overlaps(window));
+            return match &found[..] {
+                [at] if apart(at) => Some(at.first),
+                _ => None,
+            };
+        }
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let bounded = |at: usize| {
+            let end = at + replace.len();
+            !(is_word(text[..at].chars().next_back()) && is_word(replace.chars().next())
+                || is_word(text[end..].chars().next()) && is_word(replace.chars().next_back()))
+        };
+        let mut found = text.match_indices(replace).map(|(at, _)| at).filter(|at| bounded(*at));
+        let first = found.next()?;
+        found.next().is_none().then(|| lines.number_at(first))
+    }
+}
+
+/// Returns where the replacement, which contains the search, stands around what was found.
+pub(super) fn held_around(
+    view: &View<'_>,
+    at: usize,
+    search: &str,
+    replace: &str,
+) -> Option<usize> {
+    let starts = replace.match_indices(search).filter_map(|(before, _)| at.checked_sub(before));
+    starts
+        .into_iter()
+        .find(|start| view.text.get(*start..).is_some_and(|text| text.starts_with(replace)))
+}
+
+fn keys(lines: Vec<&str>, fold: Fold) -> Vec<String> {
+    lines.into_iter().map(|line| key(line, fold)).collect()
+}

@@ -1,0 +1,87 @@
+//! The levels that go by likeness: which of several similar places is meant, if one is.
+
+use std::cmp::Ordering;
+
+use moss_sdk::edit::MatchLevel;
+
+use super::{Chain, located};
+use crate::lines::split;
+use crate::matching::fold::Fold;
+use crate::matching::likeness::{Budget, Exhausted};
+use crate::matching::merge::Refused;
+use crate::matching::similar_lines::{BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Candidate, Compared};
+use crate::matching::wrapping::without_outer_blank_lines;
+use crate::matching::write::Texts;
+use crate::matching::{Located, Miss};
+
+/// By how much the best of several similar places must be better than the others.
+const MARGIN_MIN: f64 = 0.1;
+/// Most similar places that are compared with the best.
+const RIVALS_MAX: usize = 20;
+/// Files with more lines are not matched by likeness.
+const SIMILAR_LINES_MAX: usize = 20_000;
+/// Files with more bytes are not matched by likeness.
+const SIMILAR_BYTES_MAX: usize = 4 << 20;
+/// Searches with more lines are not matched by likeness.
+const SIMILAR_SEARCH_LINES_MAX: usize = 1_000;
+
+// === impl Chain ===
+
+impl Chain<'_> {
+    /// The two levels that go by likeness.
+    pub(super) fn similar(&self, file: &[&str]) -> Result<Located, Miss> {
+        let Texts { text, search, replace, .. } = self.texts;
+        let (search, replace) =
+            without_outer_blank_lines(search, replace).unwrap_or((search, replace));
+        let wanted = split(search);
+        let is_small = file.len() <= SIMILAR_LINES_MAX
+            && text.len() <= SIMILAR_BYTES_MAX
+            && wanted.len() <= SIMILAR_SEARCH_LINES_MAX;
+        if wanted.len() < 2 || file.is_empty() {
+            return Err(Miss::None);
+        }
+        if !is_small {
+            return Err(Miss::TooLarge);
+        }
+        let chain = self.with(search, replace);
+        let compared = Compared::new(file, &wanted);
+        let mut budget = Budget::new();
+        let too_large = |Exhausted| Miss::TooLarge;
+        let anchored = compared.anchored(&mut budget).map_err(too_large)?;
+        if !anchored.is_empty() {
+            return chain.best(MatchLevel::BlockAnchor, anchored, BLOCK_ANCHOR_MIN);
+        }
+        let in_context = compared.in_context(&mut budget).map_err(too_large)?;
+        chain.best(MatchLevel::ContextAware, in_context, CONTEXT_LINE_MIN)
+    }
+
+    /// Settles on the best place. Others that are nearly as good must mean the same edit.
+    fn best(
+        &self,
+        level: MatchLevel,
+        mut candidates: Vec<Candidate>,
+        likeness_min: f64,
+    ) -> Result<Located, Miss> {
+        candidates.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
+        let Some((best, others)) = candidates.split_first() else { return Err(Miss::None) };
+        let near = |other: &&Candidate| best.score - other.score < MARGIN_MIN;
+        let rivals: Vec<&Candidate> = others.iter().take_while(near).collect();
+        let written = |candidate: &Candidate| {
+            self.texts.lines(&candidate.window, Fold::Unicode, likeness_min)
+        };
+        let first = written(best);
+        let agrees = |rival: &&Candidate| match (&first, written(rival)) {
+            (Ok(first), Ok(rival)) => first.splices == rival.splices,
+            _ => false,
+        };
+        if rivals.len() > RIVALS_MAX || !rivals.iter().all(agrees) {
+            let mut lines: Vec<usize> =
+                [best].into_iter().chain(rivals).map(|candidate| candidate.window.first).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            return Err(Miss::Several { level, lines, more: false });
+        }
+        let first = first.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
+        located(level, vec![first]).ok_or(Miss::Applied(best.window.first))
+    }
+}
