@@ -187,6 +187,7 @@ fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
         hash_before: hash(file.before),
         hash_after: hash(file.after),
         unsaved: file.unsaved,
+        match_level: file.match_level.map(|level| level.to_string()).unwrap_or_default(),
         ..Default::default()
     }
 }
