@@ -1,19 +1,23 @@
 //! Edits of one text file: opening it, checking what the caller has seen of it, finding the
-//! smallest splices, proposing them.
+//! smallest splices, proposing them, and again where the file changed before anybody saw them.
 //!
 //! An edit is one span of the decoded text and the text that takes its place. Lines that both have
 //! in common are left out of the proposal, so their bytes stay as they are.
 
 use std::ops::Range;
 
-use moss_sdk::context::Context;
-use moss_sdk::edit::{ChangeKind, ChangeSet, Splice};
+use moss_sdk::context::{Applied, Context, Proposed};
+use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Splice, splice};
 use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::lines::{LineRange, LineSpan, Lines, without_line_end};
+
+/// How often an edit is made anew for a file that changed meanwhile.
+pub(crate) const ATTEMPTS_MAX: usize = 4;
 
 /// A text file that is about to be edited.
 pub(crate) struct Target {
@@ -22,14 +26,14 @@ pub(crate) struct Target {
     base: ContentHash,
 }
 
-/// The replacement of one span of a text.
+/// What becomes of a text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// The span, in bytes.
-    pub(crate) range: Range<usize>,
-    /// What takes its place.
-    pub(crate) text: String,
-    /// The lines that the span stands for.
+    /// The replacements, in ascending order.
+    pub(crate) splices: Vec<Splice>,
+    /// How the places were found, where they were searched for.
+    pub(crate) matched: Option<Matched>,
+    /// The lines that the edit stands for; none where there are several places.
     pub(crate) before: Option<LineSpan>,
     /// The lines that take their place.
     pub(crate) after: Option<LineSpan>,
@@ -55,6 +59,13 @@ pub(crate) struct EditOutput {
     /// The number of the change in the workspace's history.
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<u64>,
+    /// How the text that was searched for was found: `exact`, or the level at which it is the same
+    /// or similar. What is written keeps the file's own white space and the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    match_level: Option<MatchLevel>,
+    /// Lines that were replaced and were not as the search claimed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drift: Vec<Drift>,
     /// Whether the file was written; false in a dry run.
     applied: bool,
 }
@@ -108,33 +119,138 @@ impl Target {
         Err(ToolError::new(ErrorCode::Conflict, message).hint(hint))
     }
 
-    /// Proposes an edit.
+    /// Refuses to replace the whole of a file that is not what the caller has read last.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict`.
+    pub(crate) fn check_whole(&self, cx: &Context) -> Result<(), ToolError> {
+        if cx.last_read(&self.path).is_none_or(|seen| seen == self.base) {
+            return Ok(());
+        }
+        let message = format!("{} changed since it was read", self.path);
+        Err(ToolError::new(ErrorCode::Conflict, message)
+            .hint("read it again, then write it with its new content in mind"))
+    }
+
+    /// Proposes an edit; none where the file changed before anybody saw it.
     ///
     /// # Errors
     ///
     /// `NoChange` where nothing would change; what proposing can meet.
-    pub(crate) async fn propose(self, cx: &Context, edit: Edit) -> Result<EditOutput, ToolError> {
-        let splices = splices(&self.text, edit.range.clone(), &edit.text);
-        if splices.is_empty() {
+    pub(crate) async fn propose(
+        &self,
+        cx: &Context,
+        edit: Edit,
+    ) -> Result<Result<EditOutput, Stale>, ToolError> {
+        if edit.splices.is_empty() {
             let message = format!("{} already holds exactly this text there", self.path);
             return Err(ToolError::new(ErrorCode::NoChange, message)
                 .hint("nothing needs to be done, or the new text is not what was meant"));
         }
-        let Range { start, end } = edit.range;
-        let after = [&self.text[..start], edit.text.as_str(), &self.text[end..]].concat();
-        let kind = ChangeKind::Edit { base: self.base, splices };
-        let applied = cx.propose(ChangeSet::one(self.path.clone(), kind)).await?;
-        let hash = applied.files.first().and_then(|file| file.hash);
-        Ok(EditOutput {
-            path: self.path.to_string(),
+        let after = splice(&self.text, &edit.splices).map_err(|fault| {
+            let message = format!("splice {} {}", fault.position, fault.reason);
+            ToolError::new(ErrorCode::Internal, message)
+        })?;
+        let kind = ChangeKind::Edit { base: self.base, splices: edit.splices };
+        let matched = edit.matched;
+        let change = Change { path: self.path.clone(), kind, matched: matched.clone() };
+        let applied = match cx.propose(ChangeSet { changes: vec![change] }).await? {
+            Proposed::Applied(applied) => applied,
+            Proposed::Stale(error) => return Ok(Err(Stale(error))),
+        };
+        let output = EditOutput {
             before: edit.before,
             after: edit.after,
-            total_lines: Lines::new(&after).count(),
-            hash,
-            history: applied.history,
-            applied: applied.history.is_some(),
-        })
+            match_level: matched.as_ref().map(|matched| matched.level),
+            drift: matched.map(|matched| matched.drift).unwrap_or_default(),
+            ..EditOutput::of_new(&self.path, &after)
+        };
+        Ok(Ok(output.with(applied)))
     }
+}
+
+// === impl EditOutput ===
+
+impl EditOutput {
+    /// Describes a file that gets its first lines.
+    pub(crate) fn of_new(path: &RelPath, text: &str) -> Self {
+        let total_lines = Lines::new(text).count();
+        Self {
+            path: path.to_string(),
+            before: None,
+            after: LineSpan::of(1, total_lines),
+            total_lines,
+            hash: None,
+            history: None,
+            match_level: None,
+            drift: Vec::new(),
+            applied: false,
+        }
+    }
+
+    /// Adds what became of the proposal.
+    pub(crate) fn with(mut self, applied: Applied) -> Self {
+        self.hash = applied.files.first().and_then(|file| file.hash);
+        self.history = applied.history;
+        self.applied = applied.history.is_some();
+        self
+    }
+
+    /// The new lines.
+    pub(crate) const fn after(&self) -> Option<LineSpan> {
+        self.after
+    }
+}
+
+/// A file changed before anybody was shown what an edit would do.
+pub(crate) struct Stale(pub(crate) ToolError);
+
+/// Proposes to put new lines in the place of `removed` lines from line `first` on. Where the file
+/// changes meanwhile and these lines only move, they are replaced where they are then.
+///
+/// # Errors
+///
+/// As [`Target::propose`]; `Conflict` where more than their number changed.
+pub(crate) async fn propose_lines(
+    cx: &Context,
+    mut target: Target,
+    mut first: usize,
+    removed: usize,
+    new: &[&str],
+) -> Result<EditOutput, ToolError> {
+    let mut attempt = 1;
+    loop {
+        let edit = Edit::of_lines(&target.text, first, removed, new);
+        let Stale(error) = match target.propose(cx, edit).await? {
+            Ok(output) => return Ok(output),
+            Err(stale) => stale,
+        };
+        let now = Target::open(cx, target.path.as_str()).await?;
+        let moved = moved(&target.text, &now.text, first, removed);
+        first = moved.filter(|_| attempt < ATTEMPTS_MAX).ok_or(error)?;
+        target = now;
+        attempt += 1;
+    }
+}
+
+/// Returns where lines stand in a later version of a text; none where they, or the lines right
+/// before and after them, are not the same there.
+fn moved(old: &str, new: &str, first: usize, count: usize) -> Option<usize> {
+    let lines = |text: &str| Lines::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+    let (old, new) = (lines(old), lines(new));
+    let start = first.saturating_sub(2);
+    let end = (first + count).min(old.len());
+    capture_diff_slices(Algorithm::Myers, &old, &new).into_iter().find_map(|op| match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            let (starts, ends) = (old_index <= start, end <= old_index + len);
+            // At an end of the file there is no line beyond, and there must be none then.
+            let keeps_start = first > 1 || new_index == 0;
+            let keeps_end = first + count <= old.len() || new_index + len == new.len();
+            (starts && ends && keeps_start && keeps_end).then(|| first - old_index + new_index)
+        }
+        _ => None,
+    })
 }
 
 // === impl Edit ===
@@ -161,8 +277,8 @@ impl Edit {
             }
         }
         Self {
-            range: start..end,
-            text: replacement,
+            splices: splices(text, start..end, &replacement),
+            matched: None,
             before: LineSpan::of(first, removed),
             after: LineSpan::of(first, new.len()),
         }

@@ -5,6 +5,7 @@
 //! through their [`Context`](moss_sdk::Context): nothing here opens a file, starts a process or
 //! asks anybody.
 
+pub mod blocks;
 #[cfg(test)]
 mod check;
 mod closest;
@@ -12,6 +13,7 @@ mod edit;
 mod file_types;
 mod lines;
 pub mod matching;
+mod replacing;
 mod search;
 mod text;
 mod tools;
@@ -36,6 +38,8 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::file_search::FileSearch>(),
         erased::<tools::diff_history::DiffHistory>(),
         // Beyond the specification.
+        erased::<tools::patch::Patch>(),
+        erased::<tools::edit_tool::EditTool>(),
         erased::<tools::clarify::Clarify>(),
     ]
 }

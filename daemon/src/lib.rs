@@ -35,6 +35,7 @@ pub mod start;
 pub mod state;
 pub mod tls;
 pub mod traces;
+pub mod turns;
 pub mod validate;
 
 use std::sync::Arc;

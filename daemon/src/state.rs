@@ -25,6 +25,7 @@ use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
 use crate::traces::Traces;
+use crate::turns::Turns;
 
 /// Longest wait of a call for plugins that are being loaded.
 const PLUGINS_WAIT: Duration = Duration::from_secs(10);
@@ -85,6 +86,8 @@ pub struct WorkspaceState {
     pub editors: Arc<Editors>,
     /// What its callers have read.
     pub sessions: Sessions,
+    /// Who may change which file now.
+    pub turns: Turns,
     name: String,
 }
 
@@ -228,6 +231,7 @@ impl WorkspaceState {
             plugins: ArcSwap::default(),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
+            turns: Turns::default(),
         }
     }
 

@@ -125,10 +125,13 @@ pub trait Host: Files {
     /// Shows the changes, lets policy and people decide, commits all of them or none. What is
     /// committed counts as read by the session, where it had read what the change was made on.
     ///
+    /// Changes of one file take turns. Who meets [`Proposed::Stale`] keeps its turn: other calls
+    /// wait until it has proposed again, or has ended.
+    ///
     /// # Errors
     ///
     /// `Denied`, `Unconfirmed`, `Conflict` and what writing can meet. A tool passes them on.
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>>;
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>>;
 
     /// Looks at past changes of the workspace, as far as the caller may read their files.
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>>;
@@ -150,6 +153,16 @@ pub trait Host: Files {
 
     /// Whether the caller has gone or cancelled. Loops ask this.
     fn is_cancelled(&self) -> bool;
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proposed {
+    /// The changes are made, or in a dry run would be.
+    Applied(Applied),
+    /// A file is no longer what the changes were made for, and nobody was shown them yet: they may
+    /// be made anew for what it holds now. The error is for a tool that does not.
+    Stale(ToolError),
 }
 
 /// What became of proposed changes.
@@ -179,6 +192,22 @@ pub struct Progress {
     pub done: u64,
     /// Steps in all, where known.
     pub total: Option<u64>,
+}
+
+// === impl Proposed ===
+
+impl Proposed {
+    /// Returns the changes that were made.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` where a file changed meanwhile.
+    pub fn applied(self) -> Result<Applied, ToolError> {
+        match self {
+            Self::Applied(applied) => Ok(applied),
+            Self::Stale(error) => Err(error),
+        }
+    }
 }
 
 // === impl Context ===

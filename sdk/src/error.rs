@@ -41,6 +41,10 @@ pub enum ErrorCode {
     Ambiguous,
     /// The change would leave everything as it is.
     NoChange,
+    /// The change was made before: what it would write is there already.
+    AlreadyApplied,
+    /// The lines that the change would replace are not as it says.
+    Drift,
     /// The file is not what the caller thought it was.
     Conflict,
     /// A limit other than size was reached.
@@ -92,6 +96,8 @@ impl ErrorCode {
         Self::NoMatch,
         Self::Ambiguous,
         Self::NoChange,
+        Self::AlreadyApplied,
+        Self::Drift,
         Self::Conflict,
         Self::LimitExceeded,
         Self::Denied,
@@ -120,6 +126,8 @@ impl ErrorCode {
             Self::NoMatch => "no_match",
             Self::Ambiguous => "ambiguous",
             Self::NoChange => "no_change",
+            Self::AlreadyApplied => "already_applied",
+            Self::Drift => "drift",
             Self::Conflict => "conflict",
             Self::LimitExceeded => "limit_exceeded",
             Self::Denied => "denied",

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use crate::context::{
-    Applied, BoxFuture, Context, Editors, Files, Host, Progress, TextVisitor, Visit, Work,
+    BoxFuture, Context, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
@@ -252,9 +252,12 @@ impl Host for MemoryHost {
         self
     }
 
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
-        let applied = self.state().propose(changes);
-        Box::pin(async { applied })
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
+        let proposed = match self.state().propose(changes) {
+            Err(error) if error.code == ErrorCode::Conflict => Ok(Proposed::Stale(error)),
+            result => result.map(Proposed::Applied),
+        };
+        Box::pin(async { proposed })
     }
 
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {

@@ -56,7 +56,7 @@ fn the_end_of_the_file_keeps_its_form() {
     ];
     for (text, first, removed, new, after) in cases {
         let edit = Edit::of_lines(text, first, removed, &split(new));
-        assert_eq!(spliced(text, edit.range, &edit.text).0, after, "{text:?} {new:?}");
+        assert_eq!(splice(text, &edit.splices).unwrap(), after, "{text:?} {new:?}");
     }
 }
 
@@ -100,7 +100,7 @@ proptest! {
         expected.splice(first - 1..first - 1 + removed, new.iter().copied());
 
         let edit = Edit::of_lines(&text, first, removed, &new);
-        let (after, _) = spliced(&text, edit.range.clone(), &edit.text);
+        let after = splice(&text, &edit.splices).unwrap();
 
         prop_assert_eq!(Lines::new(&after).iter().collect::<Vec<_>>(), expected.clone());
         let open_end = !text.is_empty() && !text.ends_with('\n');
@@ -118,7 +118,7 @@ proptest! {
         let lines = Lines::new(&text);
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         let edit = Edit::of_lines(&text, first, removed, &new);
-        let (after, splices) = spliced(&text, edit.range, &edit.text);
+        let (after, splices) = (splice(&text, &edit.splices).unwrap(), edit.splices);
 
         let (start, end) = (lines.start(first), lines.start(first + removed));
         // The line end before the last line goes with it where the file must stay open-ended.
@@ -137,7 +137,7 @@ proptest! {
         let crlf = text.matches("\r\n").count();
         let new: Vec<&str> = new.iter().map(String::as_str).collect();
         let edit = Edit::of_lines(&text, first, removed, &new);
-        let (after, _) = spliced(&text, edit.range, &edit.text);
+        let after = splice(&text, &edit.splices).unwrap();
         let (lf_after, crlf_after) = (after.matches('\n').count(), after.matches("\r\n").count());
         prop_assert!(lf == 0 || lf != crlf || lf_after == crlf_after, "CRLF stays: {after:?}");
         prop_assert!(crlf > 0 || crlf_after == 0, "LF stays: {after:?}");
@@ -155,5 +155,27 @@ proptest! {
         prop_assert_eq!(after.replace("\r\n", "\n"), expected.replace("\r\n", "\n"));
         let same = text[range].replace("\r\n", "\n") == new;
         prop_assert_eq!(splices.is_empty(), same);
+    }
+}
+
+#[test]
+fn lines_that_only_moved_are_found_again() {
+    let old = "a\nb\nc\nd\ne\n";
+    // what the file is then, first line, how many, where they are then
+    let cases = [
+        ("x\na\nb\nc\nd\ne\n", 3, 1, Some(4)),
+        ("a\nb\nc\nd\ne\nx\n", 3, 1, Some(3)),
+        ("a\nb\nC\nd\ne\n", 3, 1, None),
+        ("a\nB\nc\nd\ne\n", 3, 1, None),
+        ("a\nb\nc\nd\nE\n", 3, 1, Some(3)),
+        ("x\ny\na\nb\nc\nd\ne\n", 1, 1, None),
+        ("b\nc\nd\ne\n", 3, 0, Some(2)),
+        ("a\nb\nx\nc\nd\ne\n", 3, 0, None),
+        ("x\na\nb\nc\nd\ne\n", 6, 0, Some(7)),
+        ("a\nb\nc\nd\ne\nf\n", 6, 0, None),
+        ("a\nb\nc\nd\ne\nf\n", 5, 1, None),
+    ];
+    for (new, first, count, expected) in cases {
+        assert_eq!(moved(old, new, first, count), expected, "{new:?} {first} {count}");
     }
 }

@@ -71,7 +71,7 @@ impl Tool for CreateFile {
             None => ChangeKind::Create { content: self.content },
             Some(base) => ChangeKind::Write { base, content: self.content },
         };
-        let applied = cx.propose(ChangeSet::one(path, kind)).await?;
+        let applied = cx.propose(ChangeSet::one(path, kind)).await?.applied()?;
         output.hash = applied.files.first().and_then(|file| file.hash);
         output.history = applied.history;
         output.applied = applied.history.is_some();

@@ -51,7 +51,7 @@ impl Tool for DeleteFile {
         let file = cx.read(&path).await.map_err(with_hint)?;
         let retention = if self.permanent { Retention::Permanent } else { Retention::Recoverable };
         let kind = ChangeKind::Delete { base: file.hash, retention };
-        let applied = cx.propose(ChangeSet::one(path.clone(), kind)).await?;
+        let applied = cx.propose(ChangeSet::one(path.clone(), kind)).await?.applied()?;
         let restorable = applied.history.filter(|_| !self.permanent);
         Ok(DeleteFileOutput {
             path: path.to_string(),

@@ -7,7 +7,7 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{Edit, EditOutput, Target};
+use crate::edit::{EditOutput, Target, propose_lines};
 use crate::lines::{LineRange, Lines};
 
 /// Removes a range of whole lines from a text file, with their line ends.
@@ -41,8 +41,7 @@ impl Tool for DeleteLines {
         let target = Target::open(&cx, &self.path).await?;
         target.check_numbers(&cx, range)?;
         let range = range.within(&Lines::new(&target.text), &target.path)?;
-        let edit = Edit::of_lines(&target.text, range.first, range.count(), &[]);
-        target.propose(&cx, edit).await
+        propose_lines(&cx, target, range.first, range.count(), &[]).await
     }
 }
 

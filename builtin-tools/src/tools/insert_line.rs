@@ -7,7 +7,7 @@ use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{Edit, EditOutput, Target};
+use crate::edit::{EditOutput, Target, propose_lines};
 use crate::lines::{LineRange, Lines, number, refuse_gutter, split};
 
 /// Inserts one or more lines into a text file, before a line or at its end.
@@ -49,8 +49,7 @@ impl Tool for InsertLine {
             return Err(past_the_end(&target.path, line, count));
         }
         let new = if self.text.is_empty() { vec![""] } else { split(&self.text) };
-        let edit = Edit::of_lines(&target.text, line, 0, &new);
-        target.propose(&cx, edit).await
+        propose_lines(&cx, target, line, 0, &new).await
     }
 }
 

@@ -7,7 +7,7 @@ use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{Edit, EditOutput, Target};
+use crate::edit::{EditOutput, Target, propose_lines};
 use crate::lines::{LineRange, Lines, refuse_gutter, split};
 
 /// Replaces a range of whole lines of a text file by new lines; there may be more or fewer of them.
@@ -48,8 +48,7 @@ impl Tool for ReplaceLines {
         target.check_numbers(&cx, range)?;
         let range = range.within(&Lines::new(&target.text), &target.path)?;
         let new = split(&self.new_text);
-        let edit = Edit::of_lines(&target.text, range.first, range.count(), &new);
-        target.propose(&cx, edit).await
+        propose_lines(&cx, target, range.first, range.count(), &new).await
     }
 }
 

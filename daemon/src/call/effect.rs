@@ -5,11 +5,11 @@ mod ask;
 mod commit;
 mod decide;
 mod lasting;
+mod propose;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moss_sdk::context::Applied;
-use moss_sdk::edit::ChangeSet;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Plan, UndoTarget};
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ use crate::journal::redact::mask;
 use crate::policy::standing::StandingAnswer;
 use crate::policy::{Action, Decision, Policy, Verdict, strictest};
 use crate::state::WorkspaceState;
+use crate::turns::Turn;
 
 /// The effects of one call and what became of them.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ struct Inner {
     changes: Vec<FileChange>,
     history: Option<u64>,
     digest: Option<ContentHash>,
+    /// The turn at a file that is being changed, as long as nobody was asked about the change.
+    turn: Option<Turn>,
     /// Why an effect ended the call, which the tool only sees as an error of its own.
     stopped: Option<CallError>,
     /// The question that waits for an answer.
@@ -171,17 +174,6 @@ impl Effects {
         self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
     }
 
-    /// Shows changes, decides, asks, commits.
-    pub(super) async fn propose(
-        self: &Arc<Self>,
-        changes: ChangeSet,
-    ) -> Result<Applied, ToolError> {
-        let workspace = Arc::clone(&self.scope.call.workspace);
-        let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
-        let plan = self.scope.blocking(plan).await??;
-        self.settle(plan).await
-    }
-
     /// Takes history entries back, as a change like any other.
     pub(super) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, ToolError> {
         let workspace = Arc::clone(&self.scope.call.workspace);
@@ -227,7 +219,8 @@ impl Effects {
     }
 
     async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
-        self.check_expected(&plan)?;
+        // What the caller expects does not come true by trying again.
+        self.check_expected(&plan).inspect_err(|_| self.leave_turn())?;
         self.check_buffers(&plan)?;
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
         let changes = change::proposed(plan.files(), diff_bytes_max);
@@ -250,6 +243,7 @@ impl Effects {
         if decision.verdict == Verdict::Ask {
             let offers = self.offers_to_change(&policy, &plan, &each, digest);
             let ask = Ask { digest, decision, changes, arguments: None, offers };
+            self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));
@@ -324,6 +318,7 @@ impl Effects {
         result: Result<Result<String, ToolError>, CallError>,
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
+        self.leave_turn();
         let (stopped, withdrawn, history) = {
             let mut inner = self.lock();
             (inner.stopped.take(), inner.asking.take(), inner.history)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use moss_sdk::context::{
-    Applied, BoxFuture, Editors, Files, Host, Progress, TextVisitor, Visit, Work,
+    BoxFuture, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
@@ -271,7 +271,7 @@ impl Host for CallHost {
         self
     }
 
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Applied, ToolError>> {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
         Box::pin(self.effects.propose(changes))
     }
 

@@ -38,7 +38,7 @@ pub(super) async fn run(
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
-        effects.propose(changes).await?;
+        effects.propose(changes).await?.applied()?;
     }
     Ok(outcome.output)
 }

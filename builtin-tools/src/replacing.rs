@@ -1,0 +1,198 @@
+//! Edits that name their place by the text that stands there: finding it, saying why not, and
+//! finding it again where the file changed before anybody saw the edit.
+
+use moss_sdk::context::Context;
+use moss_sdk::edit::{Drift, MatchLevel, Matched};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+
+use crate::closest::{closest, same_but_for_white_space};
+use crate::edit::{ATTEMPTS_MAX, Edit, EditOutput, Stale, Target};
+use crate::lines::{Lines, has_gutter, refuse_gutter};
+use crate::matching::{Located, Miss, Occurrence, locate};
+
+/// Most places named where a text occurs several times.
+const PLACES_MAX: usize = 10;
+/// Most lines shown word for word as what was probably meant.
+const QUOTED_LINES_MAX: usize = 40;
+/// Most bytes shown of them.
+const QUOTED_BYTES_MAX: usize = 4_000;
+/// Most lines of drift named in an error.
+const DRIFT_MAX: usize = 8;
+
+/// A text, and what takes its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Replacement {
+    pub(crate) search: String,
+    pub(crate) replace: String,
+    pub(crate) occurrence: Occurrence,
+    /// How errors call the two texts.
+    pub(crate) names: (&'static str, &'static str),
+}
+
+/// Replaces a text in a file.
+///
+/// # Errors
+///
+/// Why the place is not certain, so that the next try can succeed; what proposing can meet.
+pub(crate) async fn replace(
+    cx: &Context,
+    path: &str,
+    replacement: Replacement,
+) -> Result<EditOutput, ToolError> {
+    let Replacement { search, replace: new, names, .. } = &replacement;
+    if !has_gutter(search) {
+        refuse_gutter(new, names.1.trim_matches('`'))?;
+    }
+    for attempt in 1.. {
+        let target = Target::open(cx, path).await?;
+        let (text, wanted) = (target.text.clone(), replacement.clone());
+        let found = cx
+            .compute(move || locate(&text, &wanted.search, &wanted.replace, wanted.occurrence))
+            .await?;
+        let located =
+            found.map_err(|miss| explained(&miss, &target.path, &target.text, search, *names))?;
+        match target.propose(cx, edit(located)).await? {
+            Ok(output) => return Ok(output),
+            Err(Stale(error)) if attempt == ATTEMPTS_MAX => return Err(error),
+            Err(Stale(_)) => {}
+        }
+    }
+    unreachable!("the attempts are bounded")
+}
+
+fn edit(located: Located) -> Edit {
+    let Located { level, splices, drift, places } = located;
+    let (before, after) = match places[..] {
+        [place] => (place.before, place.after),
+        _ => (None, None),
+    };
+    Edit { splices, matched: Some(Matched { level, drift }), before, after }
+}
+
+/// Says why an edit is not made, and what to send in its place.
+pub(crate) fn explained(
+    miss: &Miss,
+    path: &RelPath,
+    text: &str,
+    search: &str,
+    (old, new): (&str, &str),
+) -> ToolError {
+    let invalid = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
+    match miss {
+        Miss::Empty | Miss::Blank => invalid(format!("{old} holds nothing but white space"))
+            .hint("give text that occurs once in the file; use create_file for a whole file"),
+        Miss::Nul => invalid(format!("{old} or {new} holds a NUL character"))
+            .hint("text files hold none: send the text without it"),
+        Miss::Same => ToolError::new(ErrorCode::NoChange, format!("{old} and {new} are the same"))
+            .hint("nothing needs to be done, or the new text is not what was meant"),
+        Miss::None | Miss::TooLarge => {
+            no_match(path, &Lines::new(text), search, old, *miss == Miss::TooLarge)
+        }
+        Miss::Several { level, lines, more } => {
+            several(path, &Lines::new(text), old, (*level, lines, *more))
+        }
+        Miss::Applied(line) => {
+            let message = format!("already applied: {path} holds {new} at line {line}");
+            ToolError::new(ErrorCode::AlreadyApplied, message)
+                .hint(format!("if it must be there twice, put more of the lines around into {old}"))
+        }
+        Miss::Placeholder(line) => {
+            invalid(format!("{new} stands in for lines that it leaves out: `{line}`")).hint(
+                "write every line out, or search for less; \
+                 if the line itself is meant, use replace_lines",
+            )
+        }
+        Miss::Elision => invalid(format!(
+            "{old} and {new} do not leave out the same lines: the lines that stand for others must \
+             be the same in both, with text before and after them"
+        ))
+        .hint("write every line out, or make one edit for each part"),
+        Miss::Drift { level, lines } => drifted(path, old, *level, lines),
+    }
+}
+
+fn no_match(
+    path: &RelPath,
+    lines: &Lines<'_>,
+    search: &str,
+    old: &str,
+    is_too_large: bool,
+) -> ToolError {
+    let error = |message: String| ToolError::new(ErrorCode::NoMatch, message);
+    if lines.count() == 0 {
+        return error(format!("{old} does not occur in {path}: the file is empty"));
+    }
+    if has_gutter(search) {
+        return error(format!("{old} does not occur in {path}"))
+            .hint("leave out the line numbers and the tabs after them");
+    }
+    let not_tried = if is_too_large {
+        "; the file or the text is too large to match by similarity"
+    } else {
+        ""
+    };
+    let Some(range) = closest(lines, search) else {
+        let message = format!("{old} does not occur in {path}, nor anything like it{not_tried}");
+        return error(message).hint("read the file and copy the text from it");
+    };
+    let (first, last) = (*range.start(), *range.end());
+    let text: Vec<&str> = range.clone().map(|number| lines.line(number)).collect();
+    let why = if same_but_for_white_space(&text.join("\n"), search) {
+        "only the white space differs at"
+    } else {
+        "the closest are"
+    };
+    let message = format!("{old} does not occur in {path}{not_tried}; {why} lines {first}-{last}");
+    let quoted = text.join("\n");
+    if text.len() > QUOTED_LINES_MAX || quoted.len() > QUOTED_BYTES_MAX {
+        let excerpt = lines.excerpt(range).text;
+        return error(format!("{message}:{excerpt}"))
+            .hint("copy the text from there exactly, without the line numbers");
+    }
+    error(format!("{message}, which are exactly:\n{quoted}\n"))
+        .hint(format!("if these are meant, send them as {old}, each character as it is here"))
+}
+
+fn several(
+    path: &RelPath,
+    lines: &Lines<'_>,
+    old: &str,
+    (level, places, more): (MatchLevel, &[usize], bool),
+) -> ToolError {
+    let shown: Vec<String> = places
+        .iter()
+        .take(PLACES_MAX)
+        .map(|line| format!("\nline {line}:{}", lines.excerpt(*line..=*line).text))
+        .collect();
+    let at_least = if more { "at least " } else { "" };
+    let cut = if places.len() > shown.len() { "\n…" } else { "" };
+    let how = match level {
+        MatchLevel::Exact => String::new(),
+        level => format!(" by the level {level}"),
+    };
+    let count = places.len();
+    let message =
+        format!("{old} occurs {at_least}{count} times in {path}{how}:{}{cut}", shown.concat());
+    ToolError::new(ErrorCode::Ambiguous, message)
+        .hint("add lines before or after it until it occurs once, or use replace_lines")
+}
+
+fn drifted(path: &RelPath, old: &str, level: MatchLevel, lines: &[Drift]) -> ToolError {
+    let shown: Vec<String> = lines
+        .iter()
+        .take(DRIFT_MAX)
+        .map(|Drift { line, expected, found }| match (&**expected, &**found) {
+            ("", found) => format!("\nline {line} is `{found}`, which {old} does not show"),
+            (expected, "") => format!("\nbefore line {line} there is no `{expected}`"),
+            (expected, found) => format!("\nline {line} is `{found}`, not `{expected}`"),
+        })
+        .collect();
+    let cut = if lines.len() > shown.len() { "\n…" } else { "" };
+    let message = format!(
+        "the edit would replace lines of {path} that are not as {old} says (found by the level \
+         {level}):{}{cut}",
+        shown.concat()
+    );
+    ToolError::new(ErrorCode::Drift, message)
+        .hint("read these lines and send the edit for what they are now")
+}

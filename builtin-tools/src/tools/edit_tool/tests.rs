@@ -1,0 +1,135 @@
+//! Tests of `editTool`; among them every shared case of blocks.
+
+use moss_sdk::ErrorCode;
+use moss_sdk::testing::MemoryHost;
+use serde_json::{Value, json};
+
+use crate::check::{call, refused};
+
+const CASES: &str = include_str!("../../../tests/fixtures/edits.json");
+
+fn edit(blocks: &str) -> Value {
+    json!({ "filePath": "a", "diffContent": blocks })
+}
+
+fn block(search: &str, replace: &str) -> String {
+    format!("------- SEARCH\n{search}=======\n{replace}+++++++ REPLACE\n")
+}
+
+#[test]
+fn shared_cases_end_as_they_accept() {
+    let cases: Value = serde_json::from_str(CASES).unwrap();
+    let cases = cases["block_parser_cases"].as_array().unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let text = |key: &str| case[key].as_str().unwrap();
+        let host = MemoryHost::new([("a", text("before"))]);
+        match call(&host, "editTool", edit(text("blocks"))) {
+            Ok(_) => {
+                assert_eq!(case["expect"]["ok"], true, "{case}");
+                assert_eq!(host.text("a").as_deref(), case["expect"]["after"].as_str(), "{case}");
+            }
+            Err(error) => {
+                let name = match error.code {
+                    ErrorCode::NoMatch => "not_found",
+                    code => code.as_str(),
+                };
+                let accepted = case["expect"]["error"].as_array().expect("an error is accepted");
+                assert!(accepted.contains(&json!(name)), "{case}: {error}");
+                assert_eq!(host.proposals(), [], "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_in_any_order_are_one_change() {
+    let host = MemoryHost::new([("a", "one\r\ntwo\nthree\r\n  four();\n")]);
+    let blocks =
+        block("four();\n", "five();\n") + &block("one\n", "1\n1b\n") + &block("1b\n", "1c\n");
+    let output = call(&host, "editTool", edit(&blocks)).unwrap();
+    assert_eq!(host.text("a").unwrap(), "1\r\n1c\r\ntwo\nthree\r\n  five();\n");
+    assert_eq!(host.proposals().len(), 1);
+    assert_eq!(output["blocks"].as_array().unwrap().len(), 3);
+    assert_eq!(output["blocks"][1]["after"], json!({ "start_line": 1, "end_line": 2 }));
+    assert_eq!((output.get("before"), &output["created"]), (None, &json!(false)));
+}
+
+#[test]
+fn an_empty_search_is_the_whole_file() {
+    let host = MemoryHost::new([("a", "one\r\ntwo\r\n")]);
+    call(&host, "editTool", edit(&block("", "one\n2\n"))).unwrap();
+    assert_eq!(host.text("a").unwrap(), "one\r\n2\r\n");
+    call(&host, "editTool", edit(&block("", ""))).unwrap();
+    assert_eq!(host.text("a").unwrap(), "");
+    let new = json!({ "filePath": "new/b.md", "diffContent": block("", "Title\n=======\nbody\n") });
+    let output = call(&host, "editTool", new).unwrap();
+    assert_eq!(host.text("new/b.md").unwrap(), "Title\n=======\nbody\n");
+    assert_eq!(output["created"], true);
+    call(&host, "read_file", json!({ "path": "new/b.md" })).unwrap();
+    host.write("new/b.md", "other\n");
+    let whole = json!({ "filePath": "new/b.md", "diffContent": block("", "x\n") });
+    assert_eq!(call(&host, "editTool", whole).unwrap_err().code, ErrorCode::Conflict);
+}
+
+#[test]
+fn one_block_that_has_no_place_stops_all_of_them() {
+    let host = MemoryHost::new([("a", "alpha beta\ngamma delta\n")]);
+    let cases = [
+        (
+            block("alpha beta\n", "x\n") + &block("zzz\n", "y\n"),
+            ErrorCode::NoMatch,
+            "block 2 of 2 (line 6 of `diffContent`): the SEARCH part does not occur in a",
+        ),
+        (
+            block("alpha beta\n", "x\n") + &block("zzz\n", "y\n"),
+            ErrorCode::NoMatch,
+            "block 1 would have been applied; nothing was written",
+        ),
+        (block("   \n", "y\n"), ErrorCode::InvalidArguments, "white space"),
+        (
+            block("alpha beta\n", "// ... existing code ...\n"),
+            ErrorCode::InvalidArguments,
+            "leaves out",
+        ),
+        ("no block".to_owned(), ErrorCode::InvalidArguments, "there is no block"),
+        (
+            "------- SEARCH\nalpha beta\n=======\nx\n".to_owned(),
+            ErrorCode::InvalidArguments,
+            "cut off",
+        ),
+        (block("alpha beta\n", "x\n").repeat(501), ErrorCode::LimitExceeded, "501 blocks"),
+        (block("", "alpha beta\ngamma delta\n"), ErrorCode::AlreadyApplied, "already applied"),
+    ];
+    for (blocks, code, message) in cases {
+        let error = refused(&host, "editTool", edit(&blocks));
+        assert_eq!(error.code, code, "{blocks}: {error}");
+        assert!(error.message.contains(message), "{blocks}: {error}");
+    }
+    let missing = json!({ "filePath": "none", "diffContent": block("a\n", "b\n") });
+    let error = refused(&host, "editTool", missing);
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(error.hint.unwrap().contains("SEARCH part empty"));
+}
+
+#[test]
+fn drift_is_numbered_as_in_the_file() {
+    let text = "func a() {\n\tx := 1\n\ty := 2\n\tz := 3\n\treturn\n}\n";
+    let host = MemoryHost::new([("a", format!("top\n{text}").as_str())]);
+    let search = text.replace("y := 2", "y := 99");
+    let blocks = block("top\n", "1\n2\n3\n") + &block(&search, &search.replace("99", "100"));
+    let output = call(&host, "editTool", edit(&blocks)).unwrap();
+    assert_eq!(output["drift"][0]["line"], 4);
+    assert_eq!(output["match_level"], "block_anchor");
+}
+
+#[test]
+fn a_block_that_can_be_read_in_several_ways_is_refused() {
+    let host = MemoryHost::new([("a", "alpha beta\n=======\ngamma delta\n")]);
+    let several = block("alpha  beta\n=======\ngamma  delta\n", "delta\n");
+    let error = refused(&host, "editTool", edit(&several));
+    assert_eq!(error.code, ErrorCode::Ambiguous, "{error}");
+    let exact = block("alpha beta\n=======\ngamma delta\n", "delta\n");
+    call(&host, "editTool", edit(&exact)).unwrap();
+    assert_eq!(host.text("a").unwrap(), "delta\n");
+}

@@ -1,0 +1,62 @@
+//! Changes that a tool proposes: each in its turn, and anew where a file changed before anybody was
+//! shown them.
+
+use std::sync::Arc;
+
+use moss_sdk::context::Proposed;
+use moss_sdk::edit::ChangeSet;
+use moss_sdk::{ErrorCode, ToolError};
+use moss_workspace::Error;
+
+use super::Effects;
+
+// === impl Effects ===
+
+impl Effects {
+    /// Shows changes, decides, asks, commits. A tool that is told that they are stale has its turn
+    /// until it proposes again.
+    pub(in crate::call) async fn propose(
+        self: &Arc<Self>,
+        changes: ChangeSet,
+    ) -> Result<Proposed, ToolError> {
+        self.take_turn(&changes).await;
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
+        let settled = match self.scope.blocking(plan).await? {
+            Ok(plan) => self.settle(plan).await,
+            Err(stale @ Error::Changed { .. }) => return Ok(Proposed::Stale(stale.into())),
+            Err(error) => Err(error.into()),
+        };
+        // Who was asked about one effect is not made to look at another.
+        let is_in_turn = self.lock().turn.is_some();
+        match settled {
+            Err(stale) if stale.code == ErrorCode::Conflict && is_in_turn => {
+                Ok(Proposed::Stale(stale))
+            }
+            settled => {
+                self.leave_turn();
+                settled.map(Proposed::Applied)
+            }
+        }
+    }
+
+    /// Waits until no other call changes the first of the files. Who changes several may still meet
+    /// others: then the commit finds out.
+    async fn take_turn(&self, changes: &ChangeSet) {
+        let Some(change) = changes.changes.first().filter(|_| !self.scope.call.dry_run) else {
+            return;
+        };
+        if self.lock().turn.as_ref().is_some_and(|turn| turn.is_at(&change.path)) {
+            return;
+        }
+        self.leave_turn();
+        let turn = self.scope.call.workspace.turns.take(&change.path).await;
+        self.lock().turn = Some(turn);
+    }
+
+    /// Lets others change the file.
+    pub(super) fn leave_turn(&self) {
+        let turn = self.lock().turn.take();
+        drop(turn);
+    }
+}
