@@ -36,11 +36,14 @@ pub fn all() -> Vec<Box<dyn AnyTool>> {
         erased::<tools::delete_file::DeleteFile>(),
         erased::<tools::grep_search::GrepSearch>(),
         erased::<tools::file_search::FileSearch>(),
+        erased::<tools::reapply::Reapply>(),
         erased::<tools::diff_history::DiffHistory>(),
         // Beyond the specification.
         erased::<tools::patch::Patch>(),
         erased::<tools::edit_tool::EditTool>(),
         erased::<tools::clarify::Clarify>(),
+        erased::<tools::todo::Todo>(),
+        erased::<tools::moss_update_asi_user_prompt::UpdateUserPrompt>(),
     ]
 }
 

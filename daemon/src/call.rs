@@ -75,6 +75,11 @@ pub enum Work {
     },
     /// Takes history entries back.
     Undo(UndoTarget),
+    /// Takes a change of the user's prompt back.
+    UndoUserPrompt {
+        /// Its number in the prompt's history; none for the newest.
+        number: Option<u64>,
+    },
 }
 
 /// What to do when an answer from a person is needed.
@@ -177,7 +182,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
-            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, history: None }))
+            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
         }
     };
     let result = match result {
@@ -186,7 +191,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
             Err(CallError::Cancelled)
         }
         Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
-            Err(CallError::Timeout { after: deadline - started, history: None })
+            Err(CallError::Timeout { after: deadline - started, committed: None })
         }
         result => result,
     };
@@ -231,6 +236,10 @@ async fn attempt(
         Work::Undo(target) => {
             scope.take_place().await?;
             return Ok(effects.undo(target.clone()).await.map(|output| output.to_string()));
+        }
+        Work::UndoUserPrompt { number } => {
+            scope.take_place().await?;
+            return Ok(effects.undo_user_prompt(*number).await.map(|output| output.to_string()));
         }
         Work::Tool { name, arguments } => (name, arguments),
     };
@@ -292,6 +301,7 @@ impl Call {
         match &self.work {
             Work::Tool { name, .. } => name,
             Work::Undo(_) => "undo",
+            Work::UndoUserPrompt { .. } => "undo_user_prompt",
         }
     }
 

@@ -30,6 +30,7 @@ mod table;
 mod text;
 mod tools;
 mod ui;
+mod user_prompt;
 mod views;
 
 use std::ffi::OsString;
@@ -112,6 +113,8 @@ enum Command {
     #[command(subcommand)]
     History(history::HistoryCommand),
     #[command(subcommand)]
+    Prompt(user_prompt::PromptCommand),
+    #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -191,6 +194,7 @@ impl Command {
             Self::Answers(command) => answers::run(command, session).await,
             Self::Policy(command) => policy::run(command, session).await,
             Self::History(command) => history::run(command, session).await,
+            Self::Prompt(command) => user_prompt::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
             Self::Certificate(command) => certificate::run(command, session),

@@ -10,6 +10,7 @@ mod host;
 mod remote;
 mod streams;
 mod transport;
+mod user_prompt;
 
 use std::path::Path;
 use std::time::Duration;

@@ -23,6 +23,7 @@ pub struct Config {
     pub files: Files,
     pub history: History,
     pub plugins: Plugins,
+    pub user_prompt: UserPrompt,
     pub grpc: Grpc,
     pub shutdown: Shutdown,
 }
@@ -66,6 +67,7 @@ section!(Editors {
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
 section!(Plugins { component_bytes_max: u64, plugins_max: usize });
+section!(UserPrompt { bytes_max: usize });
 section!(Grpc {
     request_bytes_max: usize,
     response_bytes_max: usize,
@@ -159,6 +161,7 @@ const LIVE: &[&str] = &[
     "editors.clarify_ms",
     "plugins.component_bytes_max",
     "plugins.plugins_max",
+    "user_prompt.bytes_max",
     "shutdown.grace_ms",
 ];
 

@@ -8,7 +8,8 @@ use etcetera::BaseStrategy as _;
 /// The directories of one user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dirs {
-    /// `~/.config/moss`: policy, plugin list, configuration. moss only reads it.
+    /// `~/.config/moss`: policy, plugin list, configuration, which moss only reads, and the user's
+    /// own prompt.
     pub config: PathBuf,
     /// `~/.local/state/moss`: credentials, history, audit.
     pub state: PathBuf,

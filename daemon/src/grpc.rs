@@ -14,6 +14,7 @@ mod policy;
 mod status;
 mod to_proto;
 mod tools;
+mod user_prompt;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +72,7 @@ where
     use v1::policy_service_server::PolicyServiceServer;
     use v1::status_service_server::StatusServiceServer;
     use v1::tool_service_server::ToolServiceServer;
+    use v1::user_prompt_service_server::UserPromptServiceServer;
 
     let limits = daemon.config().grpc.clone();
     macro_rules! service {
@@ -112,7 +114,8 @@ where
         .add_service(service!(HistoryServiceServer, history::History(Arc::clone(&daemon))))
         .add_service(service!(PolicyServiceServer, policy::Policy(Arc::clone(&daemon))))
         .add_service(service!(PluginServiceServer, plugins::Plugins(Arc::clone(&daemon))))
-        .add_service(service!(StatusServiceServer, status::Status(Arc::clone(&daemon))));
+        .add_service(service!(StatusServiceServer, status::Status(Arc::clone(&daemon))))
+        .add_service(service!(UserPromptServiceServer, user_prompt::Prompt(Arc::clone(&daemon))));
     router.serve_with_incoming_shutdown(connections, stop).await
 }
 

@@ -34,8 +34,10 @@ pub mod sessions;
 pub mod start;
 pub mod state;
 pub mod tls;
+pub mod todos;
 pub mod traces;
 pub mod turns;
+pub mod user_prompt;
 pub mod validate;
 
 use std::sync::Arc;

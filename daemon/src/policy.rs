@@ -75,6 +75,8 @@ pub enum Action {
     Network,
     /// Registering a plugin or changing what one may do.
     Register,
+    /// Changing the user's own prompt.
+    Configure,
 }
 
 /// Why a file name is protected.
@@ -204,7 +206,8 @@ fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>) {
         | Action::Delete
         | Action::Exec
         | Action::Network
-        | Action::Register => (Verdict::Ask, &EFFECTS),
+        | Action::Register
+        | Action::Configure => (Verdict::Ask, &EFFECTS),
     }
 }
 
@@ -269,6 +272,7 @@ impl Action {
         Self::Exec,
         Self::Network,
         Self::Register,
+        Self::Configure,
     ];
 
     /// The actions that change files.
@@ -290,6 +294,7 @@ impl Action {
             Self::Exec => "exec",
             Self::Network => "network",
             Self::Register => "register",
+            Self::Configure => "configure",
         }
     }
 }

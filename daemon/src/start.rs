@@ -18,7 +18,8 @@ use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
 use crate::journal::{Journal, JournalError};
 use crate::policy::{Policy, PolicyError, Source, Sources};
-use crate::state::{Daemon, WorkspaceState};
+use crate::state::{Daemon, Kept, WorkspaceState};
+use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
 
 /// Largest configuration or policy file, in bytes.
@@ -163,8 +164,9 @@ fn open_workspace(
     if let Some(problem) = answers.problem() {
         tracing::warn!(problem, "the stored answers are broken");
     }
+    let kept = Kept { history, journal, answers, todos: Todos::open(&state)? };
     let catalog = Catalog::native(native_tools())?;
-    Ok(WorkspaceState::new(files, history, journal, policy, answers, catalog, config))
+    Ok(WorkspaceState::new(files, kept, policy, catalog, config))
 }
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.

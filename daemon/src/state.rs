@@ -24,6 +24,7 @@ use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
+use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
 
@@ -88,7 +89,22 @@ pub struct WorkspaceState {
     pub sessions: Sessions,
     /// Who may change which file now.
     pub turns: Turns,
+    /// Their task lists.
+    pub todos: Todos,
     name: String,
+}
+
+/// What the state directory of a workspace holds.
+#[derive(Debug)]
+pub struct Kept {
+    /// Its committed changes.
+    pub history: History,
+    /// What happened in it.
+    pub journal: Journal,
+    /// What people answered for longer than once.
+    pub answers: Answers,
+    /// The task lists of its callers.
+    pub todos: Todos,
 }
 
 /// A workspace that the daemon does not serve.
@@ -210,13 +226,12 @@ impl WorkspaceState {
     /// Puts a workspace together.
     pub fn new(
         files: Workspace,
-        history: History,
-        journal: Journal,
+        kept: Kept,
         policy: Policy,
-        answers: Answers,
         catalog: Catalog,
         config: &Config,
     ) -> Self {
+        let Kept { history, journal, answers, todos } = kept;
         let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
@@ -232,6 +247,7 @@ impl WorkspaceState {
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),
+            todos,
         }
     }
 

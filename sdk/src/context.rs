@@ -16,6 +16,8 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
 use crate::path::RelPath;
+use crate::prompt::{PromptApplied, PromptChange};
+use crate::todo::{TodoChange, TodoItem};
 
 /// A boxed future that borrows from its maker.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -143,6 +145,28 @@ pub trait Host: Files {
     /// `NotFound` where there are not so many; `Denied` where the caller may not read one of its
     /// files; `TooLarge` where a content is larger than files may be that are edited.
     fn recall(&self, index: usize) -> BoxFuture<'_, Result<Recalled, ToolError>>;
+
+    /// Shows a change of the user's own prompt, lets policy and people decide, keeps it.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge` and `InvalidArguments` for what is no prompt, `NoChange`; as [`Host::propose`].
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>>;
+
+    /// Returns the task list of the caller's session; without a session, the caller's own of the
+    /// workspace.
+    fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>>;
+
+    /// Changes that task list and returns it as it is then; nobody else changes it meanwhile. In a
+    /// dry run the result is not kept.
+    ///
+    /// # Errors
+    ///
+    /// What the change says; where the list cannot be kept.
+    fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>>;
 
     /// Does work that takes long and waits for nothing, on a thread where it holds up no other
     /// call. [`Context::compute`] does so with its type.

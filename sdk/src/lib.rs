@@ -35,8 +35,12 @@ pub mod file;
 pub mod glob;
 #[cfg(feature = "host")]
 pub mod history;
+#[cfg(feature = "host")]
+pub mod prompt;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "host")]
+pub mod todo;
 #[cfg(feature = "host")]
 pub mod tool;
 

@@ -25,6 +25,8 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;
+use crate::prompt::{PromptApplied, PromptChange};
+use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
 mod changes;
@@ -54,6 +56,8 @@ struct State {
     /// The oldest first.
     recalled: Vec<Recalled>,
     history: u64,
+    todos: Vec<TodoItem>,
+    user_prompt: String,
     dry_run: bool,
     cancelled: bool,
     editor: editor::Editor,
@@ -150,6 +154,11 @@ impl MemoryHost {
     /// themselves.
     pub fn add_past(&self, change: PastChange) {
         self.state().past.push(change);
+    }
+
+    /// Returns the user's own prompt.
+    pub fn user_prompt(&self) -> String {
+        self.state().user_prompt.clone()
     }
 
     /// Returns the host's side of a call.
@@ -289,6 +298,28 @@ impl Host for MemoryHost {
         Box::pin(async move { recalled })
     }
 
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
+        let applied = self.state().change_user_prompt(&change);
+        Box::pin(async { Ok(applied) })
+    }
+
+    fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let todos = self.state().todos.clone();
+        Box::pin(async { Ok(todos) })
+    }
+
+    fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let mut state = self.state();
+        let changed = change(state.todos.clone());
+        if let (Ok(todos), false) = (&changed, state.dry_run) {
+            state.todos.clone_from(todos);
+        }
+        Box::pin(async { changed })
+    }
+
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         let value = work();
         Box::pin(async { Ok(value) })
@@ -304,6 +335,17 @@ impl Host for MemoryHost {
 // === impl State ===
 
 impl State {
+    fn change_user_prompt(&mut self, change: &PromptChange) -> PromptApplied {
+        let prompt = change.applied_to(&self.user_prompt);
+        let bytes = prompt.len() as u64;
+        if self.dry_run {
+            return PromptApplied { version: None, bytes };
+        }
+        self.user_prompt = prompt;
+        self.history += 1;
+        PromptApplied { version: Some(self.history), bytes }
+    }
+
     fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
         self.files.get(path).ok_or_else(|| {
             if self.is_directory(path) {

@@ -25,8 +25,13 @@ pub(crate) const TOOLS: &[&str] = &[
     "delete_file",
     "grep_search",
     "file_search",
+    "reapply",
     "diff_history",
+    "patch",
+    "editTool",
     "clarify",
+    "todo",
+    "moss_update_asi_user_prompt",
 ];
 /// The tools that only read.
 const READS: &[&str] = &[
@@ -38,10 +43,19 @@ const READS: &[&str] = &[
     "file_search",
     "diff_history",
     "clarify",
+    "todo",
 ];
 /// The tools that take no path.
-const PATHLESS: &[&str] =
-    &["get_project_structure", "get_cursor_context", "grep_search", "file_search", "clarify"];
+const PATHLESS: &[&str] = &[
+    "get_project_structure",
+    "get_cursor_context",
+    "grep_search",
+    "file_search",
+    "reapply",
+    "clarify",
+    "todo",
+    "moss_update_asi_user_prompt",
+];
 
 async fn list(client: &Client, request: v1::ListToolsRequest) -> v1::ListToolsResponse {
     client.tools().list_tools(request).await.unwrap().into_inner()
@@ -175,14 +189,37 @@ fn steps() -> Vec<Step> {
             "a/b.txt",
             Some("1\ndrei\n"),
         ),
+        (
+            "patch",
+            json!({"path": "a/b.txt", "old_string": "  drei\n", "new_string": "  vier\n"}),
+            "a/b.txt",
+            Some("1\nvier\n"),
+        ),
+        (
+            "editTool",
+            json!({
+                "filePath": "a/b.txt",
+                "diffContent": "------- SEARCH\nvier\n=======\ndrei\n+++++++ REPLACE\n",
+            }),
+            "a/b.txt",
+            Some("1\ndrei\n"),
+        ),
         ("list_directory", json!({"path": "a"}), "a/b.txt", Some("1\ndrei\n")),
         ("get_cursor_context", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("clarify", json!({"question": "Which?"}), "a/b.txt", Some("1\ndrei\n")),
+        ("todo", json!({"items": [{"id": "1", "content": "look"}]}), "a/b.txt", Some("1\ndrei\n")),
+        (
+            "moss_update_asi_user_prompt",
+            json!({"content": "Use tabs.", "mode": "append"}),
+            "a/b.txt",
+            Some("1\ndrei\n"),
+        ),
         ("get_project_structure", json!({}), "a/b.txt", Some("1\ndrei\n")),
         ("grep_search", json!({"pattern": "d.ei"}), "a/b.txt", Some("1\ndrei\n")),
         ("file_search", json!({"pattern": "b.txt"}), "a/b.txt", Some("1\ndrei\n")),
         ("diff_history", json!({"limit": 1}), "a/b.txt", Some("1\ndrei\n")),
         ("delete_file", json!({"path": "a/b.txt"}), "a/b.txt", None),
+        ("reapply", json!({"index": 7}), "a/b.txt", Some("one\ntwo\n")),
     ]
 }
 
@@ -190,7 +227,8 @@ fn steps() -> Vec<Step> {
 async fn every_tool_works_unary_and_streamed_with_the_same_result() {
     let mut outputs: Vec<Vec<Value>> = Vec::new();
     for streamed in [false, true] {
-        let site = Site::allowing();
+        let site = Site::new();
+        site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
         let daemon = site.serve();
         let client = daemon.caller().await;
         let mut of_run = Vec::new();
@@ -210,7 +248,7 @@ async fn every_tool_works_unary_and_streamed_with_the_same_result() {
                 output["entries"][0]["modified"].take();
             }
             if tool == "diff_history" {
-                assert_eq!(output["changes"][0]["tool"], "replace_text");
+                assert_eq!(output["changes"][0]["tool"], "editTool");
                 output["changes"][0]["time"].take();
             }
             let writes = !READS.contains(&tool);

@@ -48,6 +48,8 @@ pub struct Options {
     pub limits: Limits,
     /// Whether other file systems that are mounted beneath the root are out of reach.
     pub same_filesystem_only: bool,
+    /// Permission bits of new files; none for the system's default.
+    pub create_mode: Option<u32>,
     /// Directories of moss itself (state, configuration, run time). Where they lie beneath the
     /// root, they are protected.
     pub own: Vec<PathBuf>,
@@ -86,6 +88,7 @@ impl Default for Options {
             resolver: None,
             limits: Limits::default(),
             same_filesystem_only: true,
+            create_mode: None,
             own: Vec::new(),
         }
     }

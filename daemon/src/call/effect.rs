@@ -6,6 +6,7 @@ mod commit;
 mod decide;
 mod lasting;
 mod propose;
+mod user_prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,6 +45,8 @@ struct Inner {
     tool: ToolFacts,
     changes: Vec<FileChange>,
     history: Option<u64>,
+    /// The number in the history of the user's prompt, where that was changed.
+    prompt_version: Option<u64>,
     digest: Option<ContentHash>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
     turn: Option<Turn>,
@@ -80,6 +83,18 @@ pub(super) struct Shown {
 /// The decision that holds for a whole plan.
 fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
+}
+
+// === impl Inner ===
+
+impl Inner {
+    /// What was written, as an error that comes after it names it.
+    fn committed(&self) -> Option<String> {
+        let in_history = self.history.map(|number| format!("history {number}"));
+        in_history.or_else(|| {
+            self.prompt_version.map(|number| format!("version {number} of the user's prompt"))
+        })
+    }
 }
 
 // === impl ToolFacts ===
@@ -319,9 +334,9 @@ impl Effects {
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
         self.leave_turn();
-        let (stopped, withdrawn, history) = {
+        let (stopped, withdrawn, committed) = {
             let mut inner = self.lock();
-            (inner.stopped.take(), inner.asking.take(), inner.history)
+            (inner.stopped.take(), inner.asking.take(), inner.committed())
         };
         if let Some(digest) = withdrawn {
             record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
@@ -330,7 +345,7 @@ impl Effects {
         match (stopped, result) {
             (Some(stopped), Ok(Err(_))) => Err(stopped),
             (_, Err(CallError::Timeout { after, .. })) => {
-                Err(CallError::Timeout { after, history })
+                Err(CallError::Timeout { after, committed })
             }
             (_, result) => result,
         }

@@ -37,12 +37,12 @@ pub enum CallError {
     #[error("too many confirmations: {0}")]
     TooManyConfirmations(crate::confirm::TooMany),
     /// The time is over.
-    #[error("the call took longer than {} ms{}", .after.as_millis(), committed(*.history))]
+    #[error("the call took longer than {} ms{}", .after.as_millis(), kept(.committed.as_deref()))]
     Timeout {
         /// The time that it had.
         after: Duration,
         /// What it had committed by then.
-        history: Option<u64>,
+        committed: Option<String>,
     },
     /// The caller went away, or the daemon stops.
     #[error("the call was cancelled")]
@@ -86,9 +86,9 @@ impl Unconfirmed {
     }
 }
 
-fn committed(history: Option<u64>) -> String {
-    match history {
-        Some(number) => format!("; its change was committed before that, as history {number}"),
+fn kept(what: Option<&str>) -> String {
+    match what {
+        Some(what) => format!("; its change was committed before that, as {what}"),
         None => "; nothing was changed".to_owned(),
     }
 }

@@ -10,12 +10,15 @@ use moss_sdk::context::{
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery, Recalled};
+use moss_sdk::prompt::{PromptApplied, PromptChange};
+use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Gate, MayRead, OpenedFile};
 
 use super::effect::{Effects, Names};
 use super::{Event, Scope};
 use crate::policy::{Decision, Policy, Verdict};
+use crate::todos::TodoKey;
 use crate::validate::nearest;
 
 /// Most names in a directory among which one that was meant is looked for.
@@ -102,6 +105,11 @@ impl CallHost {
             }
             _ => error,
         }
+    }
+
+    fn todo_key(&self) -> TodoKey {
+        let call = &self.scope.call;
+        TodoKey { caller: call.role.as_str().to_owned(), session: call.session_id.clone() }
     }
 
     async fn list_names(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {
@@ -285,6 +293,31 @@ impl Host for CallHost {
         let scope = Arc::clone(&self.scope);
         let recall = move || super::past::recall(&scope, index);
         Box::pin(async move { self.scope.blocking(recall).await? })
+    }
+
+    fn change_user_prompt(
+        &self,
+        change: PromptChange,
+    ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
+        Box::pin(self.effects.change_user_prompt(change))
+    }
+
+    fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let (scope, key) = (Arc::clone(&self.scope), self.todo_key());
+        let get = move || scope.call.workspace.todos.get(&key);
+        Box::pin(async move { self.scope.blocking(get).await? })
+    }
+
+    fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        let (scope, key) = (Arc::clone(&self.scope), self.todo_key());
+        let change = move || {
+            let todos = &scope.call.workspace.todos;
+            match scope.call.dry_run {
+                true => change(todos.get(&key)?),
+                false => todos.change(&key, change),
+            }
+        };
+        Box::pin(async move { self.scope.blocking(change).await? })
     }
 
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {

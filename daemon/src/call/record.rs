@@ -32,6 +32,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
             UndoTarget::Call(call_id) => json!({ "call_id": call_id }),
             UndoTarget::Since(number) => json!({ "since": number }),
         }),
+        Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
     };
     let event = Event::CallStarted {
         caller: Text::new(call.role.as_str()),

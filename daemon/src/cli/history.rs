@@ -3,6 +3,7 @@
 use moss_daemon::client::{Client, Failure, Need};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
+use moss_sdk::edit::MatchLevel;
 use serde_json::{Value, json};
 
 use super::confirming::{self, Answering, Reply};
@@ -159,11 +160,7 @@ async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntr
 }
 
 fn row(entry: &v1::HistoryEntry) -> [String; 5] {
-    let files: Vec<_> = entry
-        .changes
-        .iter()
-        .map(|change| format!("{} +{} -{}", change.path, change.lines_added, change.lines_removed))
-        .collect();
+    let files: Vec<_> = entry.changes.iter().map(file).collect();
     [
         entry.number.to_string(),
         views::time(entry.committed_at.as_ref()),
@@ -176,8 +173,19 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
     ]
 }
 
+/// A file with the lines that were changed, and how the place was found where it was not exactly.
+fn file(change: &v1::FileChange) -> String {
+    let v1::FileChange { path, lines_added, lines_removed, match_level, .. } = change;
+    let found = match match_level.as_str() {
+        "" => String::new(),
+        level if MatchLevel::parse(level) == Some(MatchLevel::Exact) => String::new(),
+        level => format!(" ({level})"),
+    };
+    format!("{path} +{lines_added} -{lines_removed}{found}")
+}
+
 /// The tool, and what it took back.
-fn tool(entry: &v1::HistoryEntry) -> String {
+pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
     match &entry.took_back[..] {
         [] => entry.tool.clone(),
         numbers => format!("{} of {}", entry.tool, ranges(numbers)),
@@ -282,7 +290,7 @@ async fn asked(
 }
 
 /// Gets an answer: the digest that was approved, or why there is none.
-async fn answer(
+pub(super) async fn answer(
     ui: &Ui,
     answering: Answering,
     confirmation: v1::Confirmation,
@@ -349,5 +357,16 @@ mod tests {
     fn numbers_that_follow_each_other_are_a_range() {
         assert_eq!(ranges(&[3]), "3");
         assert_eq!(ranges(&[9, 8, 7, 4, 2, 1]), "9-7, 4, 2-1");
+    }
+
+    #[test]
+    fn level_of_a_file_is_told_where_it_is_not_exact() {
+        let told = |match_level: &str| {
+            let match_level = match_level.to_owned();
+            file(&v1::FileChange { path: "a".into(), match_level, ..Default::default() })
+        };
+        assert_eq!(told(""), "a +0 -0");
+        assert_eq!(told("exact"), "a +0 -0");
+        assert_eq!(told("line_trimmed"), "a +0 -0 (line_trimmed)");
     }
 }

@@ -35,6 +35,9 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.PolicyService/RevokeAnswer", Role::Approver),
     ("/moss.v1.PluginService/ListPlugins", Role::Caller),
     ("/moss.v1.StatusService/GetStatus", Role::Caller),
+    ("/moss.v1.UserPromptService/GetUserPrompt", Role::Caller),
+    ("/moss.v1.UserPromptService/ListUserPromptHistory", Role::Caller),
+    ("/moss.v1.UserPromptService/UndoUserPrompt", Role::Caller),
 ];
 
 /// Services that anybody who reached a Unix socket may use, and over the network every role.

@@ -82,7 +82,7 @@ where
         let answer = tokio::time::timeout(after.saturating_sub(LEAD), answer);
         Box::pin(async move {
             let late =
-                |_| Ok(error::call(&CallError::Timeout { after, history: None }).into_http());
+                |_| Ok(error::call(&CallError::Timeout { after, committed: None }).into_http());
             answer.await.unwrap_or_else(late)
         })
     }

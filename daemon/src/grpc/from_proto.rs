@@ -107,6 +107,27 @@ fn undo_target(target: Option<&Target>) -> Result<UndoTarget, Status> {
     }
 }
 
+/// Reads an undo of a change of the prompt with the deadline of its request.
+pub(super) fn undo_user_prompt(
+    daemon: &Daemon,
+    request: &v1::UndoUserPromptRequest,
+    extensions: &Extensions,
+    metadata: &MetadataMap,
+) -> Result<Call, Status> {
+    let v1::UndoUserPromptRequest { workspace, number, confirm, approved_digests, dry_run } =
+        request.clone();
+    let as_undo = v1::UndoHistoryEntryRequest {
+        workspace,
+        target: Some(Target::Number(number)),
+        confirm,
+        approved_digests,
+        dry_run,
+    };
+    let number = Some(number).filter(|number| *number > 0);
+    let call = undo(daemon, &as_undo, extensions, metadata)?;
+    Ok(Call { work: Work::UndoUserPrompt { number }, ..call })
+}
+
 pub(super) fn language(language: i32) -> Result<Language, Status> {
     match v1::Language::try_from(language) {
         Ok(v1::Language::Unspecified | v1::Language::En) => Ok(Language::En),

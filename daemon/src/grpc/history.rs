@@ -134,7 +134,7 @@ fn before(token: &str) -> Result<Option<u64>, Status> {
     number.map(Some).map_err(|_| error::invalid_field("page_token", "not a token of a page before"))
 }
 
-fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
+pub(super) fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
     v1::HistoryEntry {
         number: entry.number,
         committed_at: Some(entry.at.into()),
@@ -175,7 +175,7 @@ fn with_diffs(
 }
 
 /// A change without its diff. Hashes would let the caller try out what a short content is.
-fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
+pub(super) fn change_of(file: &HistoryFile, is_shown: bool) -> v1::FileChange {
     let hash = |hash: Option<ContentHash>| to_proto::optional_hash(hash.filter(|_| is_shown));
     v1::FileChange {
         path: file.path.to_string(),

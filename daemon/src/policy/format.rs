@@ -130,6 +130,7 @@ pub(super) enum EffectWord {
     Exec,
     Network,
     Register,
+    Configure,
 }
 
 /// Reads and compiles a policy file.
@@ -316,6 +317,7 @@ impl EffectWord {
             Self::Exec => &[Action::Exec],
             Self::Network => &[Action::Network],
             Self::Register => &[Action::Register],
+            Self::Configure => &[Action::Configure],
         }
     }
 }

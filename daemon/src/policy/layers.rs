@@ -346,7 +346,8 @@ impl Subject<'_> {
             | Action::Delete
             | Action::Exec
             | Action::Network
-            | Action::Register => false,
+            | Action::Register
+            | Action::Configure => false,
         }
     }
 }

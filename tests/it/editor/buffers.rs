@@ -80,6 +80,15 @@ async fn edit_of_an_unsaved_file_goes_to_the_editor() {
     let read = caller.done("read_file", json!({"path": "a.rs"})).await;
     assert_eq!(read["hash"], blake3::hash(TEXT.as_bytes()).to_hex().as_str());
     assert_eq!(site.read("a.rs"), on_disk);
+
+    // What was taken back is made again there.
+    let again = start(&caller, "reapply", json!({"index": 1}));
+    let (id, edit) = edit_of(&mut editor).await;
+    assert_eq!((edit.version, edit.tool.as_str()), (9, "reapply"));
+    assert_eq!(edit.edits[0].new_text, "fn zwei() {}\n");
+    editor.answer(&id, Answer::EditApplied(v1::EditApplied { version: 10 })).await;
+    assert_eq!(output(&again.await.unwrap().unwrap())["files"][0]["how"], "exact");
+    assert_eq!(site.read("a.rs"), on_disk);
 }
 
 #[tokio::test]

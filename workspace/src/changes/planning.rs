@@ -85,7 +85,8 @@ impl Planner<'_> {
         let file = match kind {
             ChangeKind::Create { content } => {
                 let new = utf8(path, content)?;
-                self.plan_target(path, Target::Create { new, mode: None })
+                let mode = self.workspace.options.create_mode;
+                self.plan_target(path, Target::Create { new, mode })
             }
             ChangeKind::Write { base, content } => {
                 let new = utf8(path, content)?;

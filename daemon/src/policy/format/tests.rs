@@ -57,7 +57,7 @@ fn errors_of_a_rule_name_place_and_remedy() {
     check(
         "effects = [\"read\", \"writes\"]\ndecision = \"allow\"",
         "3:20: unknown variant `writes`, expected one of `read`, `create`, `modify`, `write`, \
-         `delete`, `exec`, `network`, `register`; did you mean `write`?",
+         `delete`, `exec`, `network`, `register`, `configure`; did you mean `write`?",
     );
     check("tools = \"x\"", "3:9: invalid type: string \"x\", expected a list");
     check("decision = \"deny\"\ndecision = \"deny\"", "4:1: duplicate key");

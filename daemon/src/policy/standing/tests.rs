@@ -217,7 +217,8 @@ fn drift_is_never_covered() {
 #[test]
 fn what_cannot_be_told_is_not_offered() {
     let path = RelPath::parse("src/a.rs").unwrap();
-    for action in [Action::Call, Action::Exec, Action::Network, Action::Register] {
+    for action in [Action::Call, Action::Exec, Action::Network, Action::Register, Action::Configure]
+    {
         let effect = Asked { action, path: &path, size_bytes: None };
         assert_eq!(narrowest(asker(), &[modify(&path, 1), effect]), None, "{action:?}");
     }

@@ -1,0 +1,129 @@
+//! Changing the user's own prompt: shown, decided, asked and committed as changes of files are, but
+//! as an effect of its own. No lasting answer covers it: what stands in the prompt steers every
+//! later session.
+
+use std::sync::Arc;
+
+use moss_sdk::ToolError;
+use moss_sdk::prompt::{PromptApplied, PromptChange};
+use moss_workspace::Plan;
+use serde_json::{Value, json};
+
+use super::Effects;
+use super::ask::Ask;
+use crate::call::record;
+use crate::change::{self, Status};
+use crate::policy::{Action, Decision, Verdict};
+use crate::user_prompt::{self, UserPrompt};
+
+// === impl Effects ===
+
+impl Effects {
+    /// Changes the prompt.
+    pub(in crate::call) async fn change_user_prompt(
+        self: &Arc<Self>,
+        change: PromptChange,
+    ) -> Result<PromptApplied, ToolError> {
+        let prompt = self.open_user_prompt().await?;
+        let planner = Arc::clone(&prompt);
+        let plan = self.scope.blocking(move || planner.plan(&change)).await??;
+        self.settle_user_prompt(prompt, plan).await
+    }
+
+    /// Takes a change of the prompt back: the newest where none is named.
+    pub(in crate::call) async fn undo_user_prompt(
+        self: &Arc<Self>,
+        number: Option<u64>,
+    ) -> Result<Value, ToolError> {
+        let prompt = self.open_user_prompt().await?;
+        let planner = Arc::clone(&prompt);
+        let (number, plan) = self.scope.blocking(move || planner.plan_undo(number)).await??;
+        let done = self.settle_user_prompt(prompt, plan).await?;
+        Ok(json!({
+            "undone": number,
+            "version": done.version,
+            "bytes": done.bytes,
+            "applied": done.version.is_some(),
+        }))
+    }
+
+    async fn open_user_prompt(&self) -> Result<Arc<UserPrompt>, ToolError> {
+        let daemon = Arc::clone(&self.scope.daemon);
+        let open = move || UserPrompt::open(&daemon.setup.dirs, &daemon.config());
+        Ok(Arc::new(self.scope.blocking(open).await??))
+    }
+
+    async fn settle_user_prompt(
+        self: &Arc<Self>,
+        prompt: Arc<UserPrompt>,
+        plan: Plan,
+    ) -> Result<PromptApplied, ToolError> {
+        let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
+        let changes = change::proposed(plan.files(), diff_bytes_max);
+        let digest = plan.digest();
+        let bytes = plan.files().iter().map(|file| file.after_bytes).sum();
+        {
+            let mut inner = self.lock();
+            inner.digest = Some(digest);
+            inner.changes.clone_from(&changes);
+        }
+        let decision = self.decide_user_prompt().await?;
+        if self.scope.call.dry_run {
+            return Ok(PromptApplied { version: None, bytes });
+        }
+        if decision.verdict == Verdict::Ask {
+            let file = user_prompt::file(&self.scope.daemon.setup.dirs);
+            let arguments = json!({ "user_prompt": file.display().to_string() }).to_string();
+            let (arguments, offers) = (Some(arguments), Vec::new());
+            let ask = Ask { digest, decision: &decision, changes, arguments, offers };
+            if let Err(error) = self.ask(ask).await {
+                self.mark(Status::Unconfirmed);
+                return Err(self.stop(error));
+            }
+            // A rule may have come while somebody was being asked.
+            self.decide_user_prompt().await?;
+        }
+        let version = self.commit_user_prompt(prompt, plan).await?;
+        Ok(PromptApplied { version: Some(version), bytes })
+    }
+
+    /// Refuses what is denied; returns what else is decided.
+    async fn decide_user_prompt(&self) -> Result<Decision, ToolError> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Configure, None);
+        let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
+        recorded.map_err(|error| self.stop(error))?;
+        if decision.verdict == Verdict::Deny {
+            self.mark(Status::Unconfirmed);
+            return Err(self.stop(self.denied(&decision)));
+        }
+        Ok(decision)
+    }
+
+    /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
+    async fn commit_user_prompt(
+        self: &Arc<Self>,
+        prompt: Arc<UserPrompt>,
+        plan: Plan,
+    ) -> Result<u64, ToolError> {
+        let committing = Arc::clone(&self.committing).lock_owned().await;
+        let effects = Arc::clone(self);
+        let write = move || {
+            effects.check_not_cancelled()?;
+            let committed = prompt.commit(&plan, &effects.origin());
+            match &committed {
+                Ok(version) => {
+                    effects.mark(Status::Committed);
+                    effects.lock().prompt_version = Some(*version);
+                }
+                Err(error) if error.code == moss_sdk::ErrorCode::Conflict => {
+                    effects.mark(Status::Conflict);
+                }
+                Err(_) => {}
+            }
+            drop(committing);
+            committed
+        };
+        self.scope.blocking(write).await?
+    }
+}

@@ -1,0 +1,90 @@
+//! `moss.v1.UserPromptService`.
+
+use std::sync::Arc;
+
+use moss_proto::v1;
+use moss_proto::v1::user_prompt_service_server::UserPromptService;
+use moss_sdk::ToolError;
+use moss_workspace::HistoryEntry;
+use tonic::{Request, Response, Status};
+
+use super::{error, from_proto, history, to_proto};
+use crate::call::{self, Events};
+use crate::change;
+use crate::state::Daemon;
+use crate::user_prompt::{self, UserPrompt};
+
+/// Entries where the request does not say.
+const PAGE_SIZE_DEFAULT: u32 = 50;
+/// Most entries of an answer.
+const PAGE_SIZE_MAX: u32 = 500;
+
+#[derive(Debug)]
+pub(super) struct Prompt(pub(super) Arc<Daemon>);
+
+#[tonic::async_trait]
+impl UserPromptService for Prompt {
+    async fn get_user_prompt(
+        &self,
+        _: Request<v1::GetUserPromptRequest>,
+    ) -> Result<Response<v1::GetUserPromptResponse>, Status> {
+        let daemon = Arc::clone(&self.0);
+        let text = blocking(move || user_prompt::read(&daemon.setup.dirs)).await?;
+        Ok(Response::new(v1::GetUserPromptResponse {
+            exists: text.is_some(),
+            text: text.unwrap_or_default(),
+            path: user_prompt::file(&self.0.setup.dirs).display().to_string(),
+        }))
+    }
+
+    async fn list_user_prompt_history(
+        &self,
+        request: Request<v1::ListUserPromptHistoryRequest>,
+    ) -> Result<Response<v1::ListUserPromptHistoryResponse>, Status> {
+        let entries_max = match request.into_inner().page_size {
+            0 => PAGE_SIZE_DEFAULT,
+            size => size.min(PAGE_SIZE_MAX),
+        };
+        let daemon = Arc::clone(&self.0);
+        let bytes_max = daemon.config().calls.diff_bytes_max;
+        let mut entries = blocking(move || {
+            let prompt = UserPrompt::open(&daemon.setup.dirs, &daemon.config())?;
+            let listed = prompt.list(entries_max as usize)?;
+            listed.iter().map(|found| with_diffs(&prompt, found)).collect::<Result<Vec<_>, _>>()
+        })
+        .await?;
+        let changes = entries.iter_mut().flat_map(|entry| &mut entry.changes);
+        change::shorten(changes.map(|change| &mut change.diff), bytes_max);
+        Ok(Response::new(v1::ListUserPromptHistoryResponse { entries }))
+    }
+
+    async fn undo_user_prompt(
+        &self,
+        request: Request<v1::UndoUserPromptRequest>,
+    ) -> Result<Response<v1::UndoUserPromptResponse>, Status> {
+        let (metadata, extensions, request) = request.into_parts();
+        let call = from_proto::undo_user_prompt(&self.0, &request, &extensions, &metadata)?;
+        let outcome = call::start(&self.0, call, Events::default())
+            .await
+            .map_err(|refusal| error::call(&refusal))?;
+        let result = Some(to_proto::outcome(outcome));
+        Ok(Response::new(v1::UndoUserPromptResponse { result }))
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, Status> {
+    let read = tokio::task::spawn_blocking(read);
+    let read = read.await.map_err(|_| error::internal("reading the prompt broke"))?;
+    read.map_err(|refusal| error::internal(&refusal.to_string()))
+}
+
+fn with_diffs(prompt: &UserPrompt, found: &HistoryEntry) -> Result<v1::HistoryEntry, ToolError> {
+    let change = |file| {
+        let diff = prompt.diff(file)?.unwrap_or_default();
+        Ok::<_, ToolError>(v1::FileChange { diff, ..history::change_of(file, true) })
+    };
+    let changes = found.files.iter().map(change).collect::<Result<_, _>>()?;
+    Ok(v1::HistoryEntry { changes, ..history::entry(found) })
+}
