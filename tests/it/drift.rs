@@ -223,6 +223,8 @@ async fn drift_is_shown_to_who_looks_at_the_question_and_recorded() {
     approver.approve(&question).await.unwrap();
     output(&events.end().await.unwrap());
     daemon.stop();
+    let entry = site.run(&["history", "show", "1", "--json"]);
+    assert_eq!(parsed(&entry)["changes"][0]["match_level"], "block_anchor");
     let audit = site.run(&["audit", "tail"]).stdout;
     let decision = audit.lines().find(|line| line.contains("block_anchor")).expect("a record");
     assert!(decision.contains("drift_lines=1") && decision.contains("verdict=ask"), "{decision}");

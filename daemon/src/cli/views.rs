@@ -103,8 +103,11 @@ fn changes(changes: &[v1::FileChange]) -> Value {
 
 /// Lines that are not as an edit says.
 pub(super) fn drift(change: &v1::FileChange) -> Value {
-    let line = |drift: &v1::Drift| json!({ "line": drift.line, "expected": drift.expected, "found": drift.found });
-    change.drift.iter().map(line).collect()
+    change.drift.iter().map(drift_line).collect()
+}
+
+fn drift_line(drift: &v1::Drift) -> Value {
+    json!({ "line": drift.line, "expected": drift.expected, "found": drift.found })
 }
 
 pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
