@@ -72,7 +72,8 @@ async fn tools_are_listed_in_their_order_with_schemas() {
     for tool in &listed.tools {
         let parameters: Value = serde_json::from_str(&tool.parameters_json).unwrap();
         assert_eq!(parameters["type"], "object", "{}", tool.name);
-        let has_path = parameters["properties"]["path"].is_object();
+        let has_path =
+            ["path", "filePath"].iter().any(|key| parameters["properties"][key].is_object());
         assert_ne!(has_path, PATHLESS.contains(&tool.name.as_str()), "{}", tool.name);
         let output: Value = serde_json::from_str(&tool.output_json).unwrap();
         assert_eq!(output["type"], "object", "{}", tool.name);

@@ -216,7 +216,9 @@ impl Effects {
         Ok(buffer)
     }
 
+    /// An editor that was asked is not asked again.
     fn not_applied(&self, file: &PlannedFile, why: &str) -> ToolError {
+        self.leave_turn();
         self.mark(Status::Conflict);
         let message = format!("{} was to be changed in an editor, but {why}", file.path);
         ToolError::new(ErrorCode::Conflict, message).hint("read it again to see what it holds now")

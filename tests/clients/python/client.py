@@ -19,7 +19,7 @@ from grpc_tools import protoc
 
 # Longest wait for any answer, in seconds.
 BOUND = 60
-PROTOS = ["confirmations", "editor", "history", "plugins", "policy", "status", "tools"]
+PROTOS = ["confirmations", "editor", "history", "plugins", "policy", "status", "tools", "user_prompt"]
 FILE = "greeting.txt"
 
 

@@ -55,7 +55,7 @@ impl Effects {
     }
 
     /// Lets others change the file.
-    pub(super) fn leave_turn(&self) {
+    pub(in crate::call) fn leave_turn(&self) {
         let turn = self.lock().turn.take();
         drop(turn);
     }
