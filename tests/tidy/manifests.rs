@@ -20,7 +20,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("tests", &["moss-proto"]),
     ("workspace", &["moss-sdk"]),
-    ("xtask", &["moss-proto"]),
+    ("xtask", &["moss-builtin-tools", "moss-proto", "moss-sdk", "moss-workspace"]),
 ];
 const LICENSE: &str = "MIT OR Apache-2.0";
 

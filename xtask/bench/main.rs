@@ -1,6 +1,6 @@
 //! Measures moss against bare baselines: the same protocol and the same work, without moss.
 //!
-//! Two servers run side by side, each in a process of its own behind a Unix socket of its own: the
+//! For calls, two servers run side by side, each in a process of its own behind a Unix socket of its own: the
 //! real daemon, and this program as `bare`. Calls are measured in pairs, one to each, in turns. It
 //! reports and never judges: the exit code says only whether measuring worked.
 #![allow(
@@ -11,6 +11,7 @@
 
 mod bare;
 mod caller;
+mod edits;
 mod figures;
 mod load;
 mod place;
@@ -22,8 +23,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: bench-calls calls|load MOSS COMPONENTS DIRECTORY [SECONDS]; see `cargo \
-                     xtask bench`";
+const USAGE: &str = "usage: bench-calls calls|load MOSS COMPONENTS DIRECTORY [SECONDS], or \
+                     bench-calls edits DIRECTORY; see `cargo xtask bench`";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +39,10 @@ async fn run(arguments: &[String]) -> Result<()> {
             let answers = answers.iter().map(|text| bare::Answer::parse(text));
             let answers = answers.collect::<Result<_>>()?;
             bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
+        }
+        [edits, directory] if edits == "edits" => {
+            report::print(&edits::measure(directory.as_ref())?);
+            Ok(())
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench calls` and `bench load`: build what is measured and the program that measures,
+//! `cargo xtask bench calls`, `bench load` and `bench edits`: build what is measured and the program that measures,
 //! then run it.
 
 use std::process::Command;
@@ -21,14 +21,25 @@ pub(crate) fn load(layout: &Layout) -> Result<()> {
     measure(layout, "load", &[LOAD_SECONDS])
 }
 
+/// Measures finding the places of edits, and committing them.
+pub(crate) fn edits(layout: &Layout) -> Result<()> {
+    build(layout)?;
+    child::run(Command::new(layout.bench_calls()).arg("edits").arg(&layout.target))
+}
+
 fn measure(layout: &Layout, what: &str, arguments: &[&str]) -> Result<()> {
     artifacts::plugins(layout)?;
     artifacts::daemon(layout, Profile::Release)?;
-    let mut build = child::cargo();
-    build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
-    child::run(build.args(["--features", "bench", "--bin", "bench-calls"]))?;
+    build(layout)?;
     let mut measure = Command::new(layout.bench_calls());
     measure.arg(what).arg(layout.moss(Profile::Release)).arg(layout.components());
     measure.arg(&layout.target).args(arguments);
     child::run(&mut measure)
+}
+
+/// Builds the program that measures.
+fn build(layout: &Layout) -> Result<()> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
+    child::run(build.args(["--features", "bench", "--bin", "bench-calls"]))
 }

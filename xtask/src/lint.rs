@@ -8,6 +8,8 @@ use anyhow::Result;
 use crate::layout::{Layout, WASM_TARGET};
 use crate::{artifacts, child};
 
+/// Formatted alike; to build them takes a nightly toolchain.
+const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 const PLUGINS: [&str; 2] = ["--manifest-path", "plugins-example/Cargo.toml"];
 /// Everything, what is behind features too.
 const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/guest"];
@@ -22,6 +24,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     };
     child::run(cargo(&["fmt", "--all", "--check"]).args([] as [&str; 0]))?;
     child::run(cargo(&["fmt"]).args(PLUGINS).args(["--all", "--check"]))?;
+    child::run(cargo(&["fmt"]).args(FUZZ).arg("--check"))?;
     child::run(cargo(&["clippy", "--all-targets"]).args(WORKSPACE).args(DENY_WARNINGS))?;
     child::run(
         cargo(&["clippy", "--target", WASM_TARGET])

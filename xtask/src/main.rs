@@ -1,5 +1,5 @@
 //! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
-//! `bench calls`, `bench load`.
+//! `bench calls`, `bench load`, `bench edits`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from the WASM target that rustup
@@ -14,6 +14,7 @@ mod artifacts;
 mod bench;
 mod child;
 mod demo;
+mod fuzz;
 mod layout;
 mod lint;
 mod node;
@@ -44,7 +45,12 @@ usage:
   cargo xtask bench calls
       measure calls, edits, memory and start against bare baselines, in a release build
   cargo xtask bench load
-      64 clients that read, edit and call a plugin for a minute, then the same without moss";
+      64 clients that read, edit and call a plugin for a minute, then the same without moss
+  cargo xtask bench edits
+      find places of edits at every level, and commit edits, against bare baselines
+  cargo xtask fuzz TARGET [SECONDS]
+      throw inputs at a target of fuzz/ for SECONDS (60); needs a nightly toolchain and
+      cargo-fuzz";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -73,6 +79,9 @@ fn run(arguments: &[String]) -> Result<()> {
         }
         ["bench", "calls"] => bench::calls(&layout),
         ["bench", "load"] => bench::load(&layout),
+        ["bench", "edits"] => bench::edits(&layout),
+        ["fuzz", target] => fuzz::run(&layout, target, fuzz::SECONDS_DEFAULT),
+        ["fuzz", target, seconds] => fuzz::run(&layout, target, seconds),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

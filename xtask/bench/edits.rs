@@ -1,0 +1,69 @@
+//! What an edit costs: finding its place, at every level, against a plain scan of the same text;
+//! and committing it, against what any durable replacement of a file takes.
+//!
+//! Both are measured in this process, in turns with their baselines.
+
+mod commit;
+mod levels;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use moss_builtin_tools::matching::{Occurrence, locate};
+
+use self::levels::{Case, Wanted};
+use crate::report::{Figure, Value};
+use crate::timing::Durations;
+
+/// Times that each place is looked for.
+const LOOKS: usize = 40;
+/// Times before any is measured.
+const WARM_UP: usize = 3;
+
+/// Measures everything; `directory` is on the disk that is meant.
+pub(crate) fn measure(directory: &Path) -> Result<Vec<Figure>> {
+    eprintln!("measuring; this takes about a minute");
+    let mut figures = Vec::new();
+    for case in levels::cases() {
+        figures.push(place(&case)?);
+    }
+    figures.push(commit::measure(directory)?);
+    Ok(figures)
+}
+
+/// Looks for the place of one edit.
+fn place(case: &Case) -> Result<Figure> {
+    let Case { name, text, search, replace, wanted, target } = case;
+    let look = || locate(black_box(text), black_box(search), black_box(replace), Occurrence::Only);
+    let is_as_wanted = match (look(), wanted) {
+        (Ok(located), Wanted::Level(level)) => located.level == *level,
+        (Err(_), Wanted::Nowhere) => true,
+        _ => false,
+    };
+    if !is_as_wanted {
+        bail!("`{name}` is not found as it should be: {wanted:?}, but {:?}", look());
+    }
+    // A text that is not there, so that all of it is looked at.
+    let scan = || black_box(text).find(black_box(levels::ABSENT));
+    let (mut looks, mut scans) = (Vec::with_capacity(LOOKS), Vec::with_capacity(LOOKS));
+    for number in 0..WARM_UP + LOOKS {
+        let (look, scan) = (timed(look), timed(scan));
+        if number >= WARM_UP {
+            looks.push(look);
+            scans.push(scan);
+        }
+    }
+    let durations = |durations: Vec<Duration>| Value::Durations(Durations::from(durations));
+    let baseline = Some(durations(scans));
+    Ok(Figure { name, value: durations(looks), baseline, target: *target })
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> Duration {
+    let started = Instant::now();
+    let value = work();
+    let duration = started.elapsed();
+    drop(black_box(value));
+    duration
+}
