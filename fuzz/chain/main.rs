@@ -1,9 +1,9 @@
 //! Whatever is searched for in whatever text: the chain never panics, and what it writes is where
 //! it says and nowhere else.
 //!
-//! An input is the text, the search and the replacement, with a NUL between them, which no text has.
-//! Where the search is empty, it is made out of lines of the text, spoiled as models spoil them:
-//! what comes after a third NUL says how.
+//! An input is the text, the search and the replacement, with a record separator (0x1E) between
+//! them, so that inputs are texts themselves. Where the search is empty, it is made out of lines of
+//! the text, spoiled as models spoil them: what comes after a third separator says how.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ use moss_sdk::edit::{MatchLevel, splice};
 const TEXT_BYTES_MAX: usize = 4096;
 
 fuzz_target!(|data: &[u8]| {
-    let mut parts = data.splitn(4, |byte| *byte == 0);
+    let mut parts = data.splitn(4, |byte| *byte == 0x1e);
     let mut part = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
     let (text, mut search, replace) = (part(), part(), part());
     if text.len() > TEXT_BYTES_MAX || search.len() > TEXT_BYTES_MAX {

@@ -56,6 +56,7 @@ struct State {
     /// The oldest first.
     recalled: Vec<Recalled>,
     history: u64,
+    interference: Option<(RelPath, Vec<u8>)>,
     todos: Vec<TodoItem>,
     user_prompt: String,
     dry_run: bool,
@@ -138,6 +139,11 @@ impl MemoryHost {
     /// If it is not UTF-8.
     pub fn text(&self, path: &str) -> Option<String> {
         self.bytes(path).map(|bytes| String::from_utf8(bytes).expect("the file is UTF-8"))
+    }
+
+    /// Has somebody else write a file right before the next proposal is looked at.
+    pub fn write_before_next_proposal(&self, path: &str, text: &str) {
+        self.state().interference = Some((fixture(path), text.as_bytes().to_vec()));
     }
 
     /// Returns every change set that was proposed so far.

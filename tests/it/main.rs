@@ -18,6 +18,7 @@ mod confirmation;
 mod documents;
 mod drift;
 mod editor;
+mod edits;
 mod files;
 mod guide;
 mod harness;

@@ -15,6 +15,9 @@ use crate::path::RelPath;
 impl State {
     pub(super) fn propose(&mut self, changes: ChangeSet) -> Result<Applied, ToolError> {
         self.proposals.push(changes.clone());
+        if let Some((path, bytes)) = self.interference.take() {
+            self.files.insert(path, File { bytes, modified: SystemTime::UNIX_EPOCH });
+        }
         let mut files = self.files.clone();
         let mut applied = Vec::new();
         for change in changes.changes {

@@ -47,3 +47,16 @@ fn all_places_are_replaced_from_the_end_on() {
     let error = call(&host, "patch", patch("x\n", "y\n", true)).unwrap_err();
     assert_eq!(error.code, ErrorCode::NoMatch);
 }
+
+#[test]
+fn an_edit_is_made_anew_where_the_file_changed_before_anybody_saw_it() {
+    let host = MemoryHost::new([("a", "one\ntwo\nthree\n")]);
+    host.write_before_next_proposal("a", "zero\none\n  two\nthree\n");
+    let output = call(&host, "patch", patch("two\n", "2\n", false)).unwrap();
+    assert_eq!(host.text("a").unwrap(), "zero\none\n  2\nthree\n");
+    assert_eq!(output["before"], json!({ "start_line": 3, "end_line": 3 }));
+    host.write_before_next_proposal("a", "zero\n");
+    let error = call(&host, "patch", patch("three\n", "3\n", false)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoMatch);
+    assert_eq!(host.text("a").unwrap(), "zero\n");
+}

@@ -156,3 +156,20 @@ fn without_a_recorded_read_there_is_no_check() {
     call(&host, "replace_lines", replace(1, 1, "y")).unwrap();
     assert_eq!(host.text("a").unwrap(), "y\n");
 }
+
+#[test]
+fn lines_that_moved_before_anybody_saw_the_edit_are_replaced_where_they_are() {
+    let edit = || json!({ "path": "a", "startLine": 3, "endLine": 3, "newText": "C" });
+    let host = MemoryHost::new([("a", "a\nb\nc\nd\ne\n")]);
+    host.write_before_next_proposal("a", "x\ny\na\nb\nc\nd\nE\n");
+    let output = call(&host, "replace_lines", edit()).unwrap();
+    assert_eq!(host.text("a").unwrap(), "x\ny\na\nb\nC\nd\nE\n");
+    assert_eq!(output["before"], json!({ "start_line": 5, "end_line": 5 }));
+    for changed in ["a\nb\nX\nd\ne\n", "a\nB\nc\nd\ne\n", "a\nb\nc\nx\nd\n", ""] {
+        let host = MemoryHost::new([("a", "a\nb\nc\nd\ne\n")]);
+        host.write_before_next_proposal("a", changed);
+        let error = call(&host, "replace_lines", edit()).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Conflict, "{changed:?}");
+        assert_eq!(host.text("a").unwrap(), changed);
+    }
+}
