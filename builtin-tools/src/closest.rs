@@ -1,7 +1,7 @@
 //! Finds the lines of a text that look most like a text that does not occur in it. The result is
 //! shown to whoever searched; nothing is ever written on its word.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::lines::Lines;
@@ -12,7 +12,9 @@ const LINES_MAX: usize = 100_000;
 const WANTED_LINES_MAX: usize = 400;
 /// Most places of one line within the wanted text.
 const PLACES_MAX: usize = 8;
-/// Most bytes of a line that are compared by words.
+/// Share of the runs of three characters of a line that another must have to be close.
+const SHARED_PERCENT_MIN: usize = 40;
+/// Most bytes of a line that are compared by characters.
 const LINE_BYTES_MAX: usize = 500;
 /// A line counts by its length up to this, so that `}` counts little.
 const WEIGHT_MAX: usize = 40;
@@ -20,7 +22,7 @@ const WEIGHT_MAX: usize = 40;
 /// Returns the closest lines, if any are close.
 pub(crate) fn closest(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
     let wanted: Vec<&str> = wanted.lines().take(WANTED_LINES_MAX).map(str::trim).collect();
-    let start = by_equal_lines(lines, &wanted).or_else(|| by_words(lines, &wanted))?;
+    let start = by_equal_lines(lines, &wanted).or_else(|| by_characters(lines, &wanted))?;
     Some(start..=(start + wanted.len() - 1).min(lines.count()))
 }
 
@@ -53,31 +55,37 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
     (votes * 3 >= all).then_some(start + 1)
 }
 
-/// Looks for the wanted line with the most words; half of the words must be shared.
-fn by_words(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
-    let (place, words_wanted) = wanted
-        .iter()
-        .map(|line| words(line))
-        .enumerate()
-        .max_by_key(|(place, words)| (words.len(), usize::MAX - place))?;
+/// Looks for the wanted line that says most: the line is the closest that holds most of its runs of
+/// three characters, and of such the shortest.
+fn by_characters(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
+    let (place, line) =
+        wanted.iter().enumerate().max_by_key(|(place, line)| (line.len(), usize::MAX - place))?;
+    let mut runs: HashMap<[char; 3], usize> = HashMap::new();
+    for run in runs_of(line) {
+        let next = runs.len();
+        runs.entry(run).or_insert(next);
+    }
     let mut best = None;
     for (index, line) in lines.iter().take(LINES_MAX).enumerate() {
-        let words = words(line);
-        let shared = words.intersection(&words_wanted).count();
-        // Dice's coefficient, in thousandths.
-        let likeness = 2000 * shared / (words.len() + words_wanted.len()).max(1);
-        if likeness >= 500 && best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, index));
+        let mut found = vec![false; runs.len()];
+        runs_of(line).filter_map(|run| runs.get(&run)).for_each(|at| found[*at] = true);
+        let shared = found.iter().filter(|found| **found).count();
+        let rank = (shared, usize::MAX - line.len());
+        if shared * 100 >= runs.len().max(1) * SHARED_PERCENT_MIN
+            && best.is_none_or(|(most, _)| rank > most)
+        {
+            best = Some((rank, index));
         }
     }
     best.map(|(_, index)| index.saturating_sub(place) + 1)
 }
 
-fn words(line: &str) -> HashSet<&str> {
-    line[..line.floor_char_boundary(LINE_BYTES_MAX)]
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
-        .collect()
+fn runs_of(line: &str) -> impl Iterator<Item = [char; 3]> {
+    let line = &line[..line.floor_char_boundary(LINE_BYTES_MAX)];
+    let chars = line.chars();
+    let next = chars.clone().skip(1);
+    let last = chars.clone().skip(2);
+    chars.zip(next).zip(last).map(|((a, b), c)| [a, b, c])
 }
 
 #[cfg(test)]
@@ -92,6 +100,8 @@ mod tests {
             ("fn b() {\n    let y = 2;\n}\n", Some(5..=7)),
             ("let y = 20;", Some(6..=6)),
             ("fn b() -> u8 {", Some(5..=5)),
+            ("lett y", Some(6..=6)),
+            ("let yy = 2", Some(6..=6)),
             ("}\nentirely different and long enough\n", None),
             ("nothing like it", None),
             ("", None),
