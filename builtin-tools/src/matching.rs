@@ -124,13 +124,20 @@ pub fn locate(
         return Ok(located);
     }
     let file: Vec<&str> = lines.iter().collect();
-    match wrapping::unwrapped(&search, &replace) {
-        Some((search, replace)) => {
-            check(&search, &replace)?;
-            let chain = Chain::new(text, &lines, &search, &replace, occurrence);
-            chain.exact()?.map_or_else(|| chain.tolerant(&file), Ok)
-        }
-        None => chain.tolerant(&file),
+    if let Some(located) = chain.levels(&file)? {
+        return Ok(located);
+    }
+    let Some((search, replace)) = wrapping::unwrapped(&search, &replace) else {
+        return chain.last_resorts(&file);
+    };
+    check(&search, &replace)?;
+    let chain = Chain::new(text, &lines, &search, &replace, occurrence);
+    if let Some(located) = chain.exact()? {
+        return Ok(located);
+    }
+    match chain.levels(&file)? {
+        Some(located) => Ok(located),
+        None => chain.last_resorts(&file),
     }
 }
 

@@ -98,11 +98,9 @@ impl<'a> Chain<'a> {
         self.texts.plain(range, open.unwrap_or(replace))
     }
 
-    /// Goes through the levels that tolerate something, and says why none finds the place.
-    pub(super) fn tolerant(&self, file: &[&str]) -> Result<Located, Miss> {
-        if let Some(located) = self.levels(file)? {
-            return Ok(located);
-        }
+    /// Where no level finds the search as it is: says that the edit was made already, puts together
+    /// what leaves lines out, goes by likeness, or says why there is no place.
+    pub(super) fn last_resorts(&self, file: &[&str]) -> Result<Located, Miss> {
         if let Some(line) = self.applied(file, None) {
             return Err(Miss::Applied(line));
         }
@@ -121,7 +119,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The levels from the second to the seventh: what differs does not change the meaning.
-    fn levels(&self, file: &[&str]) -> Result<Option<Located>, Miss> {
+    pub(super) fn levels(&self, file: &[&str]) -> Result<Option<Located>, Miss> {
         if let Some(located) = self.blanks(file)? {
             return Ok(Some(located));
         }
