@@ -15,6 +15,7 @@ use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::lines::{LineRange, LineSpan, Lines, without_line_end};
+use crate::matching::placeholder;
 
 /// How often an edit is made anew for a file that changed meanwhile.
 pub(crate) const ATTEMPTS_MAX: usize = 4;
@@ -201,6 +202,20 @@ impl EditOutput {
     pub(crate) const fn after(&self) -> Option<LineSpan> {
         self.after
     }
+}
+
+/// Refuses to replace a whole file by one in which a line stands for lines left out.
+///
+/// # Errors
+///
+/// `InvalidArguments`.
+pub(crate) fn check_written_out(old: &str, new: &str) -> Result<(), ToolError> {
+    let Some(line) = placeholder(old, new) else { return Ok(()) };
+    let message = format!("the new text stands in for lines that it leaves out: `{line}`");
+    Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(
+        "write every line out, or change only the lines that differ; \
+         if the line itself is meant, use insert_line",
+    ))
 }
 
 /// A file changed before anybody was shown what an edit would do.

@@ -13,6 +13,7 @@
 //! Everything here is pure, and its cost is bounded.
 
 mod chain;
+mod elision;
 mod find;
 mod fold;
 mod indent;
@@ -26,6 +27,7 @@ mod write;
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
 use self::chain::Chain;
+pub(crate) use self::elision::placeholder;
 use crate::lines::Lines;
 use crate::search::with_plain_line_ends;
 
@@ -36,6 +38,8 @@ pub use crate::lines::LineSpan;
 pub enum Occurrence {
     /// Once: it must not occur again.
     Only,
+    /// Once, as whole lines: that it also ends other lines does not count.
+    OnlyLines,
     /// Everywhere. No place is found by likeness then.
     All,
 }
@@ -87,6 +91,8 @@ pub enum Miss {
     },
     /// The file has the replacement already, from this line on.
     Applied(usize),
+    /// The search was found at this line, but what the edit changes is not there to be changed.
+    Nothing(usize),
     /// The replacement has a line that stands for lines left out.
     Placeholder(String),
     /// The search leaves lines out, and the replacement does not leave out the same.
@@ -154,7 +160,7 @@ fn check(search: &str, replace: &str) -> Result<(), Miss> {
     if search == replace {
         return Err(Miss::Same);
     }
-    match wrapping::placeholder(search, replace) {
+    match placeholder(search, replace) {
         Some(line) => Err(Miss::Placeholder(line.to_owned())),
         None => Ok(()),
     }

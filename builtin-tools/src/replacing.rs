@@ -79,8 +79,11 @@ pub(crate) fn explained(
 ) -> ToolError {
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
     match miss {
-        Miss::Empty | Miss::Blank => invalid(format!("{old} holds nothing but white space"))
-            .hint("give text that occurs once in the file; use create_file for a whole file"),
+        Miss::Empty | Miss::Blank => {
+            let is = if *miss == Miss::Empty { "is empty" } else { "holds nothing but white space" };
+            invalid(format!("{old} {is}"))
+                .hint("give text that occurs once in the file; use create_file for a whole file")
+        }
         Miss::Nul => invalid(format!("{old} or {new} holds a NUL character"))
             .hint("text files hold none: send the text without it"),
         Miss::Same => ToolError::new(ErrorCode::NoChange, format!("{old} and {new} are the same"))
@@ -93,8 +96,16 @@ pub(crate) fn explained(
         }
         Miss::Applied(line) => {
             let message = format!("already applied: {path} holds {new} at line {line}");
-            ToolError::new(ErrorCode::AlreadyApplied, message)
-                .hint(format!("if it must be there twice, put more of the lines around into {old}"))
+            ToolError::new(ErrorCode::AlreadyApplied, message).hint(format!(
+                "if that is not the edit that you mean, read the file and put more of the lines \
+                 around into {old}"
+            ))
+        }
+        Miss::Nothing(line) => {
+            let message = format!(
+                "the edit changes nothing: what it changes in {old} is not in {path} at line {line}"
+            );
+            ToolError::new(ErrorCode::NoChange, message).hint("read the lines there")
         }
         Miss::Placeholder(line) => {
             invalid(format!("{new} stands in for lines that it leaves out: `{line}`")).hint(
@@ -103,8 +114,9 @@ pub(crate) fn explained(
             )
         }
         Miss::Elision => invalid(format!(
-            "{old} and {new} do not leave out the same lines: the lines that stand for others must \
-             be the same in both, with text before and after them"
+            "{old} and {new} do not leave out the same lines for certain: the lines that stand for \
+             others must be the same in both, what is before and after them must each have one place \
+             in {path}, in that order, and all must be in the block that the first line opens"
         ))
         .hint("write every line out, or make one edit for each part"),
         Miss::Drift { level, lines } => drifted(path, old, *level, lines),
@@ -135,6 +147,11 @@ fn no_match(
         let message = format!("{old} does not occur in {path}, nor anything like it{not_tried}");
         return error(message).hint("read the file and copy the text from it");
     };
+    let whole = part_of_lines(lines, search);
+    if !whole.is_empty() {
+        let message = format!("{old} is no whole line of {path}: it is part of {whole}");
+        return error(message).hint(format!("give whole lines in {old}, enough to occur once"));
+    }
     let (first, last) = (*range.start(), *range.end());
     let text: Vec<&str> = range.clone().map(|number| lines.line(number)).collect();
     let why = if same_but_for_white_space(&text.join("\n"), search) {
@@ -142,15 +159,36 @@ fn no_match(
     } else {
         "the closest are"
     };
-    let message = format!("{old} does not occur in {path}{not_tried}; {why} lines {first}-{last}");
+    let place =
+        if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+    let why = if first == last { why.replace("are", "is") } else { why.to_owned() };
+    let message = format!("{old} does not occur in {path}{not_tried}; {why} {place}");
     let quoted = text.join("\n");
     if text.len() > QUOTED_LINES_MAX || quoted.len() > QUOTED_BYTES_MAX {
         let excerpt = lines.excerpt(range).text;
         return error(format!("{message}:{excerpt}"))
             .hint("copy the text from there exactly, without the line numbers");
     }
-    error(format!("{message}, which are exactly:\n{quoted}\n"))
+    error(format!("{message}, exactly:\n{quoted}\n"))
         .hint(format!("if these are meant, send them as {old}, each character as it is here"))
+}
+
+/// Names the lines of which a search for one whole line is a part.
+fn part_of_lines(lines: &Lines<'_>, search: &str) -> String {
+    let wanted = search.trim();
+    if !search.ends_with('\n') || wanted.contains('\n') {
+        return String::new();
+    }
+    let holds = lines.iter().enumerate().filter(|(_, line)| line.contains(wanted));
+    let mut numbers: Vec<String> =
+        holds.take(PLACES_MAX + 1).map(|(at, _)| (at + 1).to_string()).collect();
+    let more = if numbers.len() > PLACES_MAX { ", …" } else { "" };
+    numbers.truncate(PLACES_MAX);
+    match &numbers[..] {
+        [] => String::new(),
+        [number] => format!("line {number}"),
+        numbers => format!("lines {}{more}", numbers.join(", ")),
+    }
 }
 
 fn several(
@@ -166,13 +204,15 @@ fn several(
         .collect();
     let at_least = if more { "at least " } else { "" };
     let cut = if places.len() > shown.len() { "\n…" } else { "" };
-    let how = match level {
-        MatchLevel::Exact => String::new(),
-        level => format!(" by the level {level}"),
-    };
     let count = places.len();
-    let message =
-        format!("{old} occurs {at_least}{count} times in {path}{how}:{}{cut}", shown.concat());
+    let what = match level {
+        MatchLevel::Exact => format!("occurs {at_least}{count} times in {path}"),
+        MatchLevel::BlockAnchor | MatchLevel::ContextAware => {
+            format!("does not occur in {path}, and may mean {count} places")
+        }
+        level => format!("occurs {at_least}{count} times in {path}, as {level} reads it"),
+    };
+    let message = format!("{old} {what}:{}{cut}", shown.concat());
     ToolError::new(ErrorCode::Ambiguous, message)
         .hint("add lines before or after it until it occurs once, or use replace_lines")
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use moss_sdk::edit::MatchLevel;
 
 use self::applied::held_around;
+use super::elision;
 use super::find::{self, Place, Window};
 use super::fold::Fold;
 use super::merge::Refused;
@@ -51,16 +52,19 @@ impl<'a> Chain<'a> {
         let Texts { text, search, replace, .. } = self.texts;
         let view = View::new(text);
         let mut places: Vec<Range<usize>> = match self.occurrence {
-            Occurrence::Only => view.occurrences(search),
+            Occurrence::Only => view.occurrences(search, |_| true),
+            Occurrence::OnlyLines => view.occurrences(search, |at| starts_line(&view.text[..at])),
             Occurrence::All => view.text.match_indices(search).map(|(at, _)| at).collect(),
         }
         .into_iter()
         .map(|at| at..at + search.len())
         .collect();
         if places.is_empty() || self.occurrence == Occurrence::All {
-            places.extend(at_open_end(&view, search));
+            let lines_only = self.occurrence == Occurrence::OnlyLines;
+            let open = at_open_end(&view, search);
+            places.extend(open.filter(|at| !lines_only || starts_line(&view.text[..at.start])));
         }
-        if self.occurrence == Occurrence::Only {
+        if self.occurrence != Occurrence::All {
             if let [_, _, ..] = places[..] {
                 let starts = places.iter().map(|place| view.original(place.clone()).start);
                 return Err(self.several(MatchLevel::Exact, starts));
@@ -105,7 +109,7 @@ impl<'a> Chain<'a> {
             return Err(Miss::Applied(line));
         }
         let Texts { search, replace, .. } = self.texts;
-        match (wrapping::segments(search), wrapping::segments(replace)) {
+        match (elision::segments(search), elision::segments(replace)) {
             (None, None) => {}
             (Some(old), Some(new)) if old.len() == new.len() => {
                 return self.in_segments(file, &old, &new);
@@ -113,7 +117,7 @@ impl<'a> Chain<'a> {
             _ => return Err(Miss::Elision),
         }
         match self.occurrence {
-            Occurrence::Only => self.similar(file),
+            Occurrence::Only | Occurrence::OnlyLines => self.similar(file),
             Occurrence::All => Err(Miss::None),
         }
     }
@@ -191,7 +195,7 @@ impl<'a> Chain<'a> {
 
     fn occurrences_max(&self) -> usize {
         match self.occurrence {
-            Occurrence::Only => OCCURRENCES_MAX,
+            Occurrence::Only | Occurrence::OnlyLines => OCCURRENCES_MAX,
             Occurrence::All => usize::MAX,
         }
     }
@@ -208,7 +212,7 @@ impl<'a> Chain<'a> {
             Place::Lines(window) => self.texts.lines.start(window.first),
             Place::Part(range) => range.start,
         };
-        if self.occurrence == Occurrence::Only {
+        if self.occurrence != Occurrence::All {
             if places.len() > 1 {
                 return Err(self.several(level, places.iter().map(start)));
             }
@@ -231,7 +235,7 @@ impl<'a> Chain<'a> {
         }
         let first = places.first().map(|place| self.texts.lines.number_at(start(place)));
         match (located(level, written), first) {
-            (None, Some(line)) => Err(Miss::Applied(line)),
+            (None, Some(line)) => Err(Miss::Nothing(line)),
             (located, _) => Ok(located),
         }
     }
@@ -276,6 +280,11 @@ fn whole(windows: Vec<Window>) -> Vec<Place> {
 fn at_open_end(view: &View<'_>, search: &str) -> Option<Range<usize>> {
     let open = search.strip_suffix('\n').filter(|open| !open.ends_with('\n'))?;
     view.text.ends_with(open).then(|| view.text.len() - open.len()..view.text.len())
+}
+
+/// Whether nothing but indentation stands before the end of a text on its line.
+fn starts_line(before: &str) -> bool {
+    before[before.rfind('\n').map_or(0, |at| at + 1)..].trim().is_empty()
 }
 
 /// Whether whole lines were searched for and written without the indentation that the file has

@@ -32,6 +32,7 @@ fn names(miss: &Miss) -> &'static [&'static str] {
         Miss::None | Miss::TooLarge => &["not_found"],
         Miss::Several { .. } => &["ambiguous"],
         Miss::Applied(_) => &["already_applied"],
+        Miss::Nothing(_) => &["no_change"],
         Miss::Placeholder(_) => &["placeholder_in_replacement"],
         Miss::Elision => &["unpaired_elision"],
         Miss::Drift { .. } => &["drift"],
@@ -330,6 +331,20 @@ const FURTHER: &[(&str, &str, &str, &str, Option<&str>)] = &[
         "start here\n  one()\n  two()\n  new()\n  three(1)\nend here\n",
         None,
     ),
+    (
+        "left-out lines of another block",
+        "def load(p):\n    a()\n\ndef close(p):\n    return sock.ping()\n",
+        "def load(p):\n    ...\n    return sock.ping()\n",
+        "def load(p):\n    ...\n    return None\n",
+        None,
+    ),
+    (
+        "numbers that are text",
+        "1:  a\n2:  b\nx\n a\n b\n",
+        "1: a\n2: b\n",
+        "1: c\n2: b\n",
+        Some("1:  c\n2:  b\nx\n a\n b\n"),
+    ),
 ];
 
 #[test]
@@ -373,6 +388,9 @@ fn all_places_are_replaced_and_none_by_likeness() {
     assert_eq!(all(&many, "x = 1\n", "y\n"), Ok(("y\n".repeat(10_000), 10_000)));
     let several = locate(&many, "x = 1\n", "y\n", Occurrence::Only).unwrap_err();
     assert!(matches!(several, Miss::Several { more: true, .. }), "{several:?}");
+    let elided =
+        locate("f() {\n  a\n  b\n}\n", "f() {\n...\n}\n", "g() {\n...\n}\n", Occurrence::Only);
+    assert_eq!(elided.unwrap().level, MatchLevel::BlockAnchor, "lines that were not shown");
     let similar = "start here\n  a()\n  b(1)\n  c()\nend here\n";
     assert_eq!(all(similar, &similar.replace('1', "2"), "x\n"), Err(Miss::None));
 }

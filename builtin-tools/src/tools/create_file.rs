@@ -7,6 +7,7 @@ use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::edit::check_written_out;
 use crate::lines::Lines;
 
 /// Makes a text file with the given content, in UTF-8, with its missing parent directories.
@@ -107,6 +108,9 @@ impl CreateFile {
             let message = format!("{path} changed since it was read");
             return Err(ToolError::new(ErrorCode::Conflict, message)
                 .hint("read it again, then write it with its new content in mind"));
+        }
+        if let Content::Text(text) = &snapshot.content {
+            check_written_out(&text.text, &self.content)?;
         }
         Ok(Some(snapshot.hash))
     }

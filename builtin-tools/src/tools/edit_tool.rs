@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::apply::{AppliedBlock, BlockMiss, apply, splices_between};
 use crate::blocks;
-use crate::edit::{ATTEMPTS_MAX, Edit, EditOutput, Stale, Target};
+use crate::edit::{ATTEMPTS_MAX, Edit, EditOutput, Stale, Target, check_written_out};
 use crate::lines::LineSpan;
 use crate::replacing::explained;
 
@@ -120,6 +120,7 @@ impl EditTool {
         let (applied, splices) = applied.await?.map_err(|miss| self.explained(target, &miss))?;
         if applied.blocks.iter().any(|block| block.level.is_none()) {
             target.check_whole(cx)?;
+            check_written_out(&target.text, &applied.text)?;
         }
         let level = applied.blocks.iter().filter_map(|block| block.level).max();
         let matched = level.map(|level| Matched { level, drift: applied.drift });
@@ -161,13 +162,13 @@ impl EditTool {
             )
             .hint("copy the SEARCH part from the file, or use replace_lines"),
         };
-        let before = match index {
+        let left = match index {
             0 => String::new(),
-            1 => "; block 1 would have been applied".to_owned(),
-            index => format!("; blocks 1 to {index} would have been applied"),
+            1 => " in the text as block 1 would leave it".to_owned(),
+            index => format!(" in the text as blocks 1 to {index} would leave it"),
         };
         let place = format!("block {} of {count} (line {line} of `diffContent`)", index + 1);
-        let message = format!("{place}: {}{before}; nothing was written", error.message);
+        let message = format!("nothing was written: {place}{left}: {}", error.message);
         ToolError { message, ..error }
     }
 }

@@ -287,6 +287,14 @@ impl Effects {
 
     /// Holds the files to what the caller said they are.
     fn check_expected(&self, plan: &Plan) -> Result<(), ToolError> {
+        let is_changed = |path: &RelPath| plan.files().iter().any(|file| file.path == *path);
+        let mut expected = self.scope.call.expected_hashes.keys();
+        if let Some(path) = expected.find(|path| !is_changed(path)) {
+            let message =
+                format!("a content is expected of {path}, which the call does not change");
+            return Err(ToolError::new(ErrorCode::Conflict, message)
+                .hint("name the file as the call does, relative to the workspace root"));
+        }
         for file in plan.files() {
             let Some(expected) = self.scope.call.expected_hashes.get(&file.path) else { continue };
             if file.before != Some(*expected) {

@@ -94,6 +94,11 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
         asked: None,
         is_shown: false,
     };
+    if args.session.is_some() && client.is_alone() {
+        let what = "what a session has read is remembered by a daemon; none serves this workspace, so \
+                    changes since then are not noticed";
+        session.ui.note(&format!("note: {what}"));
+    }
     let result = super::interruptible(async {
         let call = v1::Call {
             workspace: String::new(),

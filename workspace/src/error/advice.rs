@@ -42,7 +42,9 @@ impl Error {
             Self::Changed { .. } => {
                 "see what is there now, read it again, then redo the change on that"
             }
-            Self::Merge(_) => "undo the later change first, or edit the file by hand",
+            Self::Merge(_) => {
+                "undo the later change first; where it was made outside of moss, edit the file by hand"
+            }
             Self::Limit { .. } => "split the change into smaller ones",
             Self::Unsaved { .. } => "ask for it to be saved in the editor, then try again",
             Self::Busy { .. } => "try again",

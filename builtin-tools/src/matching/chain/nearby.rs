@@ -82,6 +82,6 @@ impl Chain<'_> {
             return Err(Miss::Several { level, lines, more: false });
         }
         let first = first.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
-        located(level, vec![first]).ok_or(Miss::Applied(best.window.first))
+        located(level, vec![first]).ok_or(Miss::Nothing(best.window.first))
     }
 }

@@ -109,3 +109,15 @@ fn a_dry_run_writes_nothing_and_says_so() {
     assert!(output.get("history").is_none());
     assert_eq!(host.bytes("a"), None);
 }
+
+#[test]
+fn a_file_is_not_replaced_by_one_that_leaves_lines_out() {
+    let host = MemoryHost::new([("a", "one\ntwo\n")]);
+    let arguments = |content: &str| json!({ "path": "a", "content": content, "overwrite": true });
+    let error = refused(&host, "create_file", arguments("one\n# ... existing code ...\n"));
+    assert_eq!(error.code, ErrorCode::InvalidArguments, "{error}");
+    let blocks = "------- SEARCH\n=======\n// ... rest of the code ...\n+++++++ REPLACE\n";
+    let error = refused(&host, "editTool", json!({ "filePath": "a", "diffContent": blocks }));
+    assert_eq!(error.code, ErrorCode::InvalidArguments, "{error}");
+    call(&host, "create_file", arguments("def f():\n    ...\n")).unwrap();
+}

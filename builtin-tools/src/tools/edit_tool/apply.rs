@@ -126,7 +126,7 @@ fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)
             whole = Some(replace);
             continue;
         }
-        match locate(text, &search, &replace, Occurrence::Only) {
+        match locate(text, &search, &replace, Occurrence::OnlyLines) {
             Ok(located) if located.level <= MatchLevel::LineTrimmed => {
                 return Ok(Reading::At(located));
             }

@@ -79,18 +79,23 @@ fn one_block_that_has_no_place_stops_all_of_them() {
         (
             block("alpha beta\n", "x\n") + &block("zzz\n", "y\n"),
             ErrorCode::NoMatch,
-            "block 2 of 2 (line 6 of `diffContent`): the SEARCH part does not occur in a",
+            "nothing was written: block 2 of 2 (line 6 of `diffContent`) in the text as block 1 would",
         ),
         (
             block("alpha beta\n", "x\n") + &block("zzz\n", "y\n"),
             ErrorCode::NoMatch,
-            "block 1 would have been applied; nothing was written",
+            "the SEARCH part does not occur in a",
         ),
         (block("   \n", "y\n"), ErrorCode::InvalidArguments, "white space"),
         (
             block("alpha beta\n", "// ... existing code ...\n"),
             ErrorCode::InvalidArguments,
             "leaves out",
+        ),
+        (
+            block("beta\n", "x\n"),
+            ErrorCode::NoMatch,
+            "the SEARCH part is no whole line of a: it is part of line 1",
         ),
         ("no block".to_owned(), ErrorCode::InvalidArguments, "there is no block"),
         (
@@ -132,4 +137,15 @@ fn a_block_that_can_be_read_in_several_ways_is_refused() {
     let exact = block("alpha beta\n=======\ngamma delta\n", "delta\n");
     call(&host, "editTool", edit(&exact)).unwrap();
     assert_eq!(host.text("a").unwrap(), "delta\n");
+}
+
+#[test]
+fn blocks_are_about_whole_lines() {
+    let host = MemoryHost::new([("a", "if a: return x\n    return x\n")]);
+    call(&host, "editTool", edit(&block("return x\n", "y = x\nreturn y\n"))).unwrap();
+    assert_eq!(host.text("a").unwrap(), "if a: return x\n    y = x\n    return y\n");
+    let many = format!("return x\n{}return x\n", "if a: return x\n".repeat(200));
+    let host = MemoryHost::new([("a", many.as_str())]);
+    let error = refused(&host, "editTool", edit(&block("return x\n", "y\n")));
+    assert_eq!(error.code, ErrorCode::Ambiguous, "{error}");
 }

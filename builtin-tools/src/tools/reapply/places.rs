@@ -118,6 +118,7 @@ fn why(miss: &Miss) -> String {
         Miss::Placeholder(_) | Miss::Elision => {
             "they look as if lines were left out, and are not searched for".to_owned()
         }
+        Miss::Nothing(line) => format!("what they change is not there at line {line}"),
         Miss::Empty | Miss::Blank | Miss::Nul | Miss::Same | Miss::None | Miss::Applied(_) => {
             "they do not occur today, nor anything like them".to_owned()
         }

@@ -60,20 +60,20 @@ fn texts_that_do_not_name_one_place_are_refused() {
     host.write("binary", b"\x7fELF\0\0abc\0");
     let in_file = |path: &str| json!({ "path": path, "oldText": "abc", "newText": "abd" });
     let cases = [
-        (replace("", "x"), ErrorCode::InvalidArguments, "white space"),
+        (replace("", "x"), ErrorCode::InvalidArguments, "is empty"),
         (replace(" \n\t", "x"), ErrorCode::InvalidArguments, "white space"),
         (replace("aaa", "aaa"), ErrorCode::NoChange, "the same"),
         (replace("}\n", "}\r\n"), ErrorCode::NoChange, "the same"),
         (replace("aa", "b"), ErrorCode::Ambiguous, "occurs 2 times in a"),
         (replace("aaa", "     1\tb"), ErrorCode::InvalidArguments, "line number"),
-        (
-            replace("    run(1);", "x"),
-            ErrorCode::NoMatch,
-            "lines 3-3, which are exactly:\n    run();\n",
-        ),
-        (replace("fn main() { run(); }", "x"), ErrorCode::NoMatch, "the closest are lines 2-2"),
+        (replace("    run(1);", "x"), ErrorCode::NoMatch, "line 3, exactly:\n    run();\n"),
+        (replace("fn main() { run(); }", "x"), ErrorCode::NoMatch, "the closest is line 2"),
         (replace("run();", "// ..."), ErrorCode::InvalidArguments, "leaves out: `// ...`"),
-        (replace("a\n...\nb\n", "c"), ErrorCode::InvalidArguments, "leave out the same lines"),
+        (
+            replace("a\n...\nb\n", "c"),
+            ErrorCode::InvalidArguments,
+            "leave out the same lines for certain",
+        ),
         (replace("a\0", "b"), ErrorCode::InvalidArguments, "NUL"),
         (replace("quite another", "x"), ErrorCode::NoMatch, "nor anything like it"),
         (replace("old()", "    run();"), ErrorCode::NoMatch, "does not occur"),
