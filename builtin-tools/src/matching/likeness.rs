@@ -49,6 +49,16 @@ impl Budget {
         Self(CELLS_MAX)
     }
 
+    /// Spends on a comparison of some lines with others.
+    ///
+    /// # Errors
+    ///
+    /// Where the budget does not suffice.
+    pub(super) fn spend(&mut self, a: usize, b: usize) -> Result<(), Exhausted> {
+        self.0 = self.0.checked_sub(a.saturating_mul(b)).ok_or(Exhausted)?;
+        Ok(())
+    }
+
     /// Returns one minus the edit distance over the longer length, of two lines without the white
     /// space around them.
     ///
@@ -60,7 +70,7 @@ impl Budget {
         if a == b {
             return Ok(1.0);
         }
-        self.0 = self.0.checked_sub(a.len() * b.len()).ok_or(Exhausted)?;
+        self.spend(a.len(), b.len())?;
         Ok(strsim::normalized_levenshtein(a, b))
     }
 }

@@ -1,22 +1,17 @@
 //! The three-way merge of lines: base is what was searched for, theirs the replacement, ours the
 //! lines in the file. Lines that the edit leaves alone stay as they are in the file, to the byte.
 
+mod steps;
+
 use std::collections::HashSet;
 
 use moss_sdk::edit::Drift;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use self::steps::{Step, steps};
 use super::fold::{Fold, key};
 use super::indent::{IndentMap, indent};
-use super::likeness::{Budget, dice};
+use super::likeness::Budget;
 use super::words::{PlainForms, merged};
-
-/// Most pairs of lines that are compared to find out which new line takes the place of which.
-const PAIRS_MAX: usize = 2_500;
-/// Most pairs of lines over which a shortest difference is sought.
-const DIFF_PAIRS_MAX: usize = 4_000_000;
-/// Share of words in common from which on a line is taken for a changed form of another.
-const SAME_LINE_MIN: f64 = 0.5;
 
 /// What is merged.
 pub(super) struct Sides<'a> {
@@ -60,13 +55,6 @@ pub(super) struct Merged {
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) Vec<Drift>);
 
-#[derive(Debug, Clone, Copy)]
-enum Step {
-    Pair(usize, usize),
-    Delete(usize),
-    Insert(usize),
-}
-
 struct Merger<'a> {
     sides: &'a Sides<'a>,
     indents: &'a IndentMap<'a>,
@@ -76,6 +64,8 @@ struct Merger<'a> {
     unpaired: HashSet<String>,
     /// The next line of the file.
     next: usize,
+    /// The line of the search that was removed right before.
+    removed: Option<usize>,
     /// Whether the edit changed something since the last line that it left alone.
     changed: bool,
     ops: Vec<Op>,
@@ -101,8 +91,9 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
     }
     let (ops, drift, refused) = (Vec::new(), Vec::new(), Vec::new());
     let unpaired = unpaired(sides);
-    let (next, changed) = (0, false);
-    let mut merger = Merger { sides, indents, plain, unpaired, next, changed, ops, drift, refused };
+    let (next, removed, changed) = (0, None, false);
+    let mut merger =
+        Merger { sides, indents, plain, unpaired, next, removed, changed, ops, drift, refused };
     let steps = steps(sides);
     for (at, step) in steps.iter().enumerate() {
         merger.step(*step, steps.get(at + 1));
@@ -129,100 +120,15 @@ fn unpaired(sides: &Sides<'_>) -> HashSet<String> {
     lines.filter(|line| !line.trim().is_empty()).map(|line| key(line, sides.fold)).collect()
 }
 
-/// What the edit does to the lines of the search. Lines that differ in white space alone are the
-/// same line.
-fn steps(sides: &Sides<'_>) -> Vec<Step> {
-    let trimmed = |lines: &[&str]| -> Vec<String> {
-        lines.iter().map(|line| line.trim().to_owned()).collect()
-    };
-    let (search, replace) = (trimmed(sides.search), trimmed(sides.replace));
-    let head = search.iter().zip(&replace).take_while(|(a, b)| a == b).count();
-    let tail_max = search.len().min(replace.len()) - head;
-    let tails = search.iter().rev().zip(replace.iter().rev());
-    let tail = tails.take(tail_max).take_while(|(a, b)| a == b).count();
-    let (old, new) = (head..search.len() - tail, head..replace.len() - tail);
-    let mut steps: Vec<Step> = (0..head).map(|at| Step::Pair(at, at)).collect();
-    if old.len() * new.len() > DIFF_PAIRS_MAX {
-        replaced(&mut steps, sides, old.clone(), new.clone());
-    } else {
-        let ops =
-            capture_diff_slices(Algorithm::Myers, &search[old.clone()], &replace[new.clone()]);
-        for op in ops {
-            let shift = |range: std::ops::Range<usize>, by| range.start + by..range.end + by;
-            let (from, to) = (shift(op.old_range(), old.start), shift(op.new_range(), new.start));
-            match op {
-                DiffOp::Equal { .. } => {
-                    steps.extend(from.zip(to).map(|(old, new)| Step::Pair(old, new)));
-                }
-                _ => replaced(&mut steps, sides, from, to),
-            }
-        }
-    }
-    steps.extend((0..tail).map(|at| Step::Pair(old.end + at, new.end + at)));
-    steps
-}
-
-/// Pairs lines with those that take their place: by the words that they share, and one for one
-/// where between two such pairs there are as many old lines as new ones.
-fn replaced(
-    steps: &mut Vec<Step>,
-    sides: &Sides<'_>,
-    old: std::ops::Range<usize>,
-    new: std::ops::Range<usize>,
-) {
-    let mut done = (old.start, new.start);
-    let alike = alike(&sides.search[old.clone()], &sides.replace[new.clone()]);
-    let alike = alike.into_iter().map(|(a, b)| (old.start + a, new.start + b));
-    for (a, b) in alike.map(Some).chain([None]).map(|p| p.unwrap_or((old.end, new.end))) {
-        if a - done.0 == b - done.1 {
-            steps.extend((done.0..a).zip(done.1..b).map(|(old, new)| Step::Pair(old, new)));
-        } else {
-            steps.extend((done.0..a).map(Step::Delete));
-            steps.extend((done.1..b).map(Step::Insert));
-        }
-        if a < old.end && b < new.end {
-            steps.push(Step::Pair(a, b));
-        }
-        done = (a + 1, b + 1);
-    }
-}
-
-/// Finds the pairs of lines, both in order, that are most alike.
-fn alike(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    if old.len() * new.len() > PAIRS_MAX || old.is_empty() || new.is_empty() {
-        return Vec::new();
-    }
-    let likeness: Vec<Vec<f64>> =
-        old.iter().map(|old| new.iter().map(|new| dice(old, new)).collect()).collect();
-    let mut best = vec![vec![0.0_f64; new.len() + 1]; old.len() + 1];
-    for a in (0..old.len()).rev() {
-        for b in (0..new.len()).rev() {
-            let skip = best[a + 1][b].max(best[a][b + 1]);
-            let pair = likeness[a][b];
-            let taken = if pair >= SAME_LINE_MIN { pair + best[a + 1][b + 1] } else { 0.0 };
-            best[a][b] = skip.max(taken);
-        }
-    }
-    let (mut a, mut b) = (0, 0);
-    let mut pairs = Vec::new();
-    while a < old.len() && b < new.len() {
-        let pair = likeness[a][b];
-        if pair >= SAME_LINE_MIN && best[a][b] <= pair + best[a + 1][b + 1] {
-            pairs.push((a, b));
-            (a, b) = (a + 1, b + 1);
-        } else if best[a][b] <= best[a + 1][b] {
-            a += 1;
-        } else {
-            b += 1;
-        }
-    }
-    pairs
-}
-
 // === impl Merger ===
 
 impl Merger<'_> {
     fn step(&mut self, step: Step, following: Option<&Step>) {
+        self.removed = match step {
+            Step::Pair(..) => None,
+            Step::Delete(old) => Some(old),
+            Step::Insert(_) => self.removed,
+        };
         match step {
             Step::Pair(old, new) => self.pair(old, new),
             Step::Delete(old) => self.delete(old),
@@ -327,7 +233,9 @@ impl Merger<'_> {
             (false, "") => String::new(),
             (false, content) => {
                 let content = self.plain.applied(content, sides.fold);
-                self.indents.map(indent(line), near) + &content + trailing(line)
+                self.indents.map(indent(line), self.removed.unwrap_or(near))
+                    + &content
+                    + trailing(line)
             }
         };
         self.ops.push(Op::Insert(line));

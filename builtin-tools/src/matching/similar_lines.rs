@@ -91,6 +91,7 @@ impl<'a> Compared<'a> {
         let file = &self.file[start..start + count];
         let keys = &self.file_keys[start..start + count];
         let mut align = vec![None; self.search.len()];
+        budget.spend(self.search.len(), count)?;
         for op in capture_diff_slices(Algorithm::Myers, &self.search_keys, keys) {
             let (old, new) = (op.old_range(), op.new_range());
             if matches!(op, DiffOp::Equal { .. }) || old.len() == new.len() {
@@ -178,7 +179,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-fn is_informative(line: &str) -> bool {
+pub(super) fn is_informative(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).count() >= INFORMATIVE_CHARS_MIN
 }
 

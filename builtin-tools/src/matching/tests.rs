@@ -339,6 +339,20 @@ const FURTHER: &[(&str, &str, &str, &str, Option<&str>)] = &[
         None,
     ),
     (
+        "a block that is told by its first line",
+        "[production]\nhost = db.internal\nport = 5432\npool = 10\n\n[staging]\nhost = st.internal\nport = 5433\n",
+        "[staging]\nhost = db.internal\nport = 5432\npool = 10\n",
+        "[staging]\nhost = db.internal\nport = 5432\npool = 1\n",
+        None,
+    ),
+    (
+        "a line after what is removed",
+        "if a:\n    x()\ny()\n",
+        "if a:\nx() \ny()\n",
+        "if a:\np()\nq()\ny()\n",
+        Some("if a:\n    p()\n    q()\ny()\n"),
+    ),
+    (
         "numbers that are text",
         "1:  a\n2:  b\nx\n a\n b\n",
         "1: a\n2: b\n",

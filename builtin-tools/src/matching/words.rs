@@ -63,9 +63,10 @@ pub(super) fn merged(
     }
     let (hunks, held) = (hunks(&search, &new), held(&search, &found));
     let merge = Merge { search, found, new, hunks, held };
-    match merge.pieces() {
-        Some(pieces) => merge.written(&pieces, plain),
-        None => plain.applied(merge.new.line, fold),
+    let line = merge.pieces().map(|pieces| (merge.written(&pieces, plain), pieces));
+    match line {
+        Some((line, pieces)) if merge.keeps_words_apart(&line, &pieces, plain, fold) => line,
+        _ => plain.applied(merge.new.line, fold),
     }
 }
 
@@ -161,39 +162,54 @@ impl Merge<'_> {
         line
     }
 
-    /// What stands between two words of the merged line: what the file has there, unless the edit
-    /// has something else there than the search.
+    /// What stands between two words of the merged line: what the file has between those that they
+    /// are or stand for, unless the edit has something else there than the search; or else what the
+    /// edit has.
     fn gap(&self, before: Piece, after: Piece) -> &str {
-        let of_search = |found| self.held.iter().position(|held| *held == Some(found));
-        match (before, after) {
-            (Piece::Found(before), Piece::Found(after)) if after == before + 1 => {
-                self.found.gap_before(after)
-            }
-            (_, Piece::Found(after)) => {
-                let old = of_search(after);
-                let new = old.and_then(|old| self.kept(old));
-                self.merged_gap(old, new, after)
-            }
-            (Piece::Found(before), Piece::New(new)) => {
-                self.merged_gap(of_search(before).map(|old| old + 1), Some(new), before + 1)
-            }
-            (Piece::New(_), Piece::New(new)) => match self.stands_for(new) {
-                Some((old, found)) => self.merged_gap(Some(old), Some(new), found),
-                None => self.new.gap_before(new),
+        let place = |piece| match piece {
+            Piece::Found(at) => (self.of_search(at), Some(at)),
+            Piece::New(at) => match self.stands_for(at) {
+                Some((old, found)) => (Some(old), Some(found)),
+                None => (None, None),
             },
+        };
+        let ((_, found_before), (old, found)) = (place(before), place(after));
+        let new = match after {
+            Piece::New(at) => Some(at),
+            Piece::Found(_) => old.and_then(|old| self.kept(old)),
+        };
+        let neighbours = found.filter(|at| found_before.map(|before| before + 1) == Some(*at));
+        match (neighbours, old, new) {
+            (Some(found), Some(old), Some(new))
+                if self.search.gap_before(old) == self.new.gap_before(new) =>
+            {
+                self.found.gap_before(found)
+            }
+            (Some(found), None, _) => self.found.gap_before(found),
+            (_, _, Some(new)) => self.new.gap_before(new),
+            (_, _, None) => found.map_or("", |at| self.found.gap_before(at)),
         }
     }
 
-    /// Merges the gaps before three words.
-    fn merged_gap(&self, search: Option<usize>, new: Option<usize>, found: usize) -> &str {
-        match (search, new) {
-            (Some(search), Some(new))
-                if self.search.gap_before(search) != self.new.gap_before(new) =>
-            {
-                self.new.gap_before(new)
-            }
-            _ => self.found.gap_before(found),
-        }
+    /// Which word of the search a word of the file is.
+    fn of_search(&self, found: usize) -> Option<usize> {
+        self.held.iter().position(|held| *held == Some(found))
+    }
+
+    /// Whether a line has the words that it is made of, and no others.
+    fn keeps_words_apart(
+        &self,
+        line: &str,
+        pieces: &[Piece],
+        plain: &PlainForms,
+        fold: Fold,
+    ) -> bool {
+        let wanted = pieces.iter().map(|piece| match *piece {
+            Piece::Found(at) => self.found.word(at),
+            Piece::New(at) => plain.of(self.new.word(at)),
+        });
+        let written = Side::of(line, fold);
+        written.words().into_iter().eq(wanted)
     }
 
     /// Which new word a word of the search is, that the edit leaves alone.
@@ -279,7 +295,17 @@ mod tests {
                 "result += it.price * it.qty",
             ),
             ("y := 99", "y := 2", "y := 100", "y := 100"),
-            ("f(a)", "f( a )", "f()", "f( )"),
+            ("f(a)", "f( a )", "f()", "f()"),
+            (
+                "import { a } from x",
+                "import {a} from x",
+                "import { a as b } from x",
+                "import {a as b } from x",
+            ),
+            ("a = b", "a=b", "a = not b", "a= not b"),
+            ("x + y;", "x+y;", "x + +y;", "x+ +y;"),
+            ("a / b", "a/b", "a / *b", "a/ *b"),
+            ("if (x) { return }", "if(x){return}", "if (x) { return null }", "if(x){return null }"),
             ("x = 1", "x   = 1", "x = 1 + 2", "x   = 1 + 2"),
             ("a b", "a  b", "", ""),
             ("", "", "a", "a"),

@@ -2,14 +2,17 @@
 
 use std::cmp::Ordering;
 
-use moss_sdk::edit::MatchLevel;
+use moss_sdk::edit::{Drift, MatchLevel};
 
 use super::{Chain, located};
 use crate::lines::split;
-use crate::matching::fold::Fold;
+use crate::matching::find::Window;
+use crate::matching::fold::{Fold, key};
 use crate::matching::likeness::{Budget, Exhausted};
 use crate::matching::merge::Refused;
-use crate::matching::similar_lines::{BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Candidate, Compared};
+use crate::matching::similar_lines::{
+    BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Candidate, Compared, is_informative,
+};
 use crate::matching::wrapping::without_outer_blank_lines;
 use crate::matching::write::Texts;
 use crate::matching::{Located, Miss};
@@ -49,10 +52,10 @@ impl Chain<'_> {
         let too_large = |Exhausted| Miss::TooLarge;
         let anchored = compared.anchored(&mut budget).map_err(too_large)?;
         if !anchored.is_empty() {
-            return chain.best(MatchLevel::BlockAnchor, anchored, BLOCK_ANCHOR_MIN);
+            return chain.best(MatchLevel::BlockAnchor, anchored, BLOCK_ANCHOR_MIN, file);
         }
         let in_context = compared.in_context(&mut budget).map_err(too_large)?;
-        chain.best(MatchLevel::ContextAware, in_context, CONTEXT_LINE_MIN)
+        chain.best(MatchLevel::ContextAware, in_context, CONTEXT_LINE_MIN, file)
     }
 
     /// Settles on the best place. Others that are nearly as good must mean the same edit.
@@ -61,6 +64,7 @@ impl Chain<'_> {
         level: MatchLevel,
         mut candidates: Vec<Candidate>,
         likeness_min: f64,
+        file: &[&str],
     ) -> Result<Located, Miss> {
         candidates.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
         let Some((best, others)) = candidates.split_first() else { return Err(Miss::None) };
@@ -81,7 +85,46 @@ impl Chain<'_> {
             lines.dedup();
             return Err(Miss::Several { level, lines, more: false });
         }
-        let first = first.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
+        let mut first = first.map_err(|Refused(lines)| Miss::Drift { level, lines })?;
+        let others = self.other_lines(best, file);
+        if let Some(line) = others.iter().find_map(|other| elsewhere(&other.expected, best, file)) {
+            let mut lines = vec![best.window.first, line];
+            lines.sort_unstable();
+            return Err(Miss::Several { level, lines, more: false });
+        }
+        // Without anchors, what is around tells which place it is: a person must see it.
+        if level == MatchLevel::ContextAware {
+            first.drift.extend(others);
+            first.drift.sort_by_key(|drift| drift.line);
+            first.drift.dedup();
+        }
         located(level, vec![first]).ok_or(Miss::Nothing(best.window.first))
     }
+
+    /// The lines of a place that are not as the search has them.
+    fn other_lines(&self, candidate: &Candidate, file: &[&str]) -> Vec<Drift> {
+        let Window { first, align, .. } = &candidate.window;
+        let search = split(self.texts.search);
+        let pairs = search.iter().zip(align).filter_map(|(search, at)| Some((search, (*at)?)));
+        pairs
+            .map(|(search, at)| (search, first + at))
+            .filter(|(search, line)| {
+                key(search, Fold::Unicode) != key(file[line - 1], Fold::Unicode)
+            })
+            .map(|(search, line)| Drift {
+                line: line as u64,
+                expected: (*search).to_owned(),
+                found: file[line - 1].to_owned(),
+            })
+            .collect()
+    }
+}
+
+/// Returns where a line that says something stands outside of a place.
+fn elsewhere(line: &str, candidate: &Candidate, file: &[&str]) -> Option<usize> {
+    let Window { first, count, .. } = candidate.window;
+    let is_outside = |at: usize| at + 1 < first || at + 1 >= first + count;
+    let mut same = file.iter().enumerate().filter(|(_, other)| other.trim() == line.trim());
+    let found = same.find(|(at, _)| is_outside(*at)).map(|(at, _)| at + 1);
+    found.filter(|_| is_informative(line))
 }
