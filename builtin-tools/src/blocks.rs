@@ -62,6 +62,14 @@ pub enum BlockError {
         /// Where it starts.
         line: usize,
     },
+    /// A line is the marker of another format.
+    #[error(
+        "line {line} is a marker of another format: a block starts with `------- SEARCH` and ends with `+++++++ REPLACE`"
+    )]
+    Foreign {
+        /// The line.
+        line: usize,
+    },
     /// A block ends twice: its content holds a marker.
     #[error(
         "line {line} is `+++++++ REPLACE`, but no block is open there: content that holds such a line cannot be told from the end of a block"
@@ -78,6 +86,8 @@ enum Marker {
     Search,
     Separator,
     Replace,
+    /// Of a format with angle brackets.
+    Foreign,
 }
 
 /// Reads the blocks of a text.
@@ -91,6 +101,7 @@ pub fn parse(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let number = index + 1;
         match (Marker::of(line), &mut open) {
+            (Some(Marker::Foreign), _) => return Err(BlockError::Foreign { line: number }),
             (Some(Marker::Search), None) => {
                 open = Some(Block { line: number, lines: Vec::new(), separators: Vec::new() });
             }
@@ -119,6 +130,11 @@ pub fn parse(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
         None if blocks.is_empty() => Err(BlockError::None),
         None => Ok(blocks),
     }
+}
+
+/// Whether a line may separate the parts of a block.
+pub(crate) fn is_separator(line: &str) -> bool {
+    Marker::is_separator(line)
 }
 
 // === impl Block ===
@@ -154,9 +170,15 @@ impl Marker {
             Some(Self::Separator)
         } else if matches!(rest('+'), Some(" REPLACE" | " REPLACE>")) {
             Some(Self::Replace)
+        } else if rest('<') == Some(" SEARCH") || rest('>') == Some(" REPLACE") {
+            Some(Self::Foreign)
         } else {
             None
         }
+    }
+
+    fn is_separator(line: &str) -> bool {
+        Self::of(line) == Some(Self::Separator)
     }
 }
 
@@ -198,7 +220,8 @@ mod tests {
     fn what_is_not_certain_is_refused_with_its_line() {
         let cases = [
             ("", BlockError::None),
-            ("prose\n<<<<<<< SEARCH\na\n", BlockError::None),
+            ("prose\n<<<<<<< SEARCH\na\n", BlockError::Foreign { line: 2 }),
+            ("------- SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n", BlockError::Foreign { line: 5 }),
             ("------ SEARCH\n", BlockError::None),
             ("------- SEARCH\na\n=======\nb\n", BlockError::Unclosed { line: 1 }),
             ("x\n------- SEARCH\na\n", BlockError::Undivided { line: 2 }),

@@ -76,6 +76,8 @@ pub enum Miss {
     Blank,
     /// Search or replacement holds a NUL character, which no text does.
     Nul,
+    /// The lines of the replacement start with the numbers of a listing, those of the search do not.
+    Numbers,
     /// Search and replacement are the same.
     Same,
     /// The search occurs nowhere, at no level.

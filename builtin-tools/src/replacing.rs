@@ -86,6 +86,8 @@ pub(crate) fn explained(
         }
         Miss::Nul => invalid(format!("{old} or {new} holds a NUL character"))
             .hint("text files hold none: send the text without it"),
+        Miss::Numbers => invalid(format!("every line of {new} starts with a line number and a tab"))
+            .hint("send the lines alone: the numbers are not part of the file"),
         Miss::Same => ToolError::new(ErrorCode::NoChange, format!("{old} and {new} are the same"))
             .hint("nothing needs to be done, or the new text is not what was meant"),
         Miss::None | Miss::TooLarge => {

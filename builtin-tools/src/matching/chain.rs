@@ -1,14 +1,12 @@
 //! The levels, one after the other.
 
 mod applied;
+mod exact;
 mod nearby;
 mod segments;
 
-use std::ops::Range;
-
 use moss_sdk::edit::MatchLevel;
 
-use self::applied::held_around;
 use super::elision;
 use super::find::{self, Place, Window};
 use super::fold::Fold;
@@ -17,7 +15,7 @@ use super::wrapping::{self, Escapes};
 use super::write::{Texts, Written};
 use super::{Located, Miss, Occurrence};
 use crate::lines::{Lines, split};
-use crate::search::{OCCURRENCES_MAX, View};
+use crate::search::OCCURRENCES_MAX;
 
 /// One search in one file.
 #[derive(Debug, Clone, Copy)]
@@ -46,62 +44,6 @@ impl<'a> Chain<'a> {
         Chain { texts: Texts { search, replace, ..self.texts }, ..*self }
     }
 
-    /// Finds the search character for character. A last line without a line end counts as if it had
-    /// one.
-    pub(super) fn exact(&self) -> Result<Option<Located>, Miss> {
-        let Texts { text, search, replace, .. } = self.texts;
-        let view = View::new(text);
-        let mut places: Vec<Range<usize>> = match self.occurrence {
-            Occurrence::Only => view.occurrences(search, |_| true),
-            Occurrence::OnlyLines => view.occurrences(search, |at| starts_line(&view.text[..at])),
-            Occurrence::All => view.text.match_indices(search).map(|(at, _)| at).collect(),
-        }
-        .into_iter()
-        .map(|at| at..at + search.len())
-        .collect();
-        if places.is_empty() || self.occurrence == Occurrence::All {
-            let lines_only = self.occurrence == Occurrence::OnlyLines;
-            let open = at_open_end(&view, search);
-            places.extend(open.filter(|at| !lines_only || starts_line(&view.text[..at.start])));
-        }
-        if self.occurrence != Occurrence::All {
-            if let [_, _, ..] = places[..] {
-                let starts = places.iter().map(|place| view.original(place.clone()).start);
-                return Err(self.several(MatchLevel::Exact, starts));
-            }
-            if let [place] = &places[..] {
-                if let Some(at) = held_around(&view, place.start, search, replace) {
-                    let start = view.original(at..at).start;
-                    return Err(Miss::Applied(self.texts.lines.number_at(start)));
-                }
-                if is_without_indentation(&view.text[..place.start], search, replace) {
-                    return Ok(None);
-                }
-            }
-        }
-        let written = places.into_iter().map(|place| self.exactly(&view, place));
-        Ok(located(MatchLevel::Exact, written.collect()))
-    }
-
-    /// Writes an exact match; where both texts are whole lines, line by line.
-    fn exactly(&self, view: &View<'_>, place: Range<usize>) -> Written {
-        let Texts { lines, search, replace, .. } = self.texts;
-        let is_open = place.len() < search.len();
-        let range = view.original(place);
-        let first = lines.number_at(range.start);
-        let whole = search.ends_with('\n') && (replace.is_empty() || replace.ends_with('\n'));
-        if whole && lines.start(first) == range.start {
-            let count = split(search).len();
-            let align = (0..count).map(Some).collect();
-            let window = Window { first, count, align };
-            if let Ok(written) = self.texts.lines(&window, Fold::Blanks, 1.0) {
-                return written;
-            }
-        }
-        let open = replace.strip_suffix('\n').filter(|_| is_open);
-        self.texts.plain(range, open.unwrap_or(replace))
-    }
-
     /// Where no level finds the search as it is: says that the edit was made already, puts together
     /// what leaves lines out, goes by likeness, or says why there is no place.
     pub(super) fn last_resorts(&self, file: &[&str]) -> Result<Located, Miss> {
@@ -128,8 +70,12 @@ impl<'a> Chain<'a> {
             return Ok(Some(located));
         }
         let Texts { search, replace, .. } = self.texts;
+        let search_given = search;
         for escapes in [Escapes::Quotes, Escapes::All] {
             let Some(search) = wrapping::unescaped(search, escapes) else { continue };
+            let is_same = wrapping::unescaped(search_given, Escapes::All).as_ref() == Some(&search);
+            // The search does not tell how far it is escaped: the replacement may.
+            let escapes = if is_same { Escapes::All } else { escapes };
             let replace = wrapping::unescaped_or_same(replace, escapes);
             if search.trim().is_empty() || search == replace || search.contains('\0') {
                 continue;
@@ -234,7 +180,9 @@ impl<'a> Chain<'a> {
             written.push(at);
         }
         let first = places.first().map(|place| self.texts.lines.number_at(start(place)));
+        let is_there = written.iter().any(|written| written.is_there);
         match (located(level, written), first) {
+            (None, Some(line)) if is_there => Err(Miss::Applied(line)),
             (None, Some(line)) => Err(Miss::Nothing(line)),
             (located, _) => Ok(located),
         }
@@ -264,7 +212,7 @@ impl<'a> Chain<'a> {
 /// Puts together what is written at each place; none where nothing is.
 fn located(level: MatchLevel, written: Vec<Written>) -> Option<Located> {
     let mut located = Located { level, splices: Vec::new(), drift: Vec::new(), places: Vec::new() };
-    for Written { splices, drift, spot } in written {
+    for Written { splices, drift, spot, .. } in written {
         located.splices.extend(splices);
         located.drift.extend(drift);
         located.places.push(spot);
@@ -274,36 +222,4 @@ fn located(level: MatchLevel, written: Vec<Written>) -> Option<Located> {
 
 fn whole(windows: Vec<Window>) -> Vec<Place> {
     windows.into_iter().map(Place::Lines).collect()
-}
-
-/// The text ends with the search but for its line end.
-fn at_open_end(view: &View<'_>, search: &str) -> Option<Range<usize>> {
-    let open = search.strip_suffix('\n').filter(|open| !open.ends_with('\n'))?;
-    view.text.ends_with(open).then(|| view.text.len() - open.len()..view.text.len())
-}
-
-/// Whether nothing but indentation stands before the end of a text on its line.
-fn starts_line(before: &str) -> bool {
-    before[before.rfind('\n').map_or(0, |at| at + 1)..].trim().is_empty()
-}
-
-/// Whether whole lines were searched for and written without the indentation that the file has
-/// there: then they are not to be taken as they are. The first line may also have been left without
-/// on purpose, with the others as the file has them; that they are deeper where nothing opens a
-/// block gives it away.
-fn is_without_indentation(before: &str, search: &str, replace: &str) -> bool {
-    let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
-    if indent.is_empty() || !indent.trim().is_empty() || !search.ends_with('\n') {
-        return false;
-    }
-    let mut lines = replace.lines().filter(|line| !line.trim().is_empty());
-    let Some(mut above) = lines.next() else { return false };
-    let mut several = false;
-    for line in lines {
-        if line.starts_with(indent) {
-            return above.trim_end().ends_with([':', '{', '(', '[', ',', '>', '=', '\\']);
-        }
-        (above, several) = (line, true);
-    }
-    several
 }

@@ -27,7 +27,7 @@ fn names(miss: &Miss) -> &'static [&'static str] {
     match miss {
         Miss::Empty => &["empty_search"],
         Miss::Blank => &["blank_search"],
-        Miss::Nul => &["binary"],
+        Miss::Nul | Miss::Numbers => &["binary"],
         Miss::Same => &["no_change"],
         Miss::None | Miss::TooLarge => &["not_found"],
         Miss::Several { .. } => &["ambiguous"],
@@ -353,6 +353,84 @@ const FURTHER: &[(&str, &str, &str, &str, Option<&str>)] = &[
         Some("if a:\n    p()\n    q()\ny()\n"),
     ),
     (
+        "a removed line leaves no indentation",
+        "def f():\n    foo()\n    bar()\n",
+        "foo()\n",
+        "",
+        Some("def f():\n    bar()\n"),
+    ),
+    (
+        "the first line alone lost its indentation",
+        "def f():\n    foo()\n    bar()\n    baz()\n",
+        "foo()\n    bar()\n",
+        "    bar()\n",
+        Some("def f():\n    bar()\n    baz()\n"),
+    ),
+    (
+        "indentation that comes with the new line",
+        "def f():\n    foo()\n",
+        "foo()\n",
+        "    baz()\n",
+        Some("def f():\n    baz()\n"),
+    ),
+    (
+        "a block whose first line is flush",
+        "def f():\n    b()\n",
+        "b()\n",
+        "if x:\n        c()\n    d()\n",
+        Some("def f():\n    if x:\n        c()\n    d()\n"),
+    ),
+    (
+        "a line end that is not meant",
+        "a = 1\n[lib]\nb\n",
+        "\n[lib]\n",
+        "[other]\n",
+        Some("a = 1\n[other]\nb\n"),
+    ),
+    (
+        "a line that is taken out with the line end before it",
+        "x\nfoo()\ny\n",
+        "\nfoo()",
+        "",
+        Some("x\ny\n"),
+    ),
+    (
+        "numbers of a listing, one line gone",
+        "def f():\n    a()\n    b()\n    c()\n",
+        "     2\t    a()\n     3\t    b()\n     4\t    c()\n",
+        "     2\t    a()\n     4\t    c()\n",
+        Some("def f():\n    a()\n    c()\n"),
+    ),
+    ("numbers that are data", "id|name\n3|foo\n", "2|foo\n", "2|bar\n", None),
+    (
+        "escaped once, the replacement too",
+        "  \"a\": 2,\n",
+        "  \\\"a\\\": 2,",
+        "  \\\"a\\\": 2,\\n  \\\"b\\\": 3,",
+        Some("  \"a\": 2,\n  \"b\": 3,\n"),
+    ),
+    (
+        "only left over",
+        "alpha_beta()\ngamma(1)\n",
+        "alpha_beta()\ngamma(2)\n",
+        "alpha_beta()\n",
+        Some("alpha_beta()\n"),
+    ),
+    (
+        "sent twice, found by likeness",
+        "EXTRA_LINE = 1\ndef load(path):\n    data = read(path, 1)\n    return data\n",
+        "def load(path):\n    data = read(path, 2)\n    return data\n",
+        "EXTRA_LINE = 1\ndef load(path):\n    data = read(path, 2)\n    return data\n",
+        None,
+    ),
+    (
+        "sent twice, blank lines between",
+        "aaaa()\n\nbbbb()\ncccc_call()\n",
+        "aaaa()\nbbbb()\n",
+        "aaaa()\nbbbb()\ncccc_call()\n",
+        None,
+    ),
+    (
         "numbers that are text",
         "1:  a\n2:  b\nx\n a\n b\n",
         "1: a\n2: b\n",
@@ -398,6 +476,8 @@ fn all_places_are_replaced_and_none_by_likeness() {
     assert_eq!(all("aaa", "aa", "b"), Ok(("ba".to_owned(), 1)));
     assert_eq!(all("  a \n\ta\n", "a;\n", "b;\n"), Err(Miss::None));
     assert_eq!(all("f( a );\nf(  a);\n", "f(a);\n", "g(a);\n").unwrap().1, 2);
+    assert_eq!(all("foo_bar\n", "foo", "foo_bar"), Err(Miss::Applied(1)));
+    assert_eq!(all("a\na\na", "a\na\n", "b\n"), Ok(("b\na".to_owned(), 1)));
     let many = "x = 1\n".repeat(10_000);
     assert_eq!(all(&many, "x = 1\n", "y\n"), Ok(("y\n".repeat(10_000), 10_000)));
     let several = locate(&many, "x = 1\n", "y\n", Occurrence::Only).unwrap_err();

@@ -146,8 +146,8 @@ impl Merge<'_> {
         let mut before = None;
         for piece in pieces {
             line.push_str(match (before, *piece) {
-                (None, Piece::Found(at)) => self.found.gap_before(at),
-                (None, Piece::New(_)) => "",
+                (None, Piece::Found(0)) => self.found.gap_before(0),
+                (None, _) => "",
                 (Some(before), piece) => plain.of(self.gap(before, piece)),
             });
             line.push_str(match *piece {
@@ -308,6 +308,8 @@ mod tests {
             ("if (x) { return }", "if(x){return}", "if (x) { return null }", "if(x){return null }"),
             ("x = 1", "x   = 1", "x = 1 + 2", "x   = 1 + 2"),
             ("a b", "a  b", "", ""),
+            ("a b", "a  b", "b", "b"),
+            ("a b", "a  b", "a", "a"),
             ("", "", "a", "a"),
             ("return 1", "return 2", "x = 3; return 1", "x = 3; return 2"),
             ("one two three", "one TWO three", "one 2 3", "one 2 3"),

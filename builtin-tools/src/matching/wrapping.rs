@@ -14,38 +14,51 @@ pub(super) enum Escapes {
 /// Takes line numbers or a code fence off both texts of an edit; none where the search has neither.
 pub(super) fn unwrapped(search: &str, replace: &str) -> Option<(String, String)> {
     if let Some(search) = without_numbers(search) {
-        let replace = without_numbers(replace).unwrap_or_else(|| replace.to_owned());
-        return Some((search, replace));
+        // Lines that come or go break the numbering of the replacement.
+        let lines = replace.split_inclusive('\n');
+        let replace = lines.map(|line| without_number(line, true).map_or(line, |(_, text)| text));
+        return Some((search, replace.collect()));
     }
     let search = without_fence(search)?;
-    Some((search.to_owned(), without_fence(replace).unwrap_or(replace).to_owned()))
+    match without_fence(replace) {
+        Some(replace) => Some((search.to_owned(), replace.to_owned())),
+        None if replace.contains("```") => None,
+        None => Some((search.to_owned(), replace.to_owned())),
+    }
 }
 
 /// Takes off the line numbers that a listing puts before lines: every line has one, and they rise
-/// by one.
-pub(super) fn without_numbers(text: &str) -> Option<String> {
+/// by one. A single line is only taken for one of a listing where its number is padded.
+fn without_numbers(text: &str) -> Option<String> {
     let mut next = None;
     let mut lines = String::with_capacity(text.len());
     let several = text.trim_end().contains('\n');
+    if !several && !text.starts_with(' ') {
+        return None;
+    }
     for line in text.split_inclusive('\n') {
-        let (digits, rest) = split_number(line.trim_start())?;
-        let number: u64 = digits.parse().ok()?;
+        let (number, text) = without_number(line, several)?;
         if next.is_some_and(|next| next != number) {
             return None;
         }
         next = number.checked_add(1);
-        let text = match rest.chars().next()? {
-            '\t' | '\u{2192}' | '|' => rest.get(rest.chars().next()?.len_utf8()..)?,
-            ':' if several => &rest[1..],
-            ' ' if rest.trim_start().starts_with(['|', '\u{2192}', '\u{2502}']) => {
-                let rest = rest.trim_start();
-                &rest[rest.chars().next()?.len_utf8()..]
-            }
-            _ => return None,
-        };
         lines.push_str(text);
     }
     next.map(|_| lines)
+}
+
+/// Splits the number off a line of a listing.
+fn without_number(line: &str, several: bool) -> Option<(u64, &str)> {
+    let (digits, rest) = split_number(line.trim_start_matches(' '))?;
+    let number = digits.parse().ok()?;
+    let bar = rest.trim_start_matches(' ');
+    let text = match (rest.chars().next()?, bar.chars().next()?) {
+        ('\t', _) => &rest[1..],
+        (':', _) if several => &rest[1..],
+        (_, mark @ ('|' | '\u{2192}' | '\u{2502}')) => &bar[mark.len_utf8()..],
+        _ => return None,
+    };
+    Some((number, text))
 }
 
 fn split_number(line: &str) -> Option<(&str, &str)> {
@@ -54,7 +67,7 @@ fn split_number(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Takes off a code fence around a text.
-pub(super) fn without_fence(text: &str) -> Option<&str> {
+fn without_fence(text: &str) -> Option<&str> {
     let (first, rest) = text.trim_start_matches('\n').split_once('\n')?;
     let body = rest.trim_end().strip_suffix("```")?;
     let is_fence = first.trim_end().strip_prefix("```").is_some_and(|tag| !tag.contains('`'));
@@ -138,8 +151,17 @@ mod tests {
         assert_eq!(without_numbers("  9\ta\n 10\t b\n").as_deref(), Some("a\n b\n"));
         assert_eq!(without_numbers("1: a\n2: b").as_deref(), Some(" a\n b"));
         assert_eq!(without_numbers("1 | a\n2 | b").as_deref(), Some(" a\n b"));
-        for text in ["1: a", "1\ta\n3\tb\n", "a\n", "", "1\ta\nb\n", "12\n13\n", "8080:80\n8081:81"]
-        {
+        for text in [
+            "1: a",
+            "1\ta",
+            "3|foo\n",
+            "1\ta\n3\tb\n",
+            "a\n",
+            "",
+            "1\ta\nb\n",
+            "12\n13\n",
+            "8080:80\n8081:81",
+        ] {
             assert_eq!(without_numbers(text).is_some(), text.starts_with("8080"), "{text:?}");
         }
         assert_eq!(without_fence("```python\nb = 2\n```\n"), Some("b = 2\n"));

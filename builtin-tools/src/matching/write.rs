@@ -18,6 +18,8 @@ pub(super) struct Written {
     pub(super) splices: Vec<Splice>,
     pub(super) drift: Vec<Drift>,
     pub(super) spot: Spot,
+    /// Whether what the edit adds stands there already.
+    pub(super) is_there: bool,
 }
 
 /// The texts of an edit and the file that it is for.
@@ -44,7 +46,8 @@ impl Texts<'_> {
             before: LineSpan::of(first, last - first + 1),
             after: LineSpan::of(first, count),
         };
-        Written { splices: splices(self.text, range, replace), drift: Vec::new(), spot }
+        let splices = splices(self.text, range, replace);
+        Written { splices, drift: Vec::new(), spot, is_there: false }
     }
 
     /// Merges the edit into whole lines.
@@ -64,7 +67,40 @@ impl Texts<'_> {
         merged.drift.iter_mut().for_each(|drift| drift.line += *first as u64);
         let left = merged.ops.iter().filter(|op| !matches!(op, Op::Delete(_))).count();
         let spot = Spot { before: LineSpan::of(*first, *count), after: LineSpan::of(*first, left) };
-        Ok(Written { splices: self.splices(*first, merged.ops), drift: merged.drift, spot })
+        if self.is_there(window, &merged.ops) {
+            return Ok(Written { splices: Vec::new(), drift: Vec::new(), spot, is_there: true });
+        }
+        let splices = self.splices(*first, merged.ops);
+        Ok(Written { splices, drift: merged.drift, spot, is_there: false })
+    }
+
+    /// Whether all that an edit does is to add lines before and after a window, and they stand
+    /// there.
+    fn is_there(&self, window: &Window, ops: &[Op]) -> bool {
+        let added = |op: &Op| match op {
+            Op::Insert(line) => Some(line.trim().to_owned()),
+            _ => None,
+        };
+        let before: Vec<String> = ops.iter().map_while(added).collect();
+        let rest = &ops[before.len()..];
+        let mut after: Vec<String> = rest.iter().rev().map_while(added).collect();
+        after.reverse();
+        let kept = &rest[..rest.len() - after.len()];
+        let adds = before.iter().chain(&after).any(|line| !line.is_empty());
+        if !adds || kept.iter().any(|op| !matches!(op, Op::Keep(_))) {
+            return false;
+        }
+        let end = window.first + window.count;
+        let stand = |first: usize, lines: &[String]| {
+            let numbered = (first..).zip(lines);
+            numbered.into_iter().all(|(number, line)| {
+                number <= self.lines.count() && self.lines.line(number).trim() == *line
+            })
+        };
+        window
+            .first
+            .checked_sub(before.len())
+            .is_some_and(|first| first > 0 && stand(first, &before) && stand(end, &after))
     }
 
     /// Merges the edit into a span that starts or ends within a line.

@@ -45,6 +45,13 @@ impl Chain<'_> {
             return None;
         }
         let wanted = split(replace);
+        // What the edit only leaves over was there before.
+        let had: Vec<&str> = split(self.texts.search).into_iter().map(str::trim).collect();
+        if wanted.iter().all(|line| had.contains(&line.trim()))
+            || self.texts.search.contains(replace.trim())
+        {
+            return None;
+        }
         if replace.ends_with('\n') || wanted.len() > 1 {
             let found = find::trimmed(file, &wanted, OCCURRENCES_MAX);
             let apart = |at: &Window| except.is_none_or(|window| !at.overlaps(window));

@@ -98,7 +98,9 @@ impl Chain<'_> {
             first.drift.sort_by_key(|drift| drift.line);
             first.drift.dedup();
         }
-        located(level, vec![first]).ok_or(Miss::Nothing(best.window.first))
+        let line = best.window.first;
+        let why = if first.is_there { Miss::Applied(line) } else { Miss::Nothing(line) };
+        located(level, vec![first]).ok_or(why)
     }
 
     /// The lines of a place that are not as the search has them.

@@ -3,10 +3,13 @@
 use moss_sdk::edit::{Drift, MatchLevel, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::blocks::{Block, Split};
+use crate::blocks::{Block, Split, is_separator};
 use crate::edit::splices;
-use crate::lines::{LineSpan, Lines};
+use crate::lines::{LineSpan, Lines, has_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
+
+/// Most lines of one block that may be the separator.
+const READINGS_MAX: usize = 16;
 
 /// What blocks made of a text.
 #[derive(Debug)]
@@ -116,17 +119,27 @@ pub(super) fn splices_between(text: &str, applied: &Applied) -> Vec<Splice> {
 
 /// Decides how a block is meant. Where several lines may be the separator, the reading holds whose
 /// search is in the text as it is, and of several such that with the longest search; or else the
-/// only one that finds a place at all.
+/// only one that finds a place at all. A reading that a longer one with a slip explains as well does
+/// not hold.
 fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)> {
+    let count = block.splits_count();
+    if count > READINGS_MAX {
+        return Err((String::new(), None));
+    }
     let mut loose: Vec<Reading> = Vec::new();
-    let mut whole = None;
     let mut missed = None;
     for Split { search, replace } in block.splits() {
+        if !has_gutter(&search) && has_gutter(&replace) {
+            return Err((search, Some(Miss::Numbers)));
+        }
         if search.is_empty() {
-            whole = Some(replace);
+            if count == 1 || text.trim().is_empty() {
+                return Ok(Reading::Whole(replace));
+            }
             continue;
         }
         match locate(text, &search, &replace, Occurrence::OnlyLines) {
+            Ok(located) if count > 1 && !is_whole(text, &located, &replace) => {}
             Ok(located) if located.level <= MatchLevel::LineTrimmed => {
                 return Ok(Reading::At(located));
             }
@@ -134,15 +147,23 @@ fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)
             Err(several @ Miss::Several { level, .. }) if level <= MatchLevel::LineTrimmed => {
                 return Err((search, Some(several)));
             }
+            Err(applied @ Miss::Applied(_)) => return Err((search, Some(applied))),
             Err(miss) => missed = Some((search, Some(miss))),
         }
     }
-    match (loose.pop(), whole, missed) {
-        (Some(_), _, _) if !loose.is_empty() => Err((String::new(), None)),
-        (Some(reading), ..) => Ok(reading),
-        (None, Some(whole), _) => Ok(Reading::Whole(whole)),
-        (None, None, missed) => Err(missed.unwrap_or((String::new(), None))),
+    match (loose.pop(), missed) {
+        (Some(_), _) if !loose.is_empty() => Err((String::new(), None)),
+        (Some(reading), _) => Ok(reading),
+        (None, missed) => Err(missed.unwrap_or((String::new(), None))),
     }
+}
+
+/// Whether neither the replacement nor what follows in the text goes on with a line that may be the
+/// separator: then the search is longer, and has a slip.
+fn is_whole(text: &str, located: &Located, replace: &str) -> bool {
+    let last = located.places.last().and_then(|spot| spot.before).map_or(0, |span| span.end_line);
+    let next = text.split('\n').nth(last).unwrap_or_default();
+    !is_separator(next) && !replace.lines().next().is_some_and(is_separator)
 }
 
 /// Numbers lines of a later text as they are numbered in the first one. A line that a block wrote

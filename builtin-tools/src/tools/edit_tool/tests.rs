@@ -129,14 +129,14 @@ fn drift_is_numbered_as_in_the_file() {
 }
 
 #[test]
-fn a_block_that_can_be_read_in_several_ways_is_refused() {
+fn a_line_of_the_content_that_looks_like_the_separator_is_told_from_it() {
     let host = MemoryHost::new([("a", "alpha beta\n=======\ngamma delta\n")]);
     let several = block("alpha  beta\n=======\ngamma  delta\n", "delta\n");
-    let error = refused(&host, "editTool", edit(&several));
-    assert_eq!(error.code, ErrorCode::Ambiguous, "{error}");
-    let exact = block("alpha beta\n=======\ngamma delta\n", "delta\n");
-    call(&host, "editTool", edit(&exact)).unwrap();
+    let output = call(&host, "editTool", edit(&several)).unwrap();
+    assert_eq!(output["match_level"], "whitespace_normalized");
     assert_eq!(host.text("a").unwrap(), "delta\n");
+    let many = block("delta\n", &"=======\nx\n".repeat(20));
+    assert_eq!(call(&host, "editTool", edit(&many)).unwrap_err().code, ErrorCode::Ambiguous);
 }
 
 #[test]
@@ -148,4 +148,26 @@ fn blocks_are_about_whole_lines() {
     let host = MemoryHost::new([("a", many.as_str())]);
     let error = refused(&host, "editTool", edit(&block("return x\n", "y\n")));
     assert_eq!(error.code, ErrorCode::Ambiguous, "{error}");
+}
+
+#[test]
+fn a_shorter_reading_is_not_taken_for_a_longer_one_with_a_slip() {
+    // text, blocks
+    let cases = [
+        ("Intro\n=======\ntext\n", "Intro\n=======\ntexx\n=======\nIntro\n=======\nnew\n"),
+        (
+            "=======\nTitlo\n=======\ntext\n",
+            "=======\nTitle\n=======\n=======\n=======\nNew\n=======\n",
+        ),
+        ("a\nz\n", "a\n=======\n=======\nz\n"),
+        (
+            "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n",
+            "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> master\n=======\nb\n",
+        ),
+        ("a\nb\nc\n", "=======\na\n=======\nz\n"),
+    ];
+    for (text, lines) in cases {
+        let host = MemoryHost::new([("a", text)]);
+        refused(&host, "editTool", edit(&format!("------- SEARCH\n{lines}+++++++ REPLACE\n")));
+    }
 }

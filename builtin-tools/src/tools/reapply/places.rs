@@ -119,9 +119,13 @@ fn why(miss: &Miss) -> String {
             "they look as if lines were left out, and are not searched for".to_owned()
         }
         Miss::Nothing(line) => format!("what they change is not there at line {line}"),
-        Miss::Empty | Miss::Blank | Miss::Nul | Miss::Same | Miss::None | Miss::Applied(_) => {
-            "they do not occur today, nor anything like them".to_owned()
-        }
+        Miss::Empty
+        | Miss::Blank
+        | Miss::Nul
+        | Miss::Numbers
+        | Miss::Same
+        | Miss::None
+        | Miss::Applied(_) => "they do not occur today, nor anything like them".to_owned(),
     }
 }
 
