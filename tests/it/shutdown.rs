@@ -98,7 +98,9 @@ async fn edit_until_the_end(client: crate::harness::Client, path: String) -> Vec
             }
             Err(status) => {
                 let codes = [Code::Cancelled, Code::Unavailable, Code::Unknown];
-                assert!(codes.contains(&status.code()), "{status:?}");
+                // The connection itself may go away in the middle of a call.
+                let is_cut = std::error::Error::source(&status).is_some();
+                assert!(is_cut || codes.contains(&status.code()), "{status:?}");
                 break;
             }
         }

@@ -431,6 +431,14 @@ const FURTHER: &[(&str, &str, &str, &str, Option<&str>)] = &[
         None,
     ),
     (
+        "indentation that comes with a part",
+        "a:\n  b: 1\n  c: 2\n",
+        "b: 1",
+        "  b: 2",
+        Some("a:\n  b: 2\n  c: 2\n"),
+    ),
+    ("deeper than the file", "a:\n  b: 1\n", "b: 1", "    b: 1", Some("a:\n      b: 1\n")),
+    (
         "numbers that are text",
         "1:  a\n2:  b\nx\n a\n b\n",
         "1: a\n2: b\n",

@@ -88,10 +88,15 @@ impl Chain<'_> {
     ) -> Option<(MatchLevel, Written)> {
         let Texts { lines, search, replace, .. } = self.texts;
         let indent = indentation(&view.text[..place.start]).filter(|indent| !indent.is_empty())?;
+        let range = view.original(place.clone());
+        let first = lines.number_at(range.start);
         if !self.is_whole_lines() {
-            return None;
+            // The new text brings the indentation that the search left out: it is not doubled.
+            let own = &replace[..replace.len() - replace.trim_start_matches([' ', '\t']).len()];
+            let whole = lines.start(first)..range.end;
+            let is_brought = own == indent && place.len() == search.len();
+            return is_brought.then(|| (MatchLevel::Exact, self.texts.plain(whole, replace)));
         }
-        let first = lines.number_at(view.original(place.clone()).start);
         if split(search).len() == 1 && is_flush_left(indent, replace) {
             return Some((MatchLevel::LineTrimmed, self.written_lines(first)?));
         }
