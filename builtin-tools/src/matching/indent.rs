@@ -43,11 +43,16 @@ impl<'a> IndentMap<'a> {
     /// first few of them, and from the file around a line.
     pub(super) fn new(sides: &Sides<'a>, file: &Lines<'_>, around: usize, skipped: usize) -> Self {
         let aligned = sides.search.iter().zip(sides.align).enumerate().skip(skipped);
-        let pairs = aligned
+        let pairs: Vec<_> = aligned
             .filter_map(|(at, (search, found))| Some((at, *search, sides.found[(*found)?])))
             .filter(|(_, search, found)| !search.trim().is_empty() && !found.trim().is_empty())
             .map(|(at, search, found)| (at, indent(search), indent(found)))
             .collect();
+        if pairs.iter().all(|(_, search, found)| search == found) {
+            // Nothing is carried over: how the file indents does not matter.
+            let style = Style { tabs: false, unit: UNIT_DEFAULT };
+            return Self { pairs, from: style, to: style };
+        }
         let edit = sides.search.iter().chain(sides.replace).copied();
         let first = around.saturating_sub(SAMPLE_LINES).max(1);
         let last = around.saturating_add(SAMPLE_LINES).min(file.count());
