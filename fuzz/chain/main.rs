@@ -97,11 +97,25 @@ fn check_exact(
     let is_plain = ![text, search, replace].iter().any(|text| text.contains('\r'));
     // A last line without a line end may stand for one with it.
     let is_closed = text.ends_with('\n') || !search.ends_with('\n');
-    if located.level == MatchLevel::Exact && count > 0 && is_plain && is_closed {
+    // What was made already is not made again everywhere.
+    let is_new = occurrence == Occurrence::Only || !replace.contains(search);
+    if located.level == MatchLevel::Exact && count > 0 && is_plain && is_closed && is_new {
         let expected = match occurrence {
             Occurrence::Only => text.replacen(search, replace, 1),
             Occurrence::All => text.replace(search, replace),
         };
-        assert_eq!(after, expected, "not the plain replacement");
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        match is_beneath_indentation(text, search) {
+            // Indentation that the search leaves out is neither left over nor written twice.
+            true => assert_eq!(words(after), words(&expected), "not the replacement"),
+            false => assert_eq!(after, expected, "not the plain replacement"),
+        }
     }
+}
+
+fn is_beneath_indentation(text: &str, search: &str) -> bool {
+    let before = text.find(search).map_or("", |at| &text[..at]);
+    let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+    !indent.is_empty() && indent.trim().is_empty()
+}
 }
