@@ -118,4 +118,3 @@ fn is_beneath_indentation(text: &str, search: &str) -> bool {
     let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
     !indent.is_empty() && indent.trim().is_empty()
 }
-}
