@@ -51,7 +51,7 @@ pub struct Located {
     pub level: MatchLevel,
     /// What the edit replaces, in ascending order; never empty.
     pub splices: Vec<Splice>,
-    /// Lines that are replaced and were not as the search claimed.
+    /// Lines that are replaced, or that alone tell the place, and were not as the search claimed.
     pub drift: Vec<Drift>,
     /// The places, from the first on.
     pub places: Vec<Spot>,

@@ -38,8 +38,8 @@ pub struct Change {
 pub struct Matched {
     /// The weakest level at which one of the searched texts was found.
     pub level: MatchLevel,
-    /// Lines that the edit changes or removes and that were not as the search claimed. Such an
-    /// edit is never carried out without a person who has seen them.
+    /// Lines that the edit changes or removes, or that alone tell its place, and that are not as the
+    /// search claimed. Such an edit is never carried out without a person who has seen them.
     pub drift: Vec<Drift>,
 }
 
@@ -70,7 +70,8 @@ pub enum MatchLevel {
     ContextAware,
 }
 
-/// A line of the file that an edit replaces although it is not the line that was searched for.
+/// A line of the file that is not the line that was searched for, in an edit that replaces it or
+/// whose place it tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// Its number in the file before the edit, from 1.
