@@ -172,12 +172,7 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
 /// Runs a call and records it, whatever becomes of it.
 async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     let started = Instant::now();
-    // Who comes while the daemon stops finds the journal closed.
-    let is_stopping = |error| match scope.daemon.draining.is_cancelled() {
-        true => CallError::Cancelled,
-        false => error,
-    };
-    record::started(&scope).await.map_err(is_stopping)?;
+    record::started(&scope).await?;
     scope.events.send(Event::Started { call_id: scope.call_id.clone() }).await;
     let effects = Arc::new(Effects::new(Arc::clone(&scope)));
     let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);

@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     if search.is_empty() {
         search = spoil::spoiled(&text, parts.next().unwrap_or_default());
     }
-    for occurrence in [Occurrence::Only, Occurrence::All] {
+    for occurrence in [Occurrence::Only, Occurrence::OnlyLines, Occurrence::All] {
         let Ok(located) = locate(&text, &search, &replace, occurrence) else { continue };
         assert!(!search.trim().is_empty(), "a search of white space is found");
         let after = check_splices(&text, &located);
@@ -103,6 +103,8 @@ fn check_exact(
         let expected = match occurrence {
             Occurrence::Only => text.replacen(search, replace, 1),
             Occurrence::All => text.replace(search, replace),
+            // Which of the places begins a line is for the chain to say.
+            Occurrence::OnlyLines => return,
         };
         let words = |text: &str| text.split_whitespace().collect::<String>();
         match is_beneath_indentation(text, search) {

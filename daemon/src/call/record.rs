@@ -43,7 +43,10 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
     };
-    write(scope, event, Durability::Batched).await
+    // Who comes while the daemon stops finds the journal closed.
+    write(scope, event, Durability::Batched).await.map_err(|error| {
+        if scope.daemon.draining.is_cancelled() { CallError::Cancelled } else { error }
+    })
 }
 
 /// Says which component a call runs, if it does.
