@@ -126,12 +126,7 @@ impl Target {
     ///
     /// `Conflict`.
     pub(crate) fn check_whole(&self, cx: &Context) -> Result<(), ToolError> {
-        if cx.last_read(&self.path).is_none_or(|seen| seen == self.base) {
-            return Ok(());
-        }
-        let message = format!("{} changed since it was read", self.path);
-        Err(ToolError::new(ErrorCode::Conflict, message)
-            .hint("read it again, then write it with its new content in mind"))
+        check_seen(cx, &self.path, self.base)
     }
 
     /// Proposes an edit; none where the file changed before anybody saw it.
@@ -202,6 +197,20 @@ impl EditOutput {
     pub(crate) const fn after(&self) -> Option<LineSpan> {
         self.after
     }
+}
+
+/// Refuses to replace the whole of a file that holds something else than the caller has read last.
+///
+/// # Errors
+///
+/// `Conflict`.
+pub(crate) fn check_seen(cx: &Context, path: &RelPath, now: ContentHash) -> Result<(), ToolError> {
+    if cx.last_read(path).is_none_or(|seen| seen == now) {
+        return Ok(());
+    }
+    let message = format!("{path} changed since it was read");
+    Err(ToolError::new(ErrorCode::Conflict, message)
+        .hint("read it again, then write it with its new content in mind"))
 }
 
 /// Refuses to replace a whole file by one in which a line stands for lines left out.

@@ -70,10 +70,10 @@ impl<'a> Chain<'a> {
             return Ok(Some(located));
         }
         let Texts { search, replace, .. } = self.texts;
-        let search_given = search;
+        let given = search;
         for escapes in [Escapes::Quotes, Escapes::All] {
             let Some(search) = wrapping::unescaped(search, escapes) else { continue };
-            let is_same = wrapping::unescaped(search_given, Escapes::All).as_ref() == Some(&search);
+            let is_same = wrapping::unescaped(given, Escapes::All).as_ref() == Some(&search);
             // The search does not tell how far it is escaped: the replacement may.
             let escapes = if is_same { Escapes::All } else { escapes };
             let replace = wrapping::unescaped_or_same(replace, escapes);
@@ -162,7 +162,7 @@ impl<'a> Chain<'a> {
             if places.len() > 1 {
                 return Err(self.several(level, places.iter().map(start)));
             }
-            if let Some(line) = places.first().and_then(|place| self.applied_at(file, place, fold))
+            if let Some(line) = places.first().and_then(|place| self.applied_elsewhere(file, place))
             {
                 return Err(Miss::Applied(line));
             }

@@ -16,20 +16,14 @@ pub(super) struct Exhausted;
 /// The share of words that two lines have in common: twice the common ones over all. Cheap, and
 /// good enough to tell which of some lines is meant.
 pub(super) fn dice(a: &str, b: &str) -> f64 {
-    let words = |line: &str| -> Vec<String> {
-        line.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .filter(|word| !word.is_empty())
-            .map(ToOwned::to_owned)
-            .collect()
-    };
     let (a, b) = (words(a), words(b));
     let all = a.len() + b.len();
     if all == 0 {
         return 0.0;
     }
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    a.iter().for_each(|word| *counts.entry(word).or_default() += 1);
-    let common = b.iter().filter(|word| match counts.get_mut(word.as_str()) {
+    a.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
+    let common = b.iter().filter(|word| match counts.get_mut(**word) {
         Some(count) if *count > 0 => {
             *count -= 1;
             true
@@ -40,6 +34,11 @@ pub(super) fn dice(a: &str, b: &str) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "words of a line are few")]
     let share = 2.0 * common as f64 / all as f64;
     share
+}
+
+fn words(line: &str) -> Vec<&str> {
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 // === impl Budget ===

@@ -7,7 +7,7 @@ use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::edit::check_written_out;
+use crate::edit::{check_seen, check_written_out};
 use crate::lines::Lines;
 
 /// Makes a text file with the given content, in UTF-8, with its missing parent directories.
@@ -104,11 +104,7 @@ impl CreateFile {
         if !self.overwrite {
             return Err(exists(path));
         }
-        if cx.last_read(path).is_some_and(|seen| seen != snapshot.hash) {
-            let message = format!("{path} changed since it was read");
-            return Err(ToolError::new(ErrorCode::Conflict, message)
-                .hint("read it again, then write it with its new content in mind"));
-        }
+        check_seen(cx, path, snapshot.hash)?;
         if let Content::Text(text) = &snapshot.content {
             check_written_out(&text.text, &self.content)?;
         }

@@ -3,7 +3,6 @@
 use super::Chain;
 use crate::lines::split;
 use crate::matching::find::{self, Place, Window};
-use crate::matching::fold::{Fold, key};
 use crate::matching::write::Texts;
 use crate::search::{OCCURRENCES_MAX, View};
 
@@ -13,27 +12,14 @@ const APPLIED_CHARS_MIN: usize = 8;
 // === impl Chain ===
 
 impl Chain<'_> {
-    /// Whether the edit was made already at the place that it means: around what was found stands
-    /// what it adds, or else its several lines stand elsewhere.
-    pub(super) fn applied_at(&self, file: &[&str], place: &Place, fold: Fold) -> Option<usize> {
+    /// Whether the several lines of the replacement, some of which are new, stand elsewhere than at
+    /// the place that was found: then the edit was made there. What stands around the place itself
+    /// is seen when the edit is written.
+    pub(super) fn applied_elsewhere(&self, file: &[&str], place: &Place) -> Option<usize> {
         let Place::Lines(window) = place else { return None };
-        let (search, replace) =
-            (keys(split(self.texts.search), fold), keys(split(self.texts.replace), fold));
-        let around = replace.len().checked_sub(search.len()).filter(|more| *more > 0);
-        for before in 0..=around.unwrap_or(0) {
-            let Some(start) = (window.first - 1).checked_sub(before) else { break };
-            let holds = around.is_some()
-                && replace[before..].starts_with(&search)
-                && file
-                    .get(start..start + replace.len())
-                    .is_some_and(|lines| keys(lines.to_vec(), fold) == replace);
-            if holds {
-                return Some(start + 1);
-            }
-        }
-        let has_several = replace.iter().filter(|line| !line.is_empty()).count() > 1;
-        let elsewhere = self.applied(file, Some(window)).filter(|_| has_several);
-        elsewhere.filter(|_| replace.iter().any(|line| !search.contains(line)))
+        let lines = split(self.texts.replace);
+        let has_several = lines.iter().filter(|line| !line.trim().is_empty()).count() > 1;
+        self.applied(file, Some(window)).filter(|_| has_several)
     }
 
     /// Returns the line where the replacement stands already, if it does so once and says
@@ -83,8 +69,4 @@ pub(super) fn held_around(
     starts
         .into_iter()
         .find(|start| view.text.get(*start..).is_some_and(|text| text.starts_with(replace)))
-}
-
-fn keys(lines: Vec<&str>, fold: Fold) -> Vec<String> {
-    lines.into_iter().map(|line| key(line, fold)).collect()
 }

@@ -41,7 +41,8 @@ impl Chain<'_> {
             return located(level, vec![written]).map(Some).ok_or(Miss::Applied(line));
         }
         let written = places.into_iter().map(|place| self.exactly(&view, place));
-        located(MatchLevel::Exact, written.collect()).map(Some).ok_or(Miss::Nothing(1))
+        let line = self.texts.lines.number_at(first);
+        located(MatchLevel::Exact, written.collect()).map(Some).ok_or(Miss::Nothing(line))
     }
 
     fn exact_places(&self, view: &View<'_>) -> Vec<Range<usize>> {
