@@ -1,15 +1,39 @@
-//! The Rust side of `sdk/wit`, generated. Nothing outside this crate sees these types.
+//! The Rust side of the contract, generated: the current version, and the one before it. Nothing
+//! outside this crate sees these types.
 
-wasmtime::component::bindgen!({
-    path: "../sdk/wit",
-    world: "plugin",
-    exports: { default: async },
-});
+/// The current version: `sdk/wit`.
+mod current {
+    wasmtime::component::bindgen!({
+        path: "../sdk/wit",
+        world: "plugin",
+        imports: {
+            "moss:plugin/editor": async,
+            "moss:plugin/store": async,
+            "moss:plugin/toolbox": async,
+        },
+        exports: { default: async },
+    });
+}
 
-pub(crate) use self::exports::moss::plugin::tools;
-pub(crate) use self::moss::plugin::context;
+/// The version before: `plugin-host/wit/0.1.0`.
+pub(crate) mod previous {
+    wasmtime::component::bindgen!({
+        path: "wit/0.1.0",
+        world: "plugin",
+        exports: { default: async },
+    });
 
-/// The interface that a component must export to be a plugin.
-pub(crate) const EXPORT: &str = "moss:plugin/tools@0.1.0";
-/// The same without its version, to tell an old plugin from none.
+    pub(crate) use self::exports::moss::plugin::tools;
+    pub(crate) use self::moss::plugin::context;
+}
+
+pub(crate) use self::current::PluginPre;
+pub(crate) use self::current::exports::moss::plugin::tools;
+pub(crate) use self::current::moss::plugin::{context, editor, store, toolbox, types};
+
+/// The interface that a component of the current version exports.
+pub(crate) const EXPORT: &str = "moss:plugin/tools@0.2.0";
+/// The same of the version before.
+pub(crate) const EXPORT_PREVIOUS: &str = "moss:plugin/tools@0.1.0";
+/// The same without a version, to tell a plugin for another moss from none.
 pub(crate) const EXPORT_NAME: &str = "moss:plugin/tools";

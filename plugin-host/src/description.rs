@@ -4,15 +4,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jsonschema::PatternOptions;
-use moss_sdk::spec::ToolText;
+use jsonschema::{PatternOptions, ValidationOptions};
+use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
 
 use crate::bindings::tools;
 use crate::error::quoted;
-use crate::grants::{Capability, Request};
+use crate::grants::host::HostPattern;
+use crate::grants::{Capability, NamePattern, Request};
 use crate::outcome::OutputForm;
+use crate::units;
 
 /// Most tools of one plugin.
 pub(crate) const TOOLS_MAX: usize = 64;
@@ -30,15 +32,63 @@ pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;
 pub(crate) const SCHEMA_DEPTH_MAX: usize = 32;
 /// Largest compiled pattern of a schema, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Most problems of settings that are told at once.
+const SETTINGS_PROBLEMS_MAX: usize = 5;
+/// Most examples of one tool.
+pub(crate) const EXAMPLES_MAX: usize = 16;
+/// Most files of one example, before and after.
+pub(crate) const EXAMPLE_FILES_MAX: usize = 32;
+/// Most bytes of one example: arguments, files and output.
+pub(crate) const EXAMPLE_BYTES_MAX: usize = 256 << 10;
+
+/// The kinds of capabilities.
+const KINDS: &[&str] = &["fs", "http", "env", "store", "tool", "editor"];
 
 /// What is known of a plugin beside its code.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Description {
     pub(crate) version: String,
     pub(crate) requests: Vec<Request>,
+    /// The schema of its settings, where it has one.
+    pub(crate) settings: Option<Value>,
     pub(crate) specs: Vec<ToolSpec>,
     /// In the order of `specs`.
     pub(crate) forms: Vec<OutputForm>,
+    /// In the order of `specs`.
+    pub(crate) examples: Vec<Vec<Example>>,
+}
+
+/// A call that shows what a tool does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Example {
+    /// What it shows.
+    pub title: String,
+    /// The arguments: an object.
+    pub arguments: Value,
+    /// The workspace in which it runs: paths and texts.
+    pub files: Vec<(RelPath, String)>,
+    /// The output as the plugin returns it; none where it is not always the same.
+    pub output: Option<Value>,
+    /// The files that it changes or makes, as they are afterwards.
+    pub changed: Vec<(RelPath, String)>,
+}
+
+// === impl Description ===
+
+impl Description {
+    /// Holds settings to the plugin's schema.
+    pub(crate) fn check_settings(&self, settings: &Map<String, Value>) -> Result<(), String> {
+        let Some(schema) = &self.settings else { return Ok(()) };
+        let validator = schema_options().build(schema).map_err(|error| error.to_string())?;
+        let settings = Value::Object(settings.clone());
+        let problems = validator.iter_errors(&settings).map(|error| {
+            let at = error.instance_path().to_string();
+            let at = if at.is_empty() { "/".to_owned() } else { at };
+            quoted(&format!("at `{at}`: {error}"))
+        });
+        let problems: Vec<_> = problems.take(SETTINGS_PROBLEMS_MAX).collect();
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    }
 }
 
 /// Reads a description; `name` is what the list calls the plugin.
@@ -60,19 +110,24 @@ pub(crate) fn read(name: &str, told: tools::Description) -> Result<Description, 
         return Err(format!("it requests more than {REQUESTS_MAX} capabilities"));
     }
     let requests = told.capabilities.into_iter().map(read_request).collect::<Result<_, _>>()?;
+    let settings = told.settings.map(|schema| read_schema("the schema of its settings", &schema));
+    let settings = settings.transpose()?.map(Value::Object);
     let mut names = BTreeSet::new();
     let mut specs = Vec::with_capacity(told.tools.len());
     let mut forms = Vec::with_capacity(told.tools.len());
-    for tool in told.tools {
+    let mut examples = Vec::with_capacity(told.tools.len());
+    for mut tool in told.tools {
         let name = quoted(&tool.name);
-        let (spec, form) = read_tool(tool).map_err(|why| format!("tool `{name}`: {why}"))?;
+        let of_tool = |why: String| format!("tool `{name}`: {why}");
+        examples.push(read_examples(std::mem::take(&mut tool.examples)).map_err(of_tool)?);
+        let (spec, form) = read_tool(tool).map_err(of_tool)?;
         if !names.insert(spec.name.clone()) {
             return Err(format!("it has two tools named `{name}`"));
         }
         specs.push(spec);
         forms.push(form);
     }
-    Ok(Description { version: told.version, requests, specs, forms })
+    Ok(Description { version: told.version, requests, settings, specs, forms, examples })
 }
 
 /// Whether a text can name a tool.
@@ -85,15 +140,83 @@ pub(crate) fn is_tool_name(name: &str) -> bool {
 fn read_request(told: tools::Capability) -> Result<Request, String> {
     check_text("the reason of a capability", &told.reason, DESCRIPTION_BYTES_MAX)?;
     check_text("the scope of a capability", &told.scope, TITLE_BYTES_MAX)?;
-    if told.kind != "fs.read" {
+    let scope = told.scope.as_str();
+    let named = |what: &str| {
+        let is_name = scope == "*" || is_tool_name(scope);
+        if is_name { Ok(name_pattern(scope)) } else { Err(format!("`{scope}` is not {what}")) }
+    };
+    let capability = match told.kind.as_str() {
+        "fs" => RelPath::parse(scope).map(Capability::Files).map_err(|error| error.message),
+        "http" => HostPattern::parse(scope)
+            .map(Capability::Http)
+            .map_err(|why| format!("`{scope}` {why}")),
+        "env" => named("a variable").map(Capability::Env),
+        "tool" => named("a tool").map(Capability::Tool),
+        "store" => units::parse_size(scope)
+            .map(|bytes| Capability::Store(bytes as u64))
+            .ok_or_else(|| format!("`{scope}` is not a size such as `1MiB`")),
+        "editor" if scope == "symbols" => Ok(Capability::Editor),
+        "editor" => Err(format!("`{scope}` is not `symbols`")),
+        other => {
+            return Err(format!(
+                "it requests `{}`, which this version does not know; it knows {}",
+                quoted(other),
+                KINDS.join(", "),
+            ));
+        }
+    };
+    let capability =
+        capability.map_err(|why| format!("it requests `{}` badly: {}", told.kind, quoted(&why)))?;
+    Ok(Request { capability, reason: told.reason })
+}
+
+pub(crate) fn name_pattern(name: &str) -> NamePattern {
+    if name == "*" { NamePattern::Any } else { NamePattern::Exactly(name.to_owned()) }
+}
+
+fn read_examples(told: Vec<tools::Example>) -> Result<Vec<Example>, String> {
+    if told.len() > EXAMPLES_MAX {
+        return Err(format!("it has more than {EXAMPLES_MAX} examples"));
+    }
+    let read = |(index, example): (usize, tools::Example)| {
+        read_example(example).map_err(|why| format!("example {}: {why}", index + 1))
+    };
+    told.into_iter().enumerate().map(read).collect()
+}
+
+fn read_example(told: tools::Example) -> Result<Example, String> {
+    let all_files = || told.files.iter().chain(&told.changed);
+    let bytes = told.arguments.len()
+        + told.output.as_ref().map_or(0, String::len)
+        + all_files().map(|file| file.path.len() + file.content.len()).sum::<usize>();
+    if bytes > EXAMPLE_BYTES_MAX || all_files().count() > EXAMPLE_FILES_MAX {
         return Err(format!(
-            "it requests `{}`, which this version does not support; `fs.read` is supported",
-            quoted(&told.kind)
+            "it has more than {EXAMPLE_FILES_MAX} files or {}",
+            units::size(EXAMPLE_BYTES_MAX)
         ));
     }
-    let path = RelPath::parse(&told.scope)
-        .map_err(|error| format!("it requests to read {}", error.message))?;
-    Ok(Request { capability: Capability::Read(path), reason: told.reason })
+    check_text("the title", &told.title, TITLE_BYTES_MAX)?;
+    let json = |what: &str, text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|error| format!("{what} are not JSON: {error}"))
+    };
+    let arguments = json("the arguments", &told.arguments)?;
+    if !arguments.is_object() {
+        return Err("the arguments are not an object".to_owned());
+    }
+    let files = |files: Vec<tools::ExampleFile>| {
+        let file = |file: tools::ExampleFile| match RelPath::parse(&file.path) {
+            Ok(path) => Ok((path, file.content)),
+            Err(error) => Err(error.message),
+        };
+        files.into_iter().map(file).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(Example {
+        title: told.title,
+        arguments,
+        files: files(told.files)?,
+        output: told.output.map(|text| json("the texts of its output", &text)).transpose()?,
+        changed: files(told.changed)?,
+    })
 }
 
 fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
@@ -105,11 +228,11 @@ fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
     }
     check_text("the title", &told.title, TITLE_BYTES_MAX)?;
     check_text("the description", &told.description, DESCRIPTION_BYTES_MAX)?;
-    let parameters = read_schema("parameters", &told.parameters)?;
+    let parameters = read_schema("the schema of its parameters", &told.parameters)?;
     if parameters.get("type") != Some(&json!("object")) {
         return Err("the schema of its parameters is not of type `object`".to_owned());
     }
-    let output = read_schema("output", &told.output)?;
+    let output = read_schema("the schema of its output", &told.output)?;
     let (output, form) = if output.get("type") == Some(&json!("object")) {
         (Value::Object(output), OutputForm::Object)
     } else {
@@ -132,6 +255,11 @@ fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
         parameters: Value::Object(parameters),
         output,
         aliases: BTreeMap::new(),
+        annotations: Annotations {
+            destructive: told.annotations.destructive,
+            idempotent: told.annotations.idempotent,
+            open_world: told.annotations.open_world,
+        },
     };
     Ok((spec, form))
 }
@@ -149,24 +277,28 @@ fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
 }
 
 /// Reads a schema that can be compiled without looking anything up.
-fn read_schema(which: &str, text: &str) -> Result<Map<String, Value>, String> {
-    let refused = |why: String| format!("the schema of its {which} {why}");
+fn read_schema(what: &str, text: &str) -> Result<Map<String, Value>, String> {
+    let refused = |why: String| format!("{what} {why}");
     if text.len() > SCHEMA_BYTES_MAX {
         return Err(refused(format!("is larger than {SCHEMA_BYTES_MAX} bytes")));
     }
     let schema: Value =
         serde_json::from_str(text).map_err(|error| refused(format!("is not JSON: {error}")))?;
     check_schema_shape(&schema, 0).map_err(refused)?;
-    jsonschema::draft202012::options()
-        .with_pattern_options(
-            PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX),
-        )
+    schema_options()
         .build(&schema)
         .map_err(|error| refused(format!("is not a schema: {}", quoted(&error.to_string()))))?;
     match schema {
         Value::Object(schema) => Ok(schema),
         _ => Err(refused("is not an object".to_owned())),
     }
+}
+
+/// Patterns take linear time and bounded memory.
+fn schema_options() -> ValidationOptions<'static> {
+    jsonschema::draft202012::options().with_pattern_options(
+        PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX),
+    )
 }
 
 fn check_schema_shape(schema: &Value, depth: usize) -> Result<(), String> {

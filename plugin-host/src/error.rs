@@ -42,6 +42,9 @@ pub enum LoadError {
     /// `limits.memory` is above what the engine allows.
     #[error("limits.memory is above the {max} that this moss allows", max = units::size(*.0))]
     MemoryLimit(usize),
+    /// `config` is not what the plugin takes.
+    #[error("config is not what the plugin takes: {0}")]
+    Settings(String),
     /// It failed while it was asked to describe itself.
     #[error("the plugin failed while describing itself: {0}")]
     Describe(CallError),

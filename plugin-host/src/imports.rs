@@ -1,5 +1,6 @@
-//! What the host serves to a guest, one file per interface.
+//! What a guest is linked with.
 
 pub(crate) mod context;
 pub(crate) mod filesystem;
+pub(crate) mod services;
 pub(crate) mod stdio;

@@ -23,6 +23,7 @@ use crate::engine::Engine;
 use crate::error::{CallError, quoted};
 use crate::imports;
 use crate::imports::context::{Context, Voice};
+use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
 
@@ -39,6 +40,7 @@ pub struct GrantedDirectory {
 pub(crate) struct State {
     pub(crate) context: Context,
     pub(crate) limiter: Limiter,
+    served: Served,
     printed: [Printed; 2],
     wasi: WasiCtx,
     table: ResourceTable,
@@ -53,6 +55,7 @@ pub(crate) struct Setup {
     pub(crate) voice: Voice,
     pub(crate) settings: Arc<str>,
     pub(crate) directories: Vec<GrantedDirectory>,
+    pub(crate) served: Served,
 }
 
 /// When a run ends at the latest, and what that is called.
@@ -90,6 +93,11 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
     bindings::context::add_to_linker::<State, Context>(l, |state| &mut state.context)?;
+    bindings::previous::context::add_to_linker::<State, Context>(l, |state| &mut state.context)?;
+    bindings::types::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
+    bindings::editor::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
+    bindings::store::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
+    bindings::toolbox::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
     Ok(linker)
 }
 
@@ -269,6 +277,7 @@ impl State {
                 cancelled: setup.cancelled,
                 settings: setup.settings,
             },
+            served: setup.served,
             printed: [output, error],
             wasi: wasi.build(),
             table,
@@ -292,6 +301,10 @@ impl HasData for Io {
 }
 
 impl HasData for Context {
+    type Data<'a> = &'a mut Self;
+}
+
+impl HasData for Served {
     type Data<'a> = &'a mut Self;
 }
 

@@ -3,10 +3,11 @@
 //! * [`Engine`]: compiles and runs; one for the process;
 //! * [`PluginList`]: which plugins there are and what each may do (`moss-tools.json`);
 //! * [`Plugin`]: a loaded component; [`Plugin::call`] runs one of its tools in an instance of its
-//!   own, within [`Limits`] and with no more than the directories that were handed in.
+//!   own, within [`Limits`] and with no more than its [`Grant`];
+//! * [`services`]: what the daemon does for a guest that was granted it.
 //!
-//! A guest reads beneath those directories and returns the edits that it proposes. It cannot write,
-//! reach the network, see the environment or start a process: nothing of that is linked.
+//! A guest reads what it was granted and returns the edits that it proposes. It cannot write or
+//! start a process: nothing of that is linked.
 //!
 //! This is the only crate that names the WASM engine. It opens no workspace file by name and starts
 //! no process. Calls run on the caller's tokio runtime, which must have its timer enabled.
@@ -15,19 +16,22 @@ mod bindings;
 mod description;
 mod engine;
 mod error;
-mod grants;
+mod face;
+pub mod grants;
 mod imports;
 mod instance;
 pub mod limits;
 mod list;
 mod outcome;
 mod plugin;
+pub mod services;
 mod surface;
 mod units;
 
+pub use crate::description::Example;
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
-pub use crate::grants::{Capability, Grant, Request, effective};
+pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
 pub use crate::instance::GrantedDirectory;
 pub use crate::limits::{LimitReached, Limits};

@@ -12,7 +12,9 @@ use moss_sdk::RelPath;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::grants::Grant;
+use crate::description::is_tool_name;
+use crate::grants::host::HostPattern;
+use crate::grants::{FileGrant, Grant, NamePattern};
 use crate::limits::Limits;
 use crate::list::source::{Node, Problem};
 use crate::units;
@@ -21,13 +23,14 @@ use crate::units;
 pub(crate) const LIST_BYTES_MAX: usize = 1 << 20;
 /// Most plugins of one list.
 pub(crate) const PLUGINS_MAX: usize = 256;
-/// Most directories granted to one plugin.
-pub(crate) const DIRECTORIES_MAX: usize = 64;
+/// Most grants of one kind, and most globs of one grant, of one plugin.
+pub(crate) const GRANTS_MAX: usize = 64;
 /// Largest `config` of one plugin, in bytes.
 pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 
 const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
 const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
+const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 
 /// A parsed plugin list.
@@ -157,27 +160,55 @@ fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
 }
 
 fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
-    let mut grant = node.object(&["fs", "http", "env"])?;
-    for key in ["http", "env"] {
-        if let Some(items) = grant.optional(key)
-            && let Some(item) = items.array(0)?.next()
-        {
-            return Err(item.problem(format!("`{key}` grants are not supported by this version")));
-        }
+    let mut given = node.object(&["fs", "http", "env", "store", "tools", "editor"])?;
+    let mut grant = Grant::default();
+    if let Some(items) = given.optional("fs") {
+        grant.files = each(items, parse_files)?;
     }
-    let mut read = Vec::new();
-    if let Some(items) = grant.optional("fs") {
-        for item in items.array(DIRECTORIES_MAX)? {
-            read.push(parse_directory(item)?);
-        }
+    if let Some(items) = given.optional("http") {
+        grant.http = each(items, |item| {
+            let text = item.string()?;
+            HostPattern::parse(text).map_err(|why| item.problem(format!("`{text}` {why}")))
+        })?;
     }
-    Ok(Grant { read })
+    if let Some(items) = given.optional("env") {
+        grant.env = each(items, |item| parse_named(item, "a variable"))?;
+    }
+    if let Some(items) = given.optional("tools") {
+        grant.tools = each(items, |item| parse_named(item, "a tool"))?;
+    }
+    if let Some(node) = given.optional("store") {
+        let size = parse_size(node)?;
+        in_range(node, size, STORES.contains(&size), "1B to 64MiB")?;
+        grant.store_bytes_max = size as u64;
+    }
+    if let Some(node) = given.optional("editor") {
+        grant.editor = node.boolean()?;
+    }
+    Ok(grant)
 }
 
-fn parse_directory(node: Node<'_>) -> Result<RelPath, Problem> {
-    let mut directory = node.object(&["path", "access"])?;
-    let path = directory.required("path")?;
-    let access = directory.required("access")?;
+fn each<'t, T>(
+    items: Node<'t>,
+    parse: impl Fn(Node<'t>) -> Result<T, Problem>,
+) -> Result<Vec<T>, Problem> {
+    items.array(GRANTS_MAX)?.map(parse).collect()
+}
+
+/// Reads a name. Every name at once is not granted: whoever adds a plugin sees what it gets.
+fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
+    let name = node.string()?;
+    if is_tool_name(name) {
+        Ok(NamePattern::Exactly(name.to_owned()))
+    } else {
+        Err(node.problem(format!("`{name}` is not the name of {what}")))
+    }
+}
+
+fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
+    let mut files = node.object(&["path", "access", "except"])?;
+    let path = files.required("path")?;
+    let access = files.required("access")?;
     match access.string()? {
         "read" => {}
         "write" | "read-write" | "readwrite" => {
@@ -191,13 +222,19 @@ fn parse_directory(node: Node<'_>) -> Result<RelPath, Problem> {
                 .help("`read` is the only one"));
         }
     }
-    RelPath::parse(path.string()?).map_err(|error| {
+    let path = RelPath::parse(path.string()?).map_err(|error| {
         let problem = path.problem(error.message);
         match error.hint {
             Some(hint) => problem.help(hint),
             None => problem,
         }
-    })
+    })?;
+    let mut except = match files.optional("except") {
+        Some(globs) => each(globs, |glob| glob.string().map(ToOwned::to_owned))?,
+        None => Vec::new(),
+    };
+    except.sort();
+    Ok(FileGrant { path, except })
 }
 
 fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::{Value, json};
 
-use crate::bindings::tools;
+use crate::bindings::{tools, types};
 use crate::error::{CallError, quoted};
 use crate::limits::{EDITS_MAX, LimitReached};
 
@@ -103,7 +103,7 @@ pub(crate) fn read(
 }
 
 /// Reads the error that a guest returned.
-pub(crate) fn read_error(error: &tools::Error) -> CallError {
+pub(crate) fn read_error(error: &types::Error) -> CallError {
     let message = match quoted(&error.message) {
         message if message.trim().is_empty() => "the plugin failed without a message".to_owned(),
         message => message,
@@ -179,26 +179,29 @@ impl PluginEdit {
     }
 }
 
-impl From<tools::ErrorCode> for ErrorCode {
-    fn from(code: tools::ErrorCode) -> Self {
+impl From<types::ErrorCode> for ErrorCode {
+    fn from(code: types::ErrorCode) -> Self {
         match code {
-            tools::ErrorCode::InvalidArguments => Self::InvalidArguments,
-            tools::ErrorCode::InvalidPath => Self::InvalidPath,
-            tools::ErrorCode::NotFound => Self::NotFound,
-            tools::ErrorCode::AlreadyExists => Self::AlreadyExists,
-            tools::ErrorCode::NotAFile => Self::NotAFile,
-            tools::ErrorCode::NotADirectory => Self::NotADirectory,
-            tools::ErrorCode::Binary => Self::Binary,
-            tools::ErrorCode::Encoding => Self::Encoding,
-            tools::ErrorCode::TooLarge => Self::TooLarge,
-            tools::ErrorCode::OutOfRange => Self::OutOfRange,
-            tools::ErrorCode::NoMatch => Self::NoMatch,
-            tools::ErrorCode::Ambiguous => Self::Ambiguous,
-            tools::ErrorCode::NoChange => Self::NoChange,
-            tools::ErrorCode::Conflict => Self::Conflict,
-            tools::ErrorCode::LimitExceeded => Self::LimitExceeded,
-            tools::ErrorCode::Io => Self::Io,
-            tools::ErrorCode::Failed => Self::PluginFailed,
+            types::ErrorCode::InvalidArguments => Self::InvalidArguments,
+            types::ErrorCode::InvalidPath => Self::InvalidPath,
+            types::ErrorCode::NotFound => Self::NotFound,
+            types::ErrorCode::AlreadyExists => Self::AlreadyExists,
+            types::ErrorCode::NotAFile => Self::NotAFile,
+            types::ErrorCode::NotADirectory => Self::NotADirectory,
+            types::ErrorCode::Binary => Self::Binary,
+            types::ErrorCode::Encoding => Self::Encoding,
+            types::ErrorCode::TooLarge => Self::TooLarge,
+            types::ErrorCode::OutOfRange => Self::OutOfRange,
+            types::ErrorCode::NoMatch => Self::NoMatch,
+            types::ErrorCode::Ambiguous => Self::Ambiguous,
+            types::ErrorCode::NoChange => Self::NoChange,
+            types::ErrorCode::Conflict => Self::Conflict,
+            types::ErrorCode::LimitExceeded => Self::LimitExceeded,
+            types::ErrorCode::Denied => Self::Denied,
+            types::ErrorCode::Timeout => Self::Timeout,
+            types::ErrorCode::Cancelled => Self::Cancelled,
+            types::ErrorCode::Io => Self::Io,
+            types::ErrorCode::Unavailable | types::ErrorCode::Failed => Self::PluginFailed,
         }
     }
 }

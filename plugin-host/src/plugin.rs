@@ -5,21 +5,24 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::{Effect, RelPath, ToolSpec};
+use moss_sdk::{Effect, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::Component;
+use wasmtime::component::{Component, InstancePre};
 
-use crate::bindings::{EXPORT, EXPORT_NAME, PluginPre};
-use crate::description::{self, Description};
+use crate::bindings::{EXPORT, EXPORT_NAME, EXPORT_PREVIOUS, tools};
+use crate::description::{self, Description, Example};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
-use crate::grants::{self, Request};
+use crate::face::Face;
+use crate::grants::{Grant, Request};
 use crate::imports::context::{Deaf, Events, Voice};
+use crate::imports::services::Served;
 use crate::instance::{self, GrantedDirectory, Run, Setup, State};
 use crate::limits::{COMPONENT_BYTES_MAX, Limits};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
+use crate::services::{NoServices, Services};
 use crate::surface;
 
 /// Most time for a plugin to describe itself.
@@ -28,11 +31,12 @@ const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A loaded plugin.
 pub struct Plugin {
     engine: Engine,
-    code: PluginPre<State>,
+    code: Face,
     name: String,
     digest: Sha256Digest,
     description: Arc<Description>,
-    directories: Vec<RelPath>,
+    /// What it requests, is granted and may have at most.
+    grant: Arc<Grant>,
     limits: Limits,
     settings: Arc<str>,
 }
@@ -51,6 +55,8 @@ pub struct CallRequest {
     pub cancelled: CancellationToken,
     /// Hears the guest while it runs.
     pub events: Arc<dyn Events>,
+    /// What the daemon does for the guest.
+    pub services: Arc<dyn Services>,
 }
 
 // === impl Plugin ===
@@ -77,12 +83,13 @@ impl Plugin {
                 .map_err(|error| LoadError::Invalid(format!("compiling failed: {error}")))??;
         let told = describe(engine, &code, entry.limits).await.map_err(LoadError::Describe)?;
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
+        description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         Ok(Self {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
             digest,
-            directories: grants::effective(&description.requests, &entry.grant),
+            grant: Arc::new(effective(&description, entry)),
             description: Arc::new(description),
             limits: entry.limits,
             settings: settings(entry),
@@ -94,15 +101,17 @@ impl Plugin {
     ///
     /// # Errors
     ///
-    /// Where the limits are above what the engine allows.
+    /// Where the limits are above what the engine allows, or the settings are not what the plugin
+    /// takes.
     pub fn with_entry(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
         check_limits(&self.engine, entry)?;
+        self.description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         Ok(Self {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
             digest: self.digest,
-            directories: grants::effective(&self.description.requests, &entry.grant),
+            grant: Arc::new(effective(&self.description, entry)),
             description: Arc::clone(&self.description),
             limits: entry.limits,
             settings: settings(entry),
@@ -135,14 +144,25 @@ impl Plugin {
         &self.description.specs
     }
 
+    /// Returns the examples of a tool.
+    pub fn examples(&self, tool: &str) -> &[Example] {
+        let index = self.specs().iter().position(|spec| spec.name == tool);
+        index.map_or(&[], |index| &self.description.examples[index])
+    }
+
+    /// Returns the JSON schema of its settings, where it has one.
+    pub fn settings_schema(&self) -> Option<&Value> {
+        self.description.settings.as_ref()
+    }
+
     /// Returns what it requests.
     pub fn requests(&self) -> &[Request] {
         &self.description.requests
     }
 
-    /// Returns the directories that it requests and the list grants: what to open for a call.
-    pub fn directories(&self) -> &[RelPath] {
-        &self.directories
+    /// Returns what it may do: what it requests and the list grants.
+    pub fn grant(&self) -> &Grant {
+        &self.grant
     }
 
     /// Returns what one call may use.
@@ -171,16 +191,11 @@ impl Plugin {
                 voice: Voice::new(request.events),
                 settings: self.settings.clone(),
                 directories: request.directories,
+                served: Served { grant: Arc::clone(&self.grant), services: request.services },
             },
         )?;
         let (store, watch) = run.parts();
-        let returned = watch
-            .over(async {
-                let instance = self.code.instantiate_async(&mut *store).await?;
-                let tools = instance.moss_plugin_tools();
-                tools.call_call(&mut *store, &request.tool, &arguments).await
-            })
-            .await;
+        let returned = watch.over(self.code.call(store, &request.tool, &arguments)).await;
         run.store.data().finish_printing();
         let outcome = returned?.map_err(|error| outcome::read_error(&error))?;
         let (output, edits) =
@@ -232,6 +247,11 @@ fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// What a plugin has: all that it requests and the list grants.
+fn effective(description: &Description, entry: &PluginEntry) -> Grant {
+    Grant::requested(&description.requests).meet(&entry.grant)
+}
+
 /// The settings as they are handed to the plugin.
 fn settings(entry: &PluginEntry) -> Arc<str> {
     Value::Object(entry.config.clone()).to_string().into()
@@ -242,7 +262,7 @@ fn compile(
     engine: &Engine,
     pinned: Option<Sha256Digest>,
     bytes: &[u8],
-) -> Result<(Sha256Digest, PluginPre<State>), LoadError> {
+) -> Result<(Sha256Digest, Face), LoadError> {
     if bytes.len() > COMPONENT_BYTES_MAX {
         return Err(LoadError::TooLarge(bytes.len()));
     }
@@ -255,15 +275,14 @@ fn compile(
     check_kind(bytes)?;
     let component = Component::from_binary(engine.wasm(), bytes)
         .map_err(|error| LoadError::Invalid(quoted(&format!("{error:#}"))))?;
-    check_exports(engine, &component)?;
+    let link = face_of(engine, &component)?;
     let linker = instance::linker(engine)
         .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
     let code = linker
         .instantiate_pre(&component)
         .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
-    let code =
-        PluginPre::new(code).map_err(|error| LoadError::Export(quoted(&format!("{error:#}"))))?;
-    Ok((digest, code))
+    let face = link(code).map_err(|error| LoadError::Export(quoted(&format!("{error:#}"))))?;
+    Ok((digest, face))
 }
 
 /// Tells a component from everything else by its first bytes.
@@ -283,18 +302,24 @@ fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     }
 }
 
+/// Makes a face of linked code.
+type Link = fn(InstancePre<State>) -> wasmtime::Result<Face>;
+
 /// Looks for the plugin interface, and says what is there instead.
-fn check_exports(engine: &Engine, component: &Component) -> Result<(), LoadError> {
+fn face_of(engine: &Engine, component: &Component) -> Result<Link, LoadError> {
     let kind = component.component_type();
     let exports: Vec<&str> = kind.exports(engine.wasm()).map(|(name, _)| name).collect();
     if exports.contains(&EXPORT) {
-        return Ok(());
+        return Ok(Face::current);
+    }
+    if exports.contains(&EXPORT_PREVIOUS) {
+        return Ok(Face::previous);
     }
     let other = exports.iter().find(|name| name.split('@').next() == Some(EXPORT_NAME));
     Err(LoadError::Export(match other {
         Some(other) => format!(
-            "the component exports `{}`, but this moss serves `{EXPORT}`; build it with a \
-             matching SDK",
+            "the component exports `{}`, but this moss serves `{EXPORT}` and \
+             `{EXPORT_PREVIOUS}`; build it with a matching SDK",
             quoted(other)
         ),
         None => format!("the component is no moss plugin: it does not export `{EXPORT}`"),
@@ -303,9 +328,9 @@ fn check_exports(engine: &Engine, component: &Component) -> Result<(), LoadError
 
 async fn describe(
     engine: &Engine,
-    code: &PluginPre<State>,
+    code: &Face,
     limits: Limits,
-) -> Result<crate::bindings::tools::Description, CallError> {
+) -> Result<tools::Description, CallError> {
     let mut run = Run::new(
         engine,
         Setup {
@@ -315,13 +340,9 @@ async fn describe(
             voice: Voice::new(Arc::new(Deaf)),
             settings: "{}".into(),
             directories: Vec::new(),
+            served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
         },
     )?;
     let (store, watch) = run.parts();
-    watch
-        .over(async {
-            let instance = code.instantiate_async(&mut *store).await?;
-            instance.moss_plugin_tools().call_describe(&mut *store).await
-        })
-        .await
+    watch.over(code.describe(store)).await
 }

@@ -28,10 +28,12 @@ pub(crate) fn differences(old: &Description, new: &Description) -> Vec<String> {
     ] {
         let missing =
             |request: &&Request| !others.iter().any(|other| other.capability == request.capability);
-        all.extend(capabilities.iter().filter(missing).map(|request| {
-            let crate::grants::Capability::Read(path) = &request.capability;
-            format!("it {what} to read `{path}`")
-        }));
+        all.extend(
+            capabilities
+                .iter()
+                .filter(missing)
+                .map(|request| format!("it {what} to {}", request.capability)),
+        );
     }
     all
 }
@@ -70,16 +72,24 @@ mod tests {
             parameters_strict: json!({}),
             output: json!({}),
             aliases: Default::default(),
+            annotations: Default::default(),
         }
     }
 
     fn described(specs: Vec<ToolSpec>, reads: &[&str]) -> Description {
         let request = |path: &&str| Request {
-            capability: Capability::Read(RelPath::parse(path).unwrap()),
+            capability: Capability::Files(RelPath::parse(path).unwrap()),
             reason: String::new(),
         };
         let requests = reads.iter().map(request).collect();
-        Description { version: "1".to_owned(), requests, specs, forms: Vec::new() }
+        Description {
+            version: "1".to_owned(),
+            requests,
+            settings: None,
+            specs,
+            forms: Vec::new(),
+            examples: Vec::new(),
+        }
     }
 
     #[test]
@@ -101,8 +111,8 @@ mod tests {
                 "tool `a` is gone",
                 "tool `b` has another description, effect, schema of the output",
                 "tool `c` is new",
-                "it no longer requests to read `docs`",
-                "it newly requests to read `src`",
+                "it no longer requests to read docs",
+                "it newly requests to read src",
             ]
         );
     }

@@ -37,7 +37,7 @@ use crate::schema;
 use crate::spec::Effect;
 
 use bindings::exports::moss::plugin::tools as wit;
-use bindings::moss::plugin::context;
+use bindings::moss::plugin::{context, types};
 
 pub use schemars;
 pub use serde;
@@ -186,6 +186,7 @@ macro_rules! export {
                         name: ::std::env!("CARGO_PKG_NAME").to_owned(),
                         version: ::std::env!("CARGO_PKG_VERSION").to_owned(),
                         capabilities: ::std::vec![$($($request),*)?],
+                        settings: ::std::option::Option::None,
                         tools: ::std::vec![$($crate::guest::describe::<$tool>()),+],
                     }
                 }
@@ -195,7 +196,7 @@ macro_rules! export {
                     arguments: ::std::string::String,
                 ) -> ::std::result::Result<
                     $crate::guest::bindings::exports::moss::plugin::tools::Outcome,
-                    $crate::guest::bindings::exports::moss::plugin::tools::Error,
+                    $crate::guest::bindings::moss::plugin::types::Error,
                 > {
                     $(if name == <$tool as $crate::guest::Tool>::NAME {
                         return $crate::guest::call::<$tool>(&arguments);
@@ -223,6 +224,8 @@ pub fn describe<T: Tool>() -> wit::Tool {
         },
         parameters: schema::strict::<T::Parameters>().to_string(),
         output: schema::output::<<OutcomeOf<T> as Outcome>::Output>().to_string(),
+        annotations: wit::Annotations { destructive: None, idempotent: None, open_world: None },
+        examples: Vec::new(),
     }
 }
 
@@ -232,7 +235,7 @@ pub fn describe<T: Tool>() -> wit::Tool {
 ///
 /// What the tool says, and arguments that do not fit its type.
 #[doc(hidden)]
-pub fn call<T: Tool>(arguments: &str) -> Result<wit::Outcome, wit::Error> {
+pub fn call<T: Tool>(arguments: &str) -> Result<wit::Outcome, types::Error> {
     let parameters = serde_json::from_str(arguments)
         .map_err(|error| ToolError::new(ErrorCode::InvalidArguments, error.to_string()))?;
     let (output, edits) = T::run(parameters).into_result()?.into_parts();
@@ -243,7 +246,7 @@ pub fn call<T: Tool>(arguments: &str) -> Result<wit::Outcome, wit::Error> {
 
 /// Refuses a tool that is not there. Called by `export!`.
 #[doc(hidden)]
-pub fn unknown_tool(name: &str) -> wit::Error {
+pub fn unknown_tool(name: &str) -> types::Error {
     ToolError::new(ErrorCode::NotFound, format!("no tool `{name}`")).into()
 }
 
@@ -281,7 +284,7 @@ impl Capability {
     /// Requests to read the files beneath a directory, relative to the workspace; `.` requests
     /// whatever the user grants. The reason is shown to the person who grants it.
     pub fn read(directory: &str, reason: &str) -> Self {
-        Self { kind: "fs.read".to_owned(), scope: directory.to_owned(), reason: reason.to_owned() }
+        Self { kind: "fs".to_owned(), scope: directory.to_owned(), reason: reason.to_owned() }
     }
 }
 
@@ -325,26 +328,26 @@ impl Edit {
 
 // === impl Error ===
 
-impl From<ToolError> for wit::Error {
+impl From<ToolError> for types::Error {
     fn from(error: ToolError) -> Self {
         let code = match error.code {
-            ErrorCode::InvalidArguments => wit::ErrorCode::InvalidArguments,
-            ErrorCode::InvalidPath | ErrorCode::OutsideWorkspace => wit::ErrorCode::InvalidPath,
-            ErrorCode::NotFound => wit::ErrorCode::NotFound,
-            ErrorCode::AlreadyExists => wit::ErrorCode::AlreadyExists,
-            ErrorCode::NotAFile => wit::ErrorCode::NotAFile,
-            ErrorCode::NotADirectory => wit::ErrorCode::NotADirectory,
-            ErrorCode::Binary => wit::ErrorCode::Binary,
-            ErrorCode::Encoding => wit::ErrorCode::Encoding,
-            ErrorCode::TooLarge => wit::ErrorCode::TooLarge,
-            ErrorCode::OutOfRange => wit::ErrorCode::OutOfRange,
-            ErrorCode::NoMatch => wit::ErrorCode::NoMatch,
-            ErrorCode::Ambiguous => wit::ErrorCode::Ambiguous,
-            ErrorCode::NoChange => wit::ErrorCode::NoChange,
-            ErrorCode::Conflict => wit::ErrorCode::Conflict,
-            ErrorCode::LimitExceeded => wit::ErrorCode::LimitExceeded,
-            ErrorCode::Io => wit::ErrorCode::Io,
-            _ => wit::ErrorCode::Failed,
+            ErrorCode::InvalidArguments => types::ErrorCode::InvalidArguments,
+            ErrorCode::InvalidPath | ErrorCode::OutsideWorkspace => types::ErrorCode::InvalidPath,
+            ErrorCode::NotFound => types::ErrorCode::NotFound,
+            ErrorCode::AlreadyExists => types::ErrorCode::AlreadyExists,
+            ErrorCode::NotAFile => types::ErrorCode::NotAFile,
+            ErrorCode::NotADirectory => types::ErrorCode::NotADirectory,
+            ErrorCode::Binary => types::ErrorCode::Binary,
+            ErrorCode::Encoding => types::ErrorCode::Encoding,
+            ErrorCode::TooLarge => types::ErrorCode::TooLarge,
+            ErrorCode::OutOfRange => types::ErrorCode::OutOfRange,
+            ErrorCode::NoMatch => types::ErrorCode::NoMatch,
+            ErrorCode::Ambiguous => types::ErrorCode::Ambiguous,
+            ErrorCode::NoChange => types::ErrorCode::NoChange,
+            ErrorCode::Conflict => types::ErrorCode::Conflict,
+            ErrorCode::LimitExceeded => types::ErrorCode::LimitExceeded,
+            ErrorCode::Io => types::ErrorCode::Io,
+            _ => types::ErrorCode::Failed,
         };
         Self { code, message: error.message, hint: error.hint }
     }

@@ -55,6 +55,20 @@ pub struct ToolSpec {
     pub output: Value,
     /// Other accepted keys of a parameter, by the parameter's name.
     pub aliases: BTreeMap<String, Vec<String>>,
+    /// What clients may tell people about it.
+    pub annotations: Annotations,
+}
+
+/// What clients may tell people about a tool before they call it, as in the Model Context Protocol.
+/// Nothing is decided by it; none where the author does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Annotations {
+    /// Whether it may destroy something.
+    pub destructive: Option<bool>,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub idempotent: Option<bool>,
+    /// Whether it deals with a world outside the workspace, such as the network.
+    pub open_world: Option<bool>,
 }
 
 /// What a model or a person reads about a tool, in one language.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::context::{BoxFuture, Context};
 use crate::error::{ErrorCode, ToolError};
 use crate::schema;
-use crate::spec::{Effect, ToolSpec, ToolText, Toolset};
+use crate::spec::{Annotations, Effect, ToolSpec, ToolText, Toolset};
 
 /// A native tool. The implementing struct is its parameters: the struct's documentation is the
 /// description that models read, the fields' documentation describes the parameters.
@@ -69,6 +69,7 @@ impl<T: Tool> AnyTool for Erased<T> {
             parameters: schema::published(&parameters_strict),
             parameters_strict,
             output: schema::output::<T::Output>(),
+            annotations: Annotations::default(),
             aliases: T::ALIASES
                 .iter()
                 .map(|(key, aliases)| {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
     CallRequest, Events as GuestEvents, GrantedDirectory, LogLevel, Plugin, PluginEdit,
 };
@@ -33,6 +34,7 @@ pub(super) async fn run(
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
+        services: Arc::new(NoServices),
     };
     let outcome = plugin.call(request).await?;
     if !outcome.edits.is_empty() {
@@ -57,7 +59,7 @@ async fn open_directories(
     plugin: &Plugin,
 ) -> Result<Vec<GrantedDirectory>, ToolError> {
     let workspace = Arc::clone(&scope.call.workspace);
-    let readable = plugin.directories().to_vec();
+    let readable: Vec<_> = plugin.grant().files.iter().map(|files| files.path.clone()).collect();
     scope
         .blocking(move || {
             let mut directories = Vec::new();

@@ -44,7 +44,8 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
             plugin.version = loaded.version().to_owned();
             plugin.sha256 = loaded.digest().to_string();
             plugin.tools = loaded.specs().iter().map(|spec| spec.name.clone()).collect();
-            plugin.readable_paths = loaded.directories().iter().map(ToString::to_string).collect();
+            plugin.readable_paths =
+                loaded.grant().files.iter().map(|files| files.path.to_string()).collect();
         }
     }
     plugin

@@ -26,6 +26,7 @@ fn validator() -> ArgumentValidator {
         parameters: parameters_strict.clone(),
         parameters_strict,
         output: json!({}),
+        annotations: Default::default(),
         aliases: [("path".to_owned(), vec!["filePath".to_owned(), "file".to_owned()])].into(),
     })
     .unwrap()

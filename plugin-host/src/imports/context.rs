@@ -6,6 +6,7 @@ use moss_sdk::context::Progress;
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::context::{Host, Level};
+use crate::bindings::previous::context as previous;
 
 /// Most bytes of one log message; the rest is cut.
 pub(crate) const LOG_MESSAGE_BYTES_MAX: usize = 4 << 10;
@@ -82,6 +83,30 @@ impl Host for Context {
 
     fn settings(&mut self) -> String {
         self.settings.to_string()
+    }
+}
+
+impl previous::Host for Context {
+    fn log(&mut self, level: previous::Level, message: String) {
+        let level = match level {
+            previous::Level::Debug => LogLevel::Debug,
+            previous::Level::Info => LogLevel::Info,
+            previous::Level::Warn => LogLevel::Warn,
+            previous::Level::Error => LogLevel::Error,
+        };
+        self.voice.log(level, &message);
+    }
+
+    fn progress(&mut self, message: String, done: u64, total: Option<u64>) {
+        Host::progress(self, message, done, total);
+    }
+
+    fn cancelled(&mut self) -> bool {
+        Host::cancelled(self)
+    }
+
+    fn settings(&mut self) -> String {
+        Host::settings(self)
     }
 }
 

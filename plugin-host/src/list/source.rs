@@ -124,16 +124,16 @@ impl<'t> Node<'t> {
         Ok(Members { of: self, properties: &object.properties })
     }
 
-    /// Reads an array of at most so many elements. With 0 the caller refuses the first by name.
+    /// Reads an array of at most so many elements.
     pub(crate) fn array(self, count_max: usize) -> Result<impl Iterator<Item = Self>, Problem> {
         let ast::Value::Array(array) = self.0 else {
             return Err(self.expected("an array"));
         };
         match array.elements.get(count_max) {
-            Some(first_above) if count_max > 0 => {
+            Some(first_above) => {
                 Err(Self(first_above).problem(format!("more than {count_max} elements")))
             }
-            _ => Ok(array.elements.iter().map(Self)),
+            None => Ok(array.elements.iter().map(Self)),
         }
     }
 
@@ -150,6 +150,13 @@ impl<'t> Node<'t> {
                 number.value.parse().map_err(|_| self.problem("expected a whole number"))
             }
             _ => Err(self.expected("a number")),
+        }
+    }
+
+    pub(crate) fn boolean(self) -> Result<bool, Problem> {
+        match self.0 {
+            ast::Value::BooleanLit(boolean) => Ok(boolean.value),
+            _ => Err(self.expected("true or false")),
         }
     }
 

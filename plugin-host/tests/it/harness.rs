@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
     CallError, CallRequest, Engine, EngineOptions, Events, GrantedDirectory, LoadError, LogLevel,
     Plugin, PluginEntry, PluginList, PluginOutcome,
@@ -89,6 +90,7 @@ pub(crate) fn request(tool: &str) -> CallRequest {
         timeout: None,
         cancelled: CancellationToken::new(),
         events: Arc::new(Heard::default()),
+        services: Arc::new(NoServices),
     }
 }
 

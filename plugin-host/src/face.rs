@@ -1,0 +1,175 @@
+//! The faces that a component can show: a plugin of the current contract, or of the one before.
+//! Every face describes itself and is called in the words of the current one.
+
+use wasmtime::component::InstancePre;
+use wasmtime::{AsContextMut, Store};
+
+use crate::bindings::{self, previous, tools, types};
+use crate::instance::State;
+
+/// Linked code, by the face of its component.
+#[derive(Clone)]
+pub(crate) enum Face {
+    /// A plugin of the current contract.
+    Current(bindings::PluginPre<State>),
+    /// A plugin of the contract before.
+    Previous(previous::PluginPre<State>),
+}
+
+/// What a tool returned.
+pub(crate) type Returned = Result<tools::Outcome, types::Error>;
+
+// === impl Face ===
+
+impl Face {
+    pub(crate) fn current(code: InstancePre<State>) -> wasmtime::Result<Self> {
+        bindings::PluginPre::new(code).map(Self::Current)
+    }
+
+    pub(crate) fn previous(code: InstancePre<State>) -> wasmtime::Result<Self> {
+        previous::PluginPre::new(code).map(Self::Previous)
+    }
+
+    /// Makes an instance and asks it what it is.
+    pub(crate) async fn describe(
+        &self,
+        store: &mut Store<State>,
+    ) -> wasmtime::Result<tools::Description> {
+        match self {
+            Self::Current(code) => {
+                let instance = code.instantiate_async(&mut *store).await?;
+                instance.moss_plugin_tools().call_describe(store).await
+            }
+            Self::Previous(code) => {
+                let instance = code.instantiate_async(&mut *store).await?;
+                Ok(instance.moss_plugin_tools().call_describe(store).await?.into())
+            }
+        }
+    }
+
+    /// Makes an instance and runs a tool in it.
+    pub(crate) async fn call(
+        &self,
+        store: &mut Store<State>,
+        tool: &str,
+        arguments: &str,
+    ) -> wasmtime::Result<Returned> {
+        let mut store = store.as_context_mut();
+        match self {
+            Self::Current(code) => {
+                let instance = code.instantiate_async(&mut store).await?;
+                instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await
+            }
+            Self::Previous(code) => {
+                let instance = code.instantiate_async(&mut store).await?;
+                let returned =
+                    instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await?;
+                Ok(returned.map(Into::into).map_err(Into::into))
+            }
+        }
+    }
+}
+
+// === impl Description ===
+
+impl From<previous::tools::Description> for tools::Description {
+    fn from(old: previous::tools::Description) -> Self {
+        Self {
+            name: old.name,
+            version: old.version,
+            capabilities: old.capabilities.into_iter().map(Into::into).collect(),
+            settings: None,
+            tools: old.tools.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<previous::tools::Capability> for tools::Capability {
+    fn from(old: previous::tools::Capability) -> Self {
+        let kind = if old.kind == "fs.read" { "fs".to_owned() } else { old.kind };
+        Self { kind, scope: old.scope, reason: old.reason }
+    }
+}
+
+impl From<previous::tools::Tool> for tools::Tool {
+    fn from(old: previous::tools::Tool) -> Self {
+        Self {
+            name: old.name,
+            title: old.title,
+            description: old.description,
+            effect: match old.effect {
+                previous::tools::Effect::Read => tools::Effect::Read,
+                previous::tools::Effect::Write => tools::Effect::Write,
+            },
+            parameters: old.parameters,
+            output: old.output,
+            annotations: tools::Annotations {
+                destructive: None,
+                idempotent: None,
+                open_world: None,
+            },
+            examples: Vec::new(),
+        }
+    }
+}
+
+// === impl Outcome ===
+
+impl From<previous::tools::Outcome> for tools::Outcome {
+    fn from(old: previous::tools::Outcome) -> Self {
+        Self { output: old.output, edits: old.edits.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl From<previous::tools::Edit> for tools::Edit {
+    fn from(old: previous::tools::Edit) -> Self {
+        use previous::tools::Edit as Old;
+        match old {
+            Old::Create(edit) => {
+                Self::Create(tools::CreateFile { path: edit.path, content: edit.content })
+            }
+            Old::Write(edit) => Self::Write(tools::WriteFile {
+                path: edit.path,
+                expected_hash: edit.expected_hash,
+                content: edit.content,
+            }),
+            Old::ReplaceText(edit) => Self::ReplaceText(tools::ReplaceText {
+                path: edit.path,
+                old_text: edit.old_text,
+                new_text: edit.new_text,
+            }),
+            Old::Delete(edit) => Self::Delete(tools::DeleteFile {
+                path: edit.path,
+                expected_hash: edit.expected_hash,
+            }),
+        }
+    }
+}
+
+// === impl Error ===
+
+impl From<previous::tools::Error> for types::Error {
+    fn from(old: previous::tools::Error) -> Self {
+        use previous::tools::ErrorCode as Old;
+        let code = match old.code {
+            Old::InvalidArguments => types::ErrorCode::InvalidArguments,
+            Old::InvalidPath => types::ErrorCode::InvalidPath,
+            Old::NotFound => types::ErrorCode::NotFound,
+            Old::AlreadyExists => types::ErrorCode::AlreadyExists,
+            Old::NotAFile => types::ErrorCode::NotAFile,
+            Old::NotADirectory => types::ErrorCode::NotADirectory,
+            Old::Binary => types::ErrorCode::Binary,
+            Old::Encoding => types::ErrorCode::Encoding,
+            Old::TooLarge => types::ErrorCode::TooLarge,
+            Old::OutOfRange => types::ErrorCode::OutOfRange,
+            Old::NoMatch => types::ErrorCode::NoMatch,
+            Old::Ambiguous => types::ErrorCode::Ambiguous,
+            Old::NoChange => types::ErrorCode::NoChange,
+            Old::Conflict => types::ErrorCode::Conflict,
+            Old::LimitExceeded => types::ErrorCode::LimitExceeded,
+            Old::Io => types::ErrorCode::Io,
+            Old::Failed => types::ErrorCode::Failed,
+        };
+        Self { code, message: old.message, hint: old.hint }
+    }
+}

@@ -1,0 +1,227 @@
+//! Which hosts a plugin may reach: patterns of scheme, name and port.
+
+use std::fmt;
+
+/// Longest pattern, in bytes: a name of DNS, a scheme and a port.
+const PATTERN_BYTES_MAX: usize = 280;
+
+/// A pattern of hosts: `api.example.com`, `*.example.com` (every name below, not the name itself),
+/// `*` (every name). Without a scheme it means HTTPS; without a port, the one of the scheme.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostPattern {
+    scheme: Scheme,
+    name: NameOfHost,
+    port: Option<u16>,
+}
+
+/// How a host is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheme {
+    /// `https`.
+    Https,
+    /// `http`: anybody on the way can read and change what is said.
+    Http,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum NameOfHost {
+    Any,
+    Below(String),
+    Exactly(String),
+}
+
+// === impl HostPattern ===
+
+impl HostPattern {
+    /// Every host, by HTTPS.
+    pub const ANY: Self = Self { scheme: Scheme::Https, name: NameOfHost::Any, port: None };
+
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence part that follows its text.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.len() > PATTERN_BYTES_MAX {
+            return Err("is too long");
+        }
+        let (scheme, rest) = match text.split_once("://") {
+            None => (Scheme::Https, text),
+            Some(("https", rest)) => (Scheme::Https, rest),
+            Some(("http", rest)) => (Scheme::Http, rest),
+            Some(_) => return Err("has a scheme other than `https` and `http`"),
+        };
+        let (name, port) = split_port(rest)?;
+        let name = name.to_ascii_lowercase();
+        let name = match name.strip_prefix("*.") {
+            Some(below) if is_name(below) && !is_address(below) => {
+                NameOfHost::Below(below.to_owned())
+            }
+            None if name == "*" => NameOfHost::Any,
+            None if is_name(&name) || is_address(&name) => NameOfHost::Exactly(name),
+            _ => return Err("is not a host; write `api.example.com`, `*.example.com` or `*`"),
+        };
+        Ok(Self { scheme, name, port: port.filter(|port| *port != scheme.port()) })
+    }
+
+    /// Whether a request may go to this host. The name is in lower case, an address of IPv6 in
+    /// brackets.
+    pub fn matches(&self, scheme: Scheme, name: &str, port: u16) -> bool {
+        self.scheme == scheme
+            && self.port() == port
+            && match &self.name {
+                NameOfHost::Any => true,
+                NameOfHost::Exactly(exactly) => exactly == name,
+                NameOfHost::Below(below) => is_below(name, below),
+            }
+    }
+
+    /// Whether it names this one host outright, and not among others.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.name, NameOfHost::Exactly(_))
+    }
+
+    /// Whether all that `other` matches is matched by this.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.scheme == other.scheme
+            && self.port == other.port
+            && match (&self.name, &other.name) {
+                (NameOfHost::Any, _) => true,
+                (NameOfHost::Exactly(mine), NameOfHost::Exactly(theirs)) => mine == theirs,
+                (NameOfHost::Below(mine), NameOfHost::Exactly(theirs)) => is_below(theirs, mine),
+                (NameOfHost::Below(mine), NameOfHost::Below(theirs)) => {
+                    mine == theirs || is_below(theirs, mine)
+                }
+                (NameOfHost::Exactly(_) | NameOfHost::Below(_), _) => false,
+            }
+    }
+
+    fn port(&self) -> u16 {
+        self.port.unwrap_or(self.scheme.port())
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.scheme == Scheme::Http {
+            f.write_str("http://")?;
+        }
+        match &self.name {
+            NameOfHost::Any => f.write_str("*")?,
+            NameOfHost::Below(name) => write!(f, "*.{name}")?,
+            NameOfHost::Exactly(name) => f.write_str(name)?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+// === impl Scheme ===
+
+impl Scheme {
+    /// Returns the usual port.
+    pub const fn port(self) -> u16 {
+        match self {
+            Self::Https => 443,
+            Self::Http => 80,
+        }
+    }
+}
+
+fn is_below(name: &str, of: &str) -> bool {
+    name.strip_suffix(of).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+}
+
+fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
+    // The colons of an address of IPv6 stand in brackets.
+    match text.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => {
+            let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            match port.parse::<u16>() {
+                Ok(number) if digits && number > 0 => Ok((name, Some(number))),
+                _ => Err("has a port that is not a number from 1 to 65535"),
+            }
+        }
+        _ => Ok((text, None)),
+    }
+}
+
+fn is_address(name: &str) -> bool {
+    let bracketed = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    match bracketed {
+        Some(inside) => inside.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => name.parse::<std::net::Ipv4Addr>().is_ok(),
+    }
+}
+
+/// Whether it is a name of DNS, in ASCII.
+fn is_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    (1..=253).contains(&name.len()) && name.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> HostPattern {
+        HostPattern::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"))
+    }
+
+    #[test]
+    fn a_pattern_is_written_as_it_is_read() {
+        for text in ["a.example", "*.a.example", "*", "http://a:8080", "[::1]:8443", "a:444"] {
+            assert_eq!(pattern(text).to_string(), text);
+        }
+        assert_eq!(pattern("https://A.Example:443").to_string(), "a.example");
+        assert_eq!(pattern("http://a:80").to_string(), "http://a");
+        for text in [
+            "",
+            "a/b",
+            "a*.example",
+            "*.",
+            "*.*.a",
+            "ftp://a",
+            "a:",
+            "a:0",
+            "a:+1",
+            "a b",
+            "user@a",
+            "*.1.2.3.4",
+        ] {
+            assert!(HostPattern::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_what_it_says_and_covers_what_it_matches() {
+        use Scheme::{Http, Https};
+        assert!(pattern("a.example").matches(Https, "a.example", 443));
+        assert!(!pattern("a.example").matches(Http, "a.example", 443));
+        assert!(!pattern("a.example").matches(Https, "a.example", 8443));
+        assert!(!pattern("a.example").matches(Https, "b.a.example", 443));
+        assert!(pattern("*.a.example").matches(Https, "b.a.example", 443));
+        assert!(!pattern("*.a.example").matches(Https, "a.example", 443));
+        assert!(!pattern("*.a.example").matches(Https, "ba.example", 443));
+        assert!(pattern("*").matches(Https, "b.example", 443));
+        let covers = [
+            ("*", "a.example", true),
+            ("*", "http://a.example", false),
+            ("*.example", "*.a.example", true),
+            ("*.a.example", "*.example", false),
+            ("*.example", "example", false),
+            ("a.example", "*", false),
+            ("a:1", "a", false),
+        ];
+        for (outer, inner, expected) in covers {
+            assert_eq!(pattern(outer).covers(&pattern(inner)), expected, "{outer} {inner}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What the daemon does for one run of a guest, behind the capabilities. This crate checks that a
+//! capability was granted; whoever implements these holds every use to the policy of the call.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use moss_sdk::context::BoxFuture;
+use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use serde_json::Value;
+
+/// The body of a request or a response of HTTP, in parts as they come.
+pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
+
+/// What the daemon does for one run of a guest.
+pub trait Services: Send + Sync {
+    /// The workspace's files.
+    fn files(&self) -> &dyn GuestFiles;
+
+    /// The plugin's store in the workspace.
+    fn store(&self) -> &dyn GuestStore;
+
+    /// Returns the value of a variable of the environment that the plugin may see.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// Sends a request to a host that was granted. The URI is absolute. No redirect is followed, no
+    /// proxy is asked. An address that the host's name leads to is refused where it is private,
+    /// unless `is_named` tells that the grant names the very host.
+    fn send(
+        &self,
+        request: http::Request<HttpBody>,
+        options: HttpOptions,
+    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>>;
+
+    /// Runs a tool that only reads.
+    ///
+    /// # Errors
+    ///
+    /// What the tool says; `Denied` where the tool does more than read, or the policy would ask.
+    fn call_tool<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+
+    /// Asks an editor for the symbols of a file; none where no editor knows.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPath`, `Denied`.
+    fn symbols<'a>(
+        &'a self,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>>;
+
+    /// Asks an editor where what stands at a place is defined; none where no editor knows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Services::symbols`].
+    fn definitions<'a>(
+        &'a self,
+        path: &'a str,
+        position: Position,
+        kind: DefinitionKind,
+    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>>;
+}
+
+/// The workspace's files as a guest sees them: only read, filtered by the policy, nobody is asked.
+/// Unsaved texts of editors stand in the place of what the disk holds.
+pub trait GuestFiles: Send + Sync {
+    /// Says what a path is. A symbolic link is followed if it stays in the workspace.
+    fn stat<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>>;
+
+    /// Returns what a directory holds, in order, without what a listing does not show.
+    fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>>;
+
+    /// Opens a regular file.
+    fn open<'a>(
+        &'a self,
+        path: &'a RelPath,
+    ) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>>;
+}
+
+/// An open file. It stays the one that was opened, whatever becomes of its name.
+pub trait GuestFile: Send + Sync {
+    /// What it was when it was opened.
+    fn stat(&self) -> FileStat;
+
+    /// Reads at most so many bytes from an offset; fewer only at the end.
+    fn read_at(&self, offset: u64, bytes_max: usize) -> BoxFuture<'_, Result<Bytes, FileError>>;
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStat {
+    /// What it is.
+    pub kind: FileKind,
+    /// The size of a regular file in bytes; 0 of anything else.
+    pub size: u64,
+    /// When the content changed last, where that is known.
+    pub modified: Option<SystemTime>,
+    /// A number that two different files do not share.
+    pub identity: u64,
+}
+
+/// One name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// What a name in a workspace is. Guests see no other kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+}
+
+/// Why a guest cannot have a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    /// There is no such name.
+    #[error("no such file or directory")]
+    NotFound,
+    /// The policy does not let it read this, or it leads out of the workspace.
+    #[error("not permitted")]
+    NotPermitted,
+    /// A directory was expected.
+    #[error("not a directory")]
+    NotADirectory,
+    /// A file was expected.
+    #[error("is a directory")]
+    IsADirectory,
+    /// Larger than a limit.
+    #[error("too large")]
+    TooLarge,
+    /// The disk refused.
+    #[error("reading failed")]
+    Io,
+}
+
+/// A few values of the plugin that outlive the call.
+pub trait GuestStore: Send + Sync {
+    /// Returns the value of a key.
+    fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, ToolError>>;
+
+    /// Keeps a value, if all keys and values together then have at most so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`; where it cannot be kept.
+    fn set(
+        &self,
+        key: String,
+        value: Vec<u8>,
+        bytes_max: u64,
+    ) -> BoxFuture<'_, Result<(), ToolError>>;
+
+    /// Forgets a key. Returns whether there was one.
+    fn delete(&self, key: String) -> BoxFuture<'_, Result<bool, ToolError>>;
+
+    /// Returns the keys that start with a text, in bytewise order.
+    fn keys(&self, prefix: String) -> BoxFuture<'_, Result<Vec<String>, ToolError>>;
+}
+
+/// How a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// The grant names this very host, so that it may have a private address.
+    pub is_named: bool,
+    /// Longest wait for a connection.
+    pub connect_timeout: std::time::Duration,
+    /// Longest wait for the head of the response.
+    pub first_byte_timeout: std::time::Duration,
+    /// Longest wait between two parts of the body.
+    pub between_bytes_timeout: std::time::Duration,
+}
+
+/// Why a request got no response, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HttpError {
+    /// The host was not granted, or what its name leads to is not public.
+    #[error("{0}")]
+    Denied(String),
+    /// The name leads nowhere.
+    #[error("the name cannot be resolved: {0}")]
+    Name(String),
+    /// Nobody answers there.
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    /// The certificate of the host is not trusted, or TLS failed otherwise.
+    #[error("TLS failed: {0}")]
+    Tls(String),
+    /// It took too long.
+    #[error("timed out while {0}")]
+    Timeout(&'static str),
+    /// A limit was reached.
+    #[error("{0}")]
+    TooLarge(String),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl fmt::Debug for dyn Services {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Services")
+    }
+}
+
+/// No service at all: for a plugin that describes itself.
+#[derive(Debug, Clone, Copy)]
+pub struct NoServices;
+
+// === impl NoServices ===
+
+impl NoServices {
+    fn refused<T>() -> BoxFuture<'static, Result<T, ToolError>>
+    where
+        T: Send + 'static,
+    {
+        let error = ToolError::new(ErrorCode::Denied, "nothing is served here");
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
+impl Services for NoServices {
+    fn files(&self) -> &dyn GuestFiles {
+        self
+    }
+
+    fn store(&self) -> &dyn GuestStore {
+        self
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn send(
+        &self,
+        _: http::Request<HttpBody>,
+        _: HttpOptions,
+    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
+        let error = HttpError::Denied("nothing is served here".to_owned());
+        Box::pin(std::future::ready(Err(error)))
+    }
+
+    fn call_tool<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, Result<Value, ToolError>> {
+        Self::refused()
+    }
+
+    fn symbols<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>> {
+        Self::refused()
+    }
+
+    fn definitions<'a>(
+        &'a self,
+        _: &'a str,
+        _: Position,
+        _: DefinitionKind,
+    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
+        Self::refused()
+    }
+}
+
+impl GuestFiles for NoServices {
+    fn stat<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>> {
+        Box::pin(std::future::ready(Err(FileError::NotFound)))
+    }
+
+    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>> {
+        Box::pin(std::future::ready(Err(FileError::NotFound)))
+    }
+
+    fn open<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>> {
+        Box::pin(std::future::ready(Err(FileError::NotFound)))
+    }
+}
+
+impl GuestStore for NoServices {
+    fn get(&self, _: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, ToolError>> {
+        Self::refused()
+    }
+
+    fn set(&self, _: String, _: Vec<u8>, _: u64) -> BoxFuture<'_, Result<(), ToolError>> {
+        Self::refused()
+    }
+
+    fn delete(&self, _: String) -> BoxFuture<'_, Result<bool, ToolError>> {
+        Self::refused()
+    }
+
+    fn keys(&self, _: String) -> BoxFuture<'_, Result<Vec<String>, ToolError>> {
+        Self::refused()
+    }
+}
