@@ -11,6 +11,8 @@ fn tool() -> tools::Tool {
         parameters: r#"{"type":"object","properties":{"a":{"type":"string","description":"A."}}}"#
             .to_owned(),
         output: r#"{"type":"object"}"#.to_owned(),
+        annotations: tools::Annotations { destructive: None, idempotent: None, open_world: None },
+        examples: Vec::new(),
     }
 }
 
@@ -20,6 +22,7 @@ fn description(tools: Vec<tools::Tool>) -> tools::Description {
         version: "1.0.0".to_owned(),
         capabilities: Vec::new(),
         tools,
+        settings: None,
     }
 }
 
@@ -74,8 +77,12 @@ fn a_description_is_refused_with_the_reason() {
 fn capabilities_that_are_not_enforced_are_refused() {
     for (kind, scope, reason, expected) in [
         ("net.http", "example.org", "Why.", "requests `net.http`, which this version"),
-        ("fs.read", "../a", "Why.", "requests to read `../a`"),
-        ("fs.read", ".", "", "the reason of a capability is empty"),
+        ("fs", "../a", "Why.", "requests `fs` badly: `../a`"),
+        ("http", "ftp://a", "Why.", "`ftp://a` has a scheme other than"),
+        ("env", "A=B", "Why.", "`A=B` is not a variable"),
+        ("store", "1MB", "Why.", "`1MB` is not a size"),
+        ("editor", "*", "Why.", "`*` is not `symbols`"),
+        ("fs", ".", "", "the reason of a capability is empty"),
     ] {
         let error = refusal(|told| {
             told.capabilities.push(tools::Capability {

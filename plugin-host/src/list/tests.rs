@@ -40,7 +40,7 @@ fn a_full_list_is_read() {
     assert_eq!((first.name.as_str(), first.line), ("word-count", 6));
     assert_eq!(first.source, "plugins/word_count.wasm");
     assert_eq!(first.sha256, Some(Sha256Digest::from_bytes(digest)));
-    let read: Vec<_> = first.grant.read.iter().map(RelPath::as_str).collect();
+    let read: Vec<_> = first.grant.files.iter().map(|files| files.path.as_str()).collect();
     assert_eq!(read, ["docs", "src/a"]);
     assert_eq!(first.limits.timeout.as_millis(), 1500);
     assert_eq!(first.limits.memory_bytes_max, 128 << 20);
@@ -110,12 +110,13 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
             "2:46: not a SHA-256 digest; expected 64 hexadecimal digits in lowercase",
         ),
         (
-            ", \"grant\": { \"http\": [\"example.org\"] }",
-            "2:56: `http` grants are not supported by this version",
+            ", \"grant\": { \"http\": [\"ftp://example.org\"] }",
+            "2:56: `ftp://example.org` has a scheme other than `https` and `http`",
         ),
+        (", \"grant\": { \"env\": [\"*\"] }", "2:55: `*` is not the name of a variable"),
         (
-            ", \"grant\": { \"env\": [\"LANG\"] }",
-            "2:55: `env` grants are not supported by this version",
+            ", \"grant\": { \"store\": \"1GiB\" }",
+            "2:56: the limit is out of range; it can be 1B to 64MiB",
         ),
         (", \"grant\": { \"fs\": \"docs\" }", "2:53: expected an array, got a string"),
         (", \"grant\": { \"fs\": [\"docs\"] }", "2:54: expected an object, got a string"),

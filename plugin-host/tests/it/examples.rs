@@ -70,7 +70,7 @@ async fn word_count_describes_itself() {
             "additionalProperties": false
         })
     );
-    assert_eq!(plugin.directories().len(), 1);
+    assert_eq!(plugin.grant().files.len(), 1);
     assert_eq!(plugin.requests()[0].reason, "reads the files that it counts");
 }
 
