@@ -30,7 +30,7 @@ async fn what_is_no_plugin_is_refused_with_the_reason() {
         ("too large", vec![0; huge], "at most 64MiB are loaded"),
         ("truncated", truncated, "the component is not valid: "),
         ("module", fixture("module"), "a core WebAssembly module, not a component"),
-        ("no plugin", fixture("no_plugin"), "does not export `moss:plugin/tools@0.1.0`"),
+        ("no plugin", fixture("no_plugin"), "does not export `moss:plugin/tools@0.2.0`"),
         ("old", fixture("old_plugin"), "exports `moss:plugin/tools@0.0.9`"),
         ("wrong shape", fixture("wrong_shape"), "call"),
         ("network", fixture("network"), "wasi:sockets"),
