@@ -35,6 +35,6 @@ pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
 pub use crate::instance::GrantedDirectory;
 pub use crate::limits::{LimitReached, Limits};
-pub use crate::list::{ListError, PluginEntry, PluginList, Sha256Digest};
+pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::plugin::{CallRequest, Plugin};

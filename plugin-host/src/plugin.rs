@@ -82,6 +82,9 @@ impl Plugin {
                 .await
                 .map_err(|error| LoadError::Invalid(format!("compiling failed: {error}")))??;
         let told = describe(engine, &code, entry.limits).await.map_err(LoadError::Describe)?;
+        if told.name != entry.name {
+            return Err(LoadError::Name { told: quoted(&told.name), listed: entry.name.clone() });
+        }
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         Ok(Self {
