@@ -21,6 +21,7 @@ use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::network::Network;
 use crate::permits::Permits;
+use crate::plugin_store::PluginStores;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
@@ -94,6 +95,8 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
     name: String,
 }
 
@@ -108,6 +111,8 @@ pub struct Kept {
     pub answers: Answers,
     /// The task lists of its callers.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
 }
 
 /// A workspace that the daemon does not serve.
@@ -235,7 +240,7 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let Kept { history, journal, answers, todos } = kept;
+        let Kept { history, journal, answers, todos, plugin_stores } = kept;
         let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
@@ -252,6 +257,7 @@ impl WorkspaceState {
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),
             todos,
+            plugin_stores,
         }
     }
 

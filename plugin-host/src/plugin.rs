@@ -34,6 +34,7 @@ pub struct Plugin {
     engine: Engine,
     code: Face,
     name: String,
+    origin: String,
     digest: Sha256Digest,
     description: Arc<Description>,
     /// What it requests, is granted and may have at most.
@@ -92,6 +93,7 @@ impl Plugin {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
+            origin: entry.origin.clone(),
             digest,
             grant: Arc::new(effective(&description, entry)),
             description: Arc::new(description),
@@ -114,6 +116,7 @@ impl Plugin {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
+            origin: entry.origin.clone(),
             digest: self.digest,
             grant: Arc::new(effective(&self.description, entry)),
             description: Arc::clone(&self.description),
@@ -131,6 +134,11 @@ impl Plugin {
     /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns where it comes from: [`PluginEntry::origin`].
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// Returns the version that it says it has.
@@ -207,7 +215,11 @@ impl Plugin {
         let (store, watch) = run.parts();
         let returned = watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
         run.store.data().finish_printing();
-        let outcome = returned?.map_err(|error| outcome::read_error(&error))?;
+        let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
+        let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
+            Some(trouble) => error.with_trouble(&trouble),
+            None => error,
+        })?;
         let (output, edits) =
             outcome::read(outcome, self.form(tool), output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
