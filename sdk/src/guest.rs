@@ -86,6 +86,10 @@ pub mod bindings {
 pub use files::{DEPTH_MAX, Found, find_files, io_error, read_text};
 pub use wit::{Capability, Edit, Example};
 
+/// Whether there is a host to ask. Without one, an author's own tests run a tool all the same, as long
+/// as it needs no capability.
+const IS_COMPONENT: bool = cfg!(target_family = "wasm");
+
 /// A function under [`tool`](macro@crate::tool), as a type.
 pub trait Tool {
     /// The name that calls it.
@@ -149,30 +153,37 @@ pub struct NoParameters {}
 /// How much a log message matters.
 pub use context::Level;
 
-/// Writes a message to the log of the call.
+/// Writes a message to the log of the call; does nothing in tests outside a component.
 pub fn log(level: Level, message: impl fmt::Display) {
-    context::log(level, &message.to_string());
+    if IS_COMPONENT {
+        context::log(level, &message.to_string());
+    }
 }
 
-/// Tells whoever watches how far the call is.
+/// Tells whoever watches how far the call is; does nothing in tests outside a component.
 pub fn progress(message: impl fmt::Display, done: u64, total: Option<u64>) {
-    context::progress(&message.to_string(), done, total);
+    if IS_COMPONENT {
+        context::progress(&message.to_string(), done, total);
+    }
 }
 
-/// Whether the call is no longer wanted; a long loop asks this to stop early.
+/// Whether the call is no longer wanted; a long loop asks this to stop early. Never in tests outside
+/// a component.
 pub fn is_cancelled() -> bool {
-    context::cancelled()
+    IS_COMPONENT && context::cancelled()
 }
 
 /// Reads the settings that the user gave the plugin: `config` of its entry in `moss-tools.json`.
 /// Give their type to [`export!`](crate::export) as well: then moss holds `config` to its schema
-/// when it loads the list, and people are told of a mistake before any call.
+/// when it loads the list, and people are told of a mistake before any call. There are none in tests
+/// outside a component.
 ///
 /// # Errors
 ///
 /// `InvalidArguments` where they do not fit the type.
 pub fn settings<T: DeserializeOwned>() -> Result<T, ToolError> {
-    serde_json::from_str(&context::settings()).map_err(|error| {
+    let settings = if IS_COMPONENT { context::settings() } else { "{}".to_owned() };
+    serde_json::from_str(&settings).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArguments, format!("the plugin's config: {error}"))
             .hint("correct `config` of the plugin in moss-tools.json")
     })
