@@ -26,6 +26,7 @@ mod ids;
 pub mod journal;
 pub mod listener;
 pub mod metrics;
+pub mod network;
 pub mod permits;
 pub mod plugins;
 pub mod policy;

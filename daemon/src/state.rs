@@ -19,6 +19,7 @@ use crate::confirm::Confirmations;
 use crate::editors::Editors;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
+use crate::network::Network;
 use crate::permits::Permits;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
@@ -45,6 +46,8 @@ pub struct Daemon {
     pub workers: Permits,
     /// What is counted.
     pub metrics: Metrics,
+    /// The way out to the network.
+    pub network: Network,
     /// Where spans of calls go, if somebody wants them.
     pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
@@ -142,6 +145,7 @@ impl Daemon {
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
             metrics: Metrics::default(),
+            network: Network::default(),
             traces,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),

@@ -3,4 +3,5 @@
 pub(crate) mod context;
 pub(crate) mod filesystem;
 pub(crate) mod services;
+pub(crate) mod sockets;
 pub(crate) mod stdio;

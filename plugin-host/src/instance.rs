@@ -67,7 +67,7 @@ struct Deadline {
 /// Gives WASI's streams and pollables their table.
 struct Io;
 
-/// Links what is served: WASI 0.2 without network, and `moss:plugin/context`.
+/// Links what is served: WASI 0.2, without network, and `moss:plugin`.
 pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
 
@@ -79,6 +79,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     imports::filesystem::add_to_linker(l)?;
+    imports::sockets::add_to_linker(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
@@ -261,6 +262,7 @@ impl State {
         let error = Printed::error(setup.voice.clone());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(output.clone()).stderr(error.clone()).max_random_size(RANDOM_BYTES_MAX);
+        imports::sockets::refuse(&mut wasi);
         for granted in setup.directories {
             let path = granted.guest_path.to_string();
             let failed = |reason: String| CallError::Directory { path: path.clone(), reason };

@@ -165,6 +165,9 @@ impl Policy {
         if subject.drift {
             ruled.push(Match::built_in((Verdict::Ask, drift_rule())));
         }
+        if subject.action == Action::Register {
+            ruled.push(Match::built_in((Verdict::Ask, register_rule())));
+        }
         ruled.into_iter()
     }
 }
