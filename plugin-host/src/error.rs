@@ -104,6 +104,23 @@ pub enum CallError {
 
 // === impl CallError ===
 
+impl CallError {
+    /// Adds what a guest may have failed over, for people: the guest may not have said it.
+    pub(crate) fn with_trouble(self, trouble: &str) -> Self {
+        match self {
+            Self::Failed(mut error) => {
+                error.hint = Some(match error.hint {
+                    Some(hint) => format!("{hint}; {trouble}"),
+                    None => trouble.to_owned(),
+                });
+                Self::Failed(error)
+            }
+            Self::Crashed(reason) => Self::Crashed(format!("{reason}; {trouble}")),
+            other => other,
+        }
+    }
+}
+
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
         let message = error.to_string();

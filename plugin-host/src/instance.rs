@@ -17,12 +17,15 @@ use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
 use crate::engine::Engine;
 use crate::error::{CallError, quoted};
 use crate::imports;
 use crate::imports::context::{Context, Voice};
+use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
@@ -40,6 +43,7 @@ pub struct GrantedDirectory {
 pub(crate) struct State {
     pub(crate) context: Context,
     pub(crate) limiter: Limiter,
+    pub(crate) http: Http,
     served: Served,
     printed: [Printed; 2],
     wasi: WasiCtx,
@@ -67,7 +71,7 @@ struct Deadline {
 /// Gives WASI's streams and pollables their table.
 struct Io;
 
-/// Links what is served: WASI 0.2 without network, and `moss:plugin/context`.
+/// Links what is served: WASI 0.2, with HTTP for all network, and `moss:plugin`.
 pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
 
@@ -79,10 +83,12 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     imports::filesystem::add_to_linker(l)?;
+    imports::sockets::add_to_linker(l)?;
+    add_only_http_to_linker_async(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::environment::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
     cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
@@ -261,6 +267,7 @@ impl State {
         let error = Printed::error(setup.voice.clone());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(output.clone()).stderr(error.clone()).max_random_size(RANDOM_BYTES_MAX);
+        imports::sockets::refuse(&mut wasi);
         for granted in setup.directories {
             let path = granted.guest_path.to_string();
             let failed = |reason: String| CallError::Directory { path: path.clone(), reason };
@@ -277,6 +284,7 @@ impl State {
                 cancelled: setup.cancelled,
                 settings: setup.settings,
             },
+            http: Http::new(setup.served.clone()),
             served: setup.served,
             printed: [output, error],
             wasi: wasi.build(),
@@ -293,6 +301,12 @@ impl State {
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.http.view(&mut self.table)
     }
 }
 

@@ -23,6 +23,7 @@ mod instance;
 pub mod limits;
 mod list;
 mod outcome;
+mod plain;
 mod plugin;
 pub mod services;
 mod surface;

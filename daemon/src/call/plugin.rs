@@ -1,10 +1,12 @@
 //! A call of a plugin's tool: opens what the plugin may read, runs the guest to its end, then
 //! proposes the edits that it returned like those of any tool.
 
+mod services;
+mod store;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
     CallRequest, Events as GuestEvents, GrantedDirectory, LogLevel, Plugin, PluginEdit,
 };
@@ -14,6 +16,7 @@ use moss_sdk::file::{Content, FileSnapshot};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
+use self::services::CallServices;
 use super::effect::Effects;
 use super::host::CallHost;
 use super::{Event, Events, Scope};
@@ -34,7 +37,7 @@ pub(super) async fn run(
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
-        services: Arc::new(NoServices),
+        services: Arc::new(CallServices::new(scope, effects, plugin)),
     };
     let outcome = plugin.call(request).await?;
     if !outcome.edits.is_empty() {

@@ -7,7 +7,7 @@ use super::source::{Node, Problem};
 use super::{GRANTS_MAX, STORES, in_range, parse_size};
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
-use crate::grants::{FileGrant, Grant, NamePattern};
+use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
 use crate::units;
 
 /// Reads what a plugin is granted.
@@ -24,7 +24,7 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
         })?;
     }
     if let Some(items) = given.optional("env") {
-        grant.env = each(items, |item| parse_named(item, "a variable"))?;
+        grant.env = each(items, parse_variable)?;
     }
     if let Some(items) = given.optional("tools") {
         grant.tools = each(items, |item| parse_named(item, "a tool"))?;
@@ -55,6 +55,14 @@ fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
     } else {
         Err(node.problem(format!("`{name}` is not the name of {what}")))
     }
+}
+
+fn parse_variable(node: Node<'_>) -> Result<NamePattern, Problem> {
+    let name = node.string()?;
+    if name.starts_with(OWN_VARIABLES) {
+        return Err(node.problem(format!("`{name}` is moss's own, and no plugin sees it")));
+    }
+    parse_named(node, "a variable")
 }
 
 fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {

@@ -8,5 +8,6 @@
 
 mod examples;
 mod harness;
+mod hostile;
 mod loading;
 mod zoo;
