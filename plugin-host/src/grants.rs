@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub mod maximum;
 
 use std::fmt;
 
