@@ -194,7 +194,11 @@ async fn look(
     let digest = Sha256Digest::of(&bytes);
     let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
-    let plugin = inspect::plugin(&listed.source, name, bytes).await?;
+    let called = match listed.entry.is_remote() {
+        true => Path::new(&listed.entry.source),
+        false => &listed.source,
+    };
+    let plugin = inspect::plugin(called, name, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 
