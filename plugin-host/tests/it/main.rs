@@ -9,4 +9,5 @@
 mod examples;
 mod harness;
 mod loading;
+mod plain;
 mod zoo;
