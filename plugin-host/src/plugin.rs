@@ -213,7 +213,8 @@ impl Plugin {
         )?;
         let output_bytes_max = self.limits.output_bytes_max;
         let (store, watch) = run.parts();
-        let returned = watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
+        let returned =
+            watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
         run.store.data().finish_printing();
         let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
         let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {

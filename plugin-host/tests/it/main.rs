@@ -10,4 +10,5 @@ mod examples;
 mod harness;
 mod hostile;
 mod loading;
+mod plain;
 mod zoo;
