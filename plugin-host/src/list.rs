@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
+use crate::grants::paths::read_globs;
 use crate::grants::{FileGrant, Grant, NamePattern};
 use crate::limits::Limits;
 use crate::list::source::{Node, Problem};
@@ -230,11 +231,22 @@ fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
         }
     })?;
     let mut except = match files.optional("except") {
-        Some(globs) => each(globs, |glob| glob.string().map(ToOwned::to_owned))?,
+        Some(globs) => each(globs, parse_glob)?,
         None => Vec::new(),
     };
     except.sort();
     Ok(FileGrant { path, except })
+}
+
+fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
+    let glob = node.string()?.to_owned();
+    match read_globs(std::slice::from_ref(&glob)) {
+        Ok(_) if !glob.is_empty() => Ok(glob),
+        Ok(_) => Err(node.problem("the glob is empty")),
+        Err(why) => Err(node
+            .problem(format!("`{glob}` is not a glob: {why}"))
+            .help("`*` stands for a part of a name, `**` for directories, such as `**/*.pem`")),
+    }
 }
 
 fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {

@@ -1,19 +1,23 @@
-//! A call of a plugin's tool: opens what the plugin may read, runs the guest to its end, then
+//! A call of a plugin's tool: runs the guest to its end, serves what was granted to it, then
 //! proposes the edits that it returned like those of any tool.
+
+mod files;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::services::NoServices;
-use moss_plugin_host::{
-    CallRequest, Events as GuestEvents, GrantedDirectory, LogLevel, Plugin, PluginEdit,
+use moss_plugin_host::services::{
+    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, NoServices, Services,
 };
-use moss_sdk::context::{Files as _, Progress};
+use moss_plugin_host::{CallRequest, Events as GuestEvents, LogLevel, Plugin, PluginEdit};
+use moss_sdk::context::{BoxFuture, Files as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
+use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::file::{Content, FileSnapshot};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
+use self::files::CallFiles;
 use super::effect::Effects;
 use super::host::CallHost;
 use super::{Event, Events, Scope};
@@ -27,14 +31,14 @@ pub(super) async fn run(
     plugin: &Plugin,
     arguments: Value,
 ) -> Result<Value, ToolError> {
+    let files = CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant());
     let request = CallRequest {
         tool: entry.spec.name.clone(),
         arguments,
-        directories: open_directories(scope, plugin).await?,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
-        services: Arc::new(NoServices),
+        services: Arc::new(Served { files }),
     };
     let outcome = plugin.call(request).await?;
     if !outcome.edits.is_empty() {
@@ -51,28 +55,6 @@ fn remaining(scope: &Scope) -> Option<Duration> {
         .call
         .deadline
         .map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()))
-}
-
-/// Opens the granted directories beneath the workspace; one that is not there is not granted.
-async fn open_directories(
-    scope: &Arc<Scope>,
-    plugin: &Plugin,
-) -> Result<Vec<GrantedDirectory>, ToolError> {
-    let workspace = Arc::clone(&scope.call.workspace);
-    let readable: Vec<_> = plugin.grant().files.iter().map(|files| files.path.clone()).collect();
-    scope
-        .blocking(move || {
-            let mut directories = Vec::new();
-            for guest_path in readable {
-                match workspace.files.open_dir(&guest_path) {
-                    Ok(directory) => directories.push(GrantedDirectory { guest_path, directory }),
-                    Err(moss_workspace::Error::NotFound { .. }) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            Ok(directories)
-        })
-        .await?
 }
 
 /// Turns a plugin's edits into one change per file, against what the files hold now.
@@ -186,5 +168,60 @@ impl GuestEvents for Voice {
 
     fn progress(&self, progress: Progress) {
         self.0.offer(Event::Progress(progress));
+    }
+}
+
+/// What the daemon does for a guest.
+struct Served {
+    files: CallFiles,
+}
+
+const NOTHING: &NoServices = &NoServices;
+
+// === impl Served ===
+
+impl Services for Served {
+    fn files(&self) -> &dyn GuestFiles {
+        &self.files
+    }
+
+    fn store(&self) -> &dyn GuestStore {
+        NOTHING
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn send(
+        &self,
+        request: http::Request<HttpBody>,
+        options: HttpOptions,
+    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
+        NOTHING.send(request, options)
+    }
+
+    fn call_tool<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        NOTHING.call_tool(name, arguments)
+    }
+
+    fn symbols<'a>(
+        &'a self,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>> {
+        NOTHING.symbols(path)
+    }
+
+    fn definitions<'a>(
+        &'a self,
+        path: &'a str,
+        position: Position,
+        kind: DefinitionKind,
+    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
+        NOTHING.definitions(path, position, kind)
     }
 }

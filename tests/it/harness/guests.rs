@@ -60,7 +60,7 @@ fn assemble(file: &Path, change: impl Fn(String) -> String) -> Vec<u8> {
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let mut text = read(file);
-    for part in ["describe", "realloc", "post", "face"] {
+    for part in ["describe", "reading", "realloc", "post", "face"] {
         let part_text = read(&folder().join(format!("parts/{part}.wat")));
         text = text.replace(&format!(";;{part}\n"), &part_text);
     }
