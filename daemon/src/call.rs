@@ -8,6 +8,7 @@ mod editor;
 mod effect;
 mod error;
 mod host;
+mod nested;
 mod past;
 mod plugin;
 mod record;
@@ -27,6 +28,7 @@ use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
 use self::host::CallHost;
+use self::nested::Behalf;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
@@ -148,6 +150,8 @@ pub(crate) struct Scope {
     events: Events,
     cancel: CancellationToken,
     permit: std::sync::Mutex<Option<Permit>>,
+    /// The call that made this one, where a plugin did.
+    behalf: Option<Behalf>,
 }
 
 /// Makes a call that goes on when it is polled.
@@ -164,7 +168,9 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         }
         let catalog = call.workspace.catalog.load_full();
         let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-        execute(Arc::new(Scope { daemon, call, call_id, catalog, events, cancel, permit })).await
+        let behalf = None;
+        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf };
+        execute(Arc::new(scope)).await
     };
     Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
 }
@@ -340,6 +346,10 @@ impl Events {
 
 impl Scope {
     async fn take_place(&self) -> Result<(), CallError> {
+        // Who waits for another call to end would wait for its own place.
+        if self.behalf.is_some() {
+            return Ok(());
+        }
         let permit = self.daemon.permits.acquire().await.map_err(CallError::QueueFull)?;
         *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         Ok(())

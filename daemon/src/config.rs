@@ -23,6 +23,7 @@ pub struct Config {
     pub files: Files,
     pub history: History,
     pub plugins: Plugins,
+    pub network: Network,
     pub user_prompt: UserPrompt,
     pub grpc: Grpc,
     pub shutdown: Shutdown,
@@ -67,6 +68,13 @@ section!(Editors {
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
 section!(Plugins { component_bytes_max: u64, plugins_max: usize });
+section!(Network {
+    connect_ms: u64,
+    head_ms: u64,
+    silence_ms: u64,
+    request_bytes_max: u64,
+    response_bytes_max: u64,
+});
 section!(UserPrompt { bytes_max: usize });
 section!(Grpc {
     request_bytes_max: usize,
@@ -161,6 +169,11 @@ const LIVE: &[&str] = &[
     "editors.clarify_ms",
     "plugins.component_bytes_max",
     "plugins.plugins_max",
+    "network.connect_ms",
+    "network.head_ms",
+    "network.silence_ms",
+    "network.request_bytes_max",
+    "network.response_bytes_max",
     "user_prompt.bytes_max",
     "shutdown.grace_ms",
 ];

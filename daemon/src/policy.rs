@@ -157,8 +157,8 @@ pub enum Layer {
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
 /// a user rule matches, the default takes their place. A protected name is denied unless an admin
-/// or user rule opens it. An edit of lines that are not as it says asks, whatever allows it. A
-/// lasting answer takes the place of what the user's rules or the default ask, and of nothing else.
+/// or user rule opens it. An edit of lines that are not as it says asks, whatever allows it,
+/// and so does a plugin that is registered. A lasting answer takes the place of what the user's rules or the default ask, and of nothing else.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
     let ruled = strictest.expect("where no rule matches, a built-in one does");
@@ -237,6 +237,15 @@ fn drift_rule() -> &'static Arc<RuleRef> {
         RuleRef::built_in(Layer::Drift, text)
     });
     &DRIFT
+}
+
+/// Returns the rule that asks about every registration.
+fn register_rule() -> &'static Arc<RuleRef> {
+    static REGISTER: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "a person looks at each plugin and at what it may do; no rule allows it unseen";
+        RuleRef::built_in(Layer::Default, text)
+    });
+    &REGISTER
 }
 
 fn serialize_rule<S: serde::Serializer>(

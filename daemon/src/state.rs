@@ -19,7 +19,9 @@ use crate::confirm::Confirmations;
 use crate::editors::Editors;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
+use crate::network::Network;
 use crate::permits::Permits;
+use crate::plugin_store::PluginStores;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
@@ -45,6 +47,8 @@ pub struct Daemon {
     pub workers: Permits,
     /// What is counted.
     pub metrics: Metrics,
+    /// The way out to the network.
+    pub network: Network,
     /// Where spans of calls go, if somebody wants them.
     pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
@@ -91,6 +95,8 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
     name: String,
 }
 
@@ -105,6 +111,8 @@ pub struct Kept {
     pub answers: Answers,
     /// The task lists of its callers.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
 }
 
 /// A workspace that the daemon does not serve.
@@ -142,6 +150,7 @@ impl Daemon {
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
             metrics: Metrics::default(),
+            network: Network::default(),
             traces,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
@@ -231,7 +240,7 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let Kept { history, journal, answers, todos } = kept;
+        let Kept { history, journal, answers, todos, plugin_stores } = kept;
         let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
@@ -248,6 +257,7 @@ impl WorkspaceState {
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),
             todos,
+            plugin_stores,
         }
     }
 

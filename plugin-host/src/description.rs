@@ -294,6 +294,11 @@ fn read_schema(what: &str, text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
+/// Holds a schema that is no text yet to what a schema may be.
+pub(crate) fn check_schema(what: &str, schema: &Value) -> Result<(), String> {
+    read_schema(what, &schema.to_string()).map(drop)
+}
+
 /// Patterns take linear time and bounded memory.
 fn schema_options() -> ValidationOptions<'static> {
     jsonschema::draft202012::options().with_pattern_options(

@@ -48,6 +48,17 @@ pub enum LoadError {
     /// It failed while it was asked to describe itself.
     #[error("the plugin failed while describing itself: {0}")]
     Describe(CallError),
+    /// It calls itself something else than the list does.
+    #[error(
+        "the plugin's description of itself is refused: it is called `{told}`, but the list calls \
+        it `{listed}`; put its own name into the list"
+    )]
+    Name {
+        /// What it calls itself.
+        told: String,
+        /// What the list calls it.
+        listed: String,
+    },
     /// It describes itself in a way that is refused.
     #[error("the plugin's description of itself is refused: {0}")]
     Description(String),
@@ -84,6 +95,23 @@ pub enum CallError {
 }
 
 // === impl CallError ===
+
+impl CallError {
+    /// Adds what a guest may have failed over, for people: the guest may not have said it.
+    pub(crate) fn with_trouble(self, trouble: &str) -> Self {
+        match self {
+            Self::Failed(mut error) => {
+                error.hint = Some(match error.hint {
+                    Some(hint) => format!("{hint}; {trouble}"),
+                    None => trouble.to_owned(),
+                });
+                Self::Failed(error)
+            }
+            Self::Crashed(reason) => Self::Crashed(format!("{reason}; {trouble}")),
+            other => other,
+        }
+    }
+}
 
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {

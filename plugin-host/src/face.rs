@@ -1,11 +1,14 @@
-//! The faces that a component can show: a plugin of the current contract, or of the one before.
-//! Every face describes itself and is called in the words of the current one.
+//! The faces that a component can show: a plugin of the current contract, of the one before, or
+//! ordinary functions. Every face describes itself and is called in the words of the current one.
 
+use std::sync::Arc;
+
+use wasmtime::Store;
 use wasmtime::component::InstancePre;
-use wasmtime::{AsContextMut, Store};
 
 use crate::bindings::{self, previous, tools, types};
 use crate::instance::State;
+use crate::plain::Plain;
 
 /// Linked code, by the face of its component.
 #[derive(Clone)]
@@ -14,6 +17,8 @@ pub(crate) enum Face {
     Current(bindings::PluginPre<State>),
     /// A plugin of the contract before.
     Previous(previous::PluginPre<State>),
+    /// A component with ordinary functions.
+    Plain(InstancePre<State>, Arc<Plain>),
 }
 
 /// What a tool returned.
@@ -30,6 +35,14 @@ impl Face {
         previous::PluginPre::new(code).map(Self::Previous)
     }
 
+    /// What of the component is no tool, each with the reason.
+    pub(crate) fn left_out(&self) -> &[String] {
+        match self {
+            Self::Current(_) | Self::Previous(_) => &[],
+            Self::Plain(_, plain) => plain.left_out(),
+        }
+    }
+
     /// Makes an instance and asks it what it is.
     pub(crate) async fn describe(
         &self,
@@ -44,6 +57,10 @@ impl Face {
                 let instance = code.instantiate_async(&mut *store).await?;
                 Ok(instance.moss_plugin_tools().call_describe(store).await?.into())
             }
+            Self::Plain(code, plain) => {
+                code.instantiate_async(&mut *store).await?;
+                Ok(plain.describe())
+            }
         }
     }
 
@@ -53,18 +70,21 @@ impl Face {
         store: &mut Store<State>,
         tool: &str,
         arguments: &str,
+        output_bytes_max: usize,
     ) -> wasmtime::Result<Returned> {
-        let mut store = store.as_context_mut();
         match self {
             Self::Current(code) => {
-                let instance = code.instantiate_async(&mut store).await?;
-                instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await
+                let instance = code.instantiate_async(&mut *store).await?;
+                instance.moss_plugin_tools().call_call(store, tool, arguments).await
             }
             Self::Previous(code) => {
-                let instance = code.instantiate_async(&mut store).await?;
+                let instance = code.instantiate_async(&mut *store).await?;
                 let returned =
-                    instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await?;
+                    instance.moss_plugin_tools().call_call(store, tool, arguments).await?;
                 Ok(returned.map(Into::into).map_err(Into::into))
+            }
+            Self::Plain(code, plain) => {
+                plain.call(code, store, tool, arguments, output_bytes_max).await
             }
         }
     }

@@ -14,6 +14,8 @@ use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
+use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
 use crate::engine::Engine;
@@ -22,6 +24,7 @@ use crate::grants::paths::GrantedPaths;
 use crate::imports;
 use crate::imports::context::{Context, Voice};
 use crate::imports::filesystem::{Filesystem, FilesystemView};
+use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
@@ -30,6 +33,7 @@ use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_M
 pub(crate) struct State {
     pub(crate) context: Context,
     pub(crate) limiter: Limiter,
+    pub(crate) http: Http,
     served: Served,
     filesystem: Filesystem,
     printed: [Printed; 2],
@@ -58,7 +62,7 @@ struct Deadline {
 /// Gives WASI's streams and pollables their table.
 struct Io;
 
-/// Links what is served: WASI 0.2 without network, and the interfaces of `moss:plugin`.
+/// Links what is served: WASI 0.2, with HTTP for all network, and `moss:plugin`.
 pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     use wasmtime_wasi::p2::bindings::{cli, clocks, io, random};
 
@@ -70,10 +74,12 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     imports::filesystem::add_to_linker(l)?;
+    imports::sockets::add_to_linker(l)?;
+    add_only_http_to_linker_async(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::environment::add_to_linker::<State, Served>(l, |state| &mut state.served)?;
     cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
     cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
@@ -252,6 +258,7 @@ impl State {
         let error = Printed::error(setup.voice.clone());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(output.clone()).stderr(error.clone()).max_random_size(RANDOM_BYTES_MAX);
+        imports::sockets::refuse(&mut wasi);
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES_MAX);
         Self {
@@ -262,6 +269,7 @@ impl State {
                 settings: setup.settings,
             },
             filesystem: Filesystem::new(setup.granted, Arc::clone(&setup.served.services)),
+            http: Http::new(setup.served.clone()),
             served: setup.served,
             printed: [output, error],
             wasi: wasi.build(),
@@ -282,6 +290,12 @@ impl State {
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.http.view(&mut self.table)
     }
 }
 

@@ -2,22 +2,23 @@
 //!
 //! Every key that is accepted is enforced. Anything else is refused with file, line and column.
 
+mod digest;
+mod edit;
+mod granted;
 mod source;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use moss_sdk::RelPath;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
-use crate::description::is_tool_name;
-use crate::grants::host::HostPattern;
-use crate::grants::paths::read_globs;
-use crate::grants::{FileGrant, Grant, NamePattern};
+pub use self::digest::Sha256Digest;
+pub use self::edit::ListEdit;
+use self::granted::parse_grant;
+use self::source::{Node, Problem};
+use crate::grants::Grant;
 use crate::limits::Limits;
-use crate::list::source::{Node, Problem};
 use crate::units;
 
 /// Largest list, in bytes.
@@ -48,6 +49,9 @@ pub struct PluginEntry {
     pub name: String,
     /// The file of its component, relative to the list's directory.
     pub source: String,
+    /// The source as who reads the list knows it, for example with its directory. A plugin of the
+    /// same name from elsewhere does not get at what this one keeps.
+    pub origin: String,
     /// The digest that its component must have.
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
@@ -59,10 +63,6 @@ pub struct PluginEntry {
     /// The line of the list where the entry starts, from 1.
     pub line: usize,
 }
-
-/// The SHA-256 of a component.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sha256Digest([u8; 32]);
 
 /// What is wrong with a plugin list. Its text is one line with file, line and column; as a
 /// [`Diagnostic`] it also shows the place.
@@ -83,6 +83,28 @@ impl PluginList {
     /// The first thing that is malformed, unknown, unsupported, out of range or said twice.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, ListError> {
         parse(text).map_err(|problem| ListError::new(file_name, text, problem))
+    }
+}
+
+// === impl Grant ===
+
+impl Grant {
+    /// Reads a grant as lists have it, for example `{"fs": [{"path": "docs", "access": "read"}]}`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let read = source::read(text).and_then(|tree| parse_grant(Node::root(&tree)));
+        read.map_err(|problem| match problem.help {
+            Some(help) => format!("{}; {help}", problem.message),
+            None => problem.message,
+        })
+    }
+
+    /// Writes it as lists have it; what it does not have is left out.
+    pub fn to_json(&self) -> Value {
+        granted::written(self)
     }
 }
 
@@ -115,9 +137,11 @@ fn parse_entry<'t>(text: &str, node: Node<'t>) -> Result<(PluginEntry, Node<'t>)
     let keys = ["name", "source", "sha256", "grant", "limits", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
+    let source = parse_source(entry.required("source")?)?;
     let parsed = PluginEntry {
         name: parse_name(name)?,
-        source: parse_source(entry.required("source")?)?,
+        origin: source.clone(),
+        source,
         sha256: entry.optional("sha256").map(parse_digest).transpose()?,
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),
@@ -158,95 +182,6 @@ fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
     Sha256Digest::parse(node.string()?).ok_or_else(|| {
         node.problem("not a SHA-256 digest").help("expected 64 hexadecimal digits in lowercase")
     })
-}
-
-fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
-    let mut given = node.object(&["fs", "http", "env", "store", "tools", "editor"])?;
-    let mut grant = Grant::default();
-    if let Some(items) = given.optional("fs") {
-        grant.files = each(items, parse_files)?;
-    }
-    if let Some(items) = given.optional("http") {
-        grant.http = each(items, |item| {
-            let text = item.string()?;
-            HostPattern::parse(text).map_err(|why| item.problem(format!("`{text}` {why}")))
-        })?;
-    }
-    if let Some(items) = given.optional("env") {
-        grant.env = each(items, |item| parse_named(item, "a variable"))?;
-    }
-    if let Some(items) = given.optional("tools") {
-        grant.tools = each(items, |item| parse_named(item, "a tool"))?;
-    }
-    if let Some(node) = given.optional("store") {
-        let size = parse_size(node)?;
-        in_range(node, size, STORES.contains(&size), "1B to 64MiB")?;
-        grant.store_bytes_max = size as u64;
-    }
-    if let Some(node) = given.optional("editor") {
-        grant.editor = node.boolean()?;
-    }
-    Ok(grant)
-}
-
-fn each<'t, T>(
-    items: Node<'t>,
-    parse: impl Fn(Node<'t>) -> Result<T, Problem>,
-) -> Result<Vec<T>, Problem> {
-    items.array(GRANTS_MAX)?.map(parse).collect()
-}
-
-/// Reads a name. Every name at once is not granted: whoever adds a plugin sees what it gets.
-fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
-    let name = node.string()?;
-    if is_tool_name(name) {
-        Ok(NamePattern::Exactly(name.to_owned()))
-    } else {
-        Err(node.problem(format!("`{name}` is not the name of {what}")))
-    }
-}
-
-fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
-    let mut files = node.object(&["path", "access", "except"])?;
-    let path = files.required("path")?;
-    let access = files.required("access")?;
-    match access.string()? {
-        "read" => {}
-        "write" | "read-write" | "readwrite" => {
-            return Err(access
-                .problem("plugins never write files by themselves")
-                .help("grant `read`; a plugin returns the edits that it proposes"));
-        }
-        other => {
-            return Err(access
-                .problem(format!("`{other}` is not a kind of access"))
-                .help("`read` is the only one"));
-        }
-    }
-    let path = RelPath::parse(path.string()?).map_err(|error| {
-        let problem = path.problem(error.message);
-        match error.hint {
-            Some(hint) => problem.help(hint),
-            None => problem,
-        }
-    })?;
-    let mut except = match files.optional("except") {
-        Some(globs) => each(globs, parse_glob)?,
-        None => Vec::new(),
-    };
-    except.sort();
-    Ok(FileGrant { path, except })
-}
-
-fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
-    let glob = node.string()?.to_owned();
-    match read_globs(std::slice::from_ref(&glob)) {
-        Ok(_) if !glob.is_empty() => Ok(glob),
-        Ok(_) => Err(node.problem("the glob is empty")),
-        Err(why) => Err(node
-            .problem(format!("`{glob}` is not a glob: {why}"))
-            .help("`*` stands for a part of a name, `**` for directories, such as `**/*.pem`")),
-    }
 }
 
 fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
@@ -298,49 +233,6 @@ fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {
         }
         Value::Object(config) => Ok(config),
         _ => Err(node.expected("an object")),
-    }
-}
-
-// === impl Sha256Digest ===
-
-impl Sha256Digest {
-    /// Wraps the 32 bytes.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// Computes the digest of a component.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// Reads 64 lowercase hexadecimal digits.
-    pub fn parse(text: &str) -> Option<Self> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
-        let mut bytes = [0; 32];
-        if text.len() != 2 * bytes.len() {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = digit(pair[0])? * 16 + digit(pair[1])?;
-        }
-        Some(Self(bytes))
-    }
-}
-
-impl fmt::Display for Sha256Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Sha256Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::instance::{self, Run, Setup, State};
 use crate::limits::{COMPONENT_BYTES_MAX, Limits};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
+use crate::plain::{self, Docs, Plain};
 use crate::services::{NoServices, Services};
 use crate::surface;
 
@@ -34,6 +35,7 @@ pub struct Plugin {
     engine: Engine,
     code: Face,
     name: String,
+    origin: String,
     digest: Sha256Digest,
     description: Arc<Description>,
     /// What it requests, is granted and may have at most.
@@ -77,12 +79,15 @@ impl Plugin {
         bytes: Vec<u8>,
     ) -> Result<Self, LoadError> {
         check_limits(engine, entry)?;
-        let (compiler, pinned) = (engine.clone(), entry.sha256);
+        let (compiler, name, pinned) = (engine.clone(), entry.name.clone(), entry.sha256);
         let (digest, code) =
-            tokio::task::spawn_blocking(move || compile(&compiler, pinned, &bytes))
+            tokio::task::spawn_blocking(move || compile(&compiler, &name, pinned, &bytes))
                 .await
                 .map_err(|error| LoadError::Invalid(format!("compiling failed: {error}")))??;
         let told = describe(engine, &code, entry.limits).await.map_err(LoadError::Describe)?;
+        if told.name != entry.name {
+            return Err(LoadError::Name { told: quoted(&told.name), listed: entry.name.clone() });
+        }
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let grant = effective(&description, entry);
@@ -90,6 +95,7 @@ impl Plugin {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
+            origin: entry.origin.clone(),
             digest,
             granted: Arc::new(GrantedPaths::new(&grant.files)),
             grant: Arc::new(grant),
@@ -114,6 +120,7 @@ impl Plugin {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
+            origin: entry.origin.clone(),
             digest: self.digest,
             granted: Arc::new(GrantedPaths::new(&grant.files)),
             grant: Arc::new(grant),
@@ -134,6 +141,11 @@ impl Plugin {
         &self.name
     }
 
+    /// Returns where it comes from: [`PluginEntry::origin`].
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// Returns the version that it says it has.
     pub fn version(&self) -> &str {
         &self.description.version
@@ -147,6 +159,11 @@ impl Plugin {
     /// Returns its tools. A tool of the effect `Read` never returns edits.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.description.specs
+    }
+
+    /// Returns what of a component with ordinary functions is no tool, each with the reason.
+    pub fn left_out(&self) -> &[String] {
+        self.code.left_out()
     }
 
     /// Returns the examples of a tool.
@@ -199,12 +216,17 @@ impl Plugin {
                 served: Served { grant: Arc::clone(&self.grant), services: request.services },
             },
         )?;
+        let output_bytes_max = self.limits.output_bytes_max;
         let (store, watch) = run.parts();
-        let returned = watch.over(self.code.call(store, &request.tool, &arguments)).await;
+        let returned =
+            watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
         run.store.data().finish_printing();
-        let outcome = returned?.map_err(|error| outcome::read_error(&error))?;
-        let (output, edits) =
-            outcome::read(outcome, self.form(tool), self.limits.output_bytes_max)?;
+        let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
+        let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
+            Some(trouble) => error.with_trouble(&trouble),
+            None => error,
+        })?;
+        let (output, edits) = outcome::read(outcome, self.form(tool), output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
             return Err(CallError::Result(
                 "a tool that declares that it only reads returned edits".to_owned(),
@@ -264,6 +286,7 @@ fn settings(entry: &PluginEntry) -> Arc<str> {
 /// Checks the bytes and makes code of them.
 fn compile(
     engine: &Engine,
+    name: &str,
     pinned: Option<Sha256Digest>,
     bytes: &[u8],
 ) -> Result<(Sha256Digest, Face), LoadError> {
@@ -279,7 +302,7 @@ fn compile(
     check_kind(bytes)?;
     let component = Component::from_binary(engine.wasm(), bytes)
         .map_err(|error| LoadError::Invalid(quoted(&format!("{error:#}"))))?;
-    let link = face_of(engine, &component)?;
+    let link = face_of(engine, &component, name, &plain::docs(bytes))?;
     let linker = instance::linker(engine)
         .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
     let code = linker
@@ -307,27 +330,33 @@ fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
 }
 
 /// Makes a face of linked code.
-type Link = fn(InstancePre<State>) -> wasmtime::Result<Face>;
+type Link = Box<dyn FnOnce(InstancePre<State>) -> wasmtime::Result<Face>>;
 
-/// Looks for the plugin interface, and says what is there instead.
-fn face_of(engine: &Engine, component: &Component) -> Result<Link, LoadError> {
+/// Looks for the plugin interface, and for ordinary functions where there is none.
+fn face_of(
+    engine: &Engine,
+    component: &Component,
+    name: &str,
+    docs: &Docs,
+) -> Result<Link, LoadError> {
     let kind = component.component_type();
     let exports: Vec<&str> = kind.exports(engine.wasm()).map(|(name, _)| name).collect();
     if exports.contains(&EXPORT) {
-        return Ok(Face::current);
+        return Ok(Box::new(Face::current));
     }
     if exports.contains(&EXPORT_PREVIOUS) {
-        return Ok(Face::previous);
+        return Ok(Box::new(Face::previous));
     }
     let other = exports.iter().find(|name| name.split('@').next() == Some(EXPORT_NAME));
-    Err(LoadError::Export(match other {
-        Some(other) => format!(
+    if let Some(other) = other {
+        return Err(LoadError::Export(format!(
             "the component exports `{}`, but this moss serves `{EXPORT}` and \
              `{EXPORT_PREVIOUS}`; build it with a matching SDK",
             quoted(other)
-        ),
-        None => format!("the component is no moss plugin: it does not export `{EXPORT}`"),
-    }))
+        )));
+    }
+    let plain = Plain::of(engine, component, name, docs).map_err(LoadError::Export)?;
+    Ok(Box::new(move |code| Ok(Face::Plain(code, Arc::new(plain)))))
 }
 
 async fn describe(

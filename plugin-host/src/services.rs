@@ -9,7 +9,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The body of a request or a response of HTTP, in parts as they come.
 pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
@@ -22,8 +22,9 @@ pub trait Services: Send + Sync {
     /// The plugin's store in the workspace.
     fn store(&self) -> &dyn GuestStore;
 
-    /// Returns the value of a variable of the environment that the plugin may see.
-    fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the variables of the environment that were granted, names with values. What is
+    /// moss's own is never among them.
+    fn variables(&self, is_granted: &dyn Fn(&str) -> bool) -> Vec<(String, String)>;
 
     /// Sends a request to a host that was granted. The URI is absolute. No redirect is followed, no
     /// proxy is asked. An address that the host's name leads to is refused where it is private,
@@ -34,7 +35,7 @@ pub trait Services: Send + Sync {
         options: HttpOptions,
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>>;
 
-    /// Runs a tool that only reads.
+    /// Runs a tool that only reads, and returns its output as the text of a JSON value.
     ///
     /// # Errors
     ///
@@ -42,8 +43,8 @@ pub trait Services: Send + Sync {
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Value,
-    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>>;
 
     /// Asks an editor for the symbols of a file; none where no editor knows.
     ///
@@ -231,13 +232,42 @@ pub enum HttpError {
     Tls(String),
     /// It took too long.
     #[error("timed out while {0}")]
-    Timeout(&'static str),
-    /// A limit was reached.
-    #[error("{0}")]
-    TooLarge(String),
+    Timeout(Wait),
+    /// The body of the request has more bytes than this.
+    #[error("the request has more than {0} bytes (network.request_bytes_max)")]
+    RequestTooLarge(u64),
+    /// The body of the response has more bytes than this.
+    #[error("the response has more than {0} bytes (network.response_bytes_max)")]
+    ResponseTooLarge(u64),
     /// Anything else.
     #[error("{0}")]
     Failed(String),
+}
+
+/// What somebody waited for in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The addresses of a name.
+    Name,
+    /// A connection.
+    Connection,
+    /// The head of the response.
+    Response,
+    /// More of the response's body.
+    Body,
+}
+
+// === impl Wait ===
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "resolving the name",
+            Self::Connection => "connecting",
+            Self::Response => "waiting for the response",
+            Self::Body => "waiting for more of the response",
+        })
+    }
 }
 
 impl fmt::Debug for dyn Services {
@@ -271,8 +301,8 @@ impl Services for NoServices {
         self
     }
 
-    fn variable(&self, _: &str) -> Option<String> {
-        None
+    fn variables(&self, _: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+        Vec::new()
     }
 
     fn send(
@@ -284,7 +314,11 @@ impl Services for NoServices {
         Box::pin(std::future::ready(Err(error)))
     }
 
-    fn call_tool<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, Result<Value, ToolError>> {
+    fn call_tool<'a>(
+        &'a self,
+        _: &'a str,
+        _: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
         Self::refused()
     }
 

@@ -46,6 +46,7 @@ fn parts(old: &ToolSpec, new: &ToolSpec) -> Vec<&'static str> {
         ("effect", old.effect == new.effect),
         ("schema of the parameters", old.parameters_strict == new.parameters_strict),
         ("schema of the output", old.output == new.output),
+        ("set of annotations", old.annotations == new.annotations),
     ];
     let parts: Vec<_> =
         compared.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();

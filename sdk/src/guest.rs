@@ -1,11 +1,15 @@
 //! The side of plugins: what a tool is there, what it may ask of moss, what it returns.
 //!
 //! A tool is a plain function under [`tool`](macro@crate::tool); [`export!`](crate::export) makes a
-//! plugin of the tools it lists. Files are read with `std::fs`, beneath the directories that were
-//! granted, by their paths in the workspace. A tool writes nothing: it returns [`Proposed`] edits,
-//! which people see as a diff before they happen.
+//! plugin of the tools it lists. A tool writes nothing: it returns [`Proposed`] edits, which people
+//! see as a diff before they happen.
 //!
-//! ```text
+//! ```
+//! # extern crate moss_sdk as moss;
+//! use moss::{Example, ToolError, json};
+//!
+//! moss::export! { tools: [shout] }
+//!
 //! /// What to shout.
 //! #[moss::data]
 //! struct Shout {
@@ -14,33 +18,52 @@
 //! }
 //!
 //! /// Returns a text in capitals.
-//! #[moss::tool]
-//! fn shout(parameters: Shout) -> Result<String, moss::ToolError> {
+//! #[moss::tool(idempotent, examples = examples)]
+//! fn shout(parameters: Shout) -> Result<String, ToolError> {
 //!     Ok(parameters.text.to_uppercase())
 //! }
 //!
-//! moss::export! { tools: [shout] }
+//! fn examples() -> Vec<Example> {
+//!     vec![Example::new("a word", json!({ "text": "ho" })).output(json!("HO"))]
+//! }
+//! # fn main() {}
 //! ```
+//!
+//! Everything beyond that is a [`Capability`], which the plugin requests and the user grants:
+//!
+//! | capability | is used through |
+//! | --- | --- |
+//! | [`files`](Capability::files) | `std::fs`, by paths in the workspace; [`find_files`], [`read_text`] |
+//! | [`http`](Capability::http) | `moss::guest::http`, with the feature `http`; or any crate for WASI |
+//! | [`env`](Capability::env) | [`std::env::var`] |
+//! | [`store`](Capability::store) | [`store`](mod@store) |
+//! | [`tool`](Capability::tool) | [`toolbox`] |
+//! | [`editor`](Capability::editor) | [`editor`](mod@editor) |
 
+mod contract;
+pub mod editor;
 mod files;
+#[cfg(feature = "http")]
+pub mod http;
+pub mod store;
+pub mod toolbox;
 
 use std::fmt;
-use std::io;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{ErrorCode, ToolError};
-use crate::hash::ContentHash;
 use crate::schema;
-use crate::spec::Effect;
+use crate::spec::{Annotations, Effect};
 
 use bindings::exports::moss::plugin::tools as wit;
 use bindings::moss::plugin::{context, types};
 
 pub use schemars;
 pub use serde;
+pub use serde_json;
 
 /// The contract's types and functions, generated from `wit/`.
 #[doc(hidden)]
@@ -60,8 +83,12 @@ pub mod bindings {
     });
 }
 
-pub use files::{DEPTH_MAX, Found, find_files, read_text};
-pub use wit::{Capability, Edit};
+pub use files::{DEPTH_MAX, Found, find_files, io_error, read_text};
+pub use wit::{Capability, Edit, Example};
+
+/// Whether there is a host to ask. Without one, an author's own tests run a tool all the same, as long
+/// as it needs no capability.
+const IS_COMPONENT: bool = cfg!(target_family = "wasm");
 
 /// A function under [`tool`](macro@crate::tool), as a type.
 pub trait Tool {
@@ -71,6 +98,8 @@ pub trait Tool {
     const TITLE: &'static str;
     /// What it does, for models and people.
     const DESCRIPTION: &'static str;
+    /// What clients may tell people about it.
+    const ANNOTATIONS: Annotations;
     /// What it takes.
     type Parameters: DeserializeOwned + JsonSchema;
     /// What it returns.
@@ -78,6 +107,9 @@ pub trait Tool {
 
     /// Does the work.
     fn run(parameters: Self::Parameters) -> Self::Answer;
+
+    /// Calls that show what it does.
+    fn examples() -> Vec<Example>;
 }
 
 /// What a function must return to be a tool: `Result<T, ToolError>`.
@@ -121,61 +153,80 @@ pub struct NoParameters {}
 /// How much a log message matters.
 pub use context::Level;
 
-/// Writes a message to the log of the call.
+/// Writes a message to the log of the call; does nothing in tests outside a component.
 pub fn log(level: Level, message: impl fmt::Display) {
-    context::log(level, &message.to_string());
+    if IS_COMPONENT {
+        context::log(level, &message.to_string());
+    }
 }
 
-/// Tells whoever watches how far the call is.
+/// Tells whoever watches how far the call is; does nothing in tests outside a component.
 pub fn progress(message: impl fmt::Display, done: u64, total: Option<u64>) {
-    context::progress(&message.to_string(), done, total);
+    if IS_COMPONENT {
+        context::progress(&message.to_string(), done, total);
+    }
 }
 
-/// Whether the call is no longer wanted; a long loop asks this to stop early.
+/// Whether the call is no longer wanted; a long loop asks this to stop early. Never in tests outside
+/// a component.
 pub fn is_cancelled() -> bool {
-    context::cancelled()
+    IS_COMPONENT && context::cancelled()
 }
 
 /// Reads the settings that the user gave the plugin: `config` of its entry in `moss-tools.json`.
+/// Give their type to [`export!`](crate::export) as well: then moss holds `config` to its schema
+/// when it loads the list, and people are told of a mistake before any call. There are none in tests
+/// outside a component.
 ///
 /// # Errors
 ///
 /// `InvalidArguments` where they do not fit the type.
 pub fn settings<T: DeserializeOwned>() -> Result<T, ToolError> {
-    serde_json::from_str(&context::settings()).map_err(|error| {
+    let settings = if IS_COMPONENT { context::settings() } else { "{}".to_owned() };
+    serde_json::from_str(&settings).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArguments, format!("the plugin's config: {error}"))
             .hint("correct `config` of the plugin in moss-tools.json")
     })
 }
 
-/// Makes a tool's error of one from reading a file.
-pub fn io_error(path: impl fmt::Display, error: &io::Error) -> ToolError {
-    let (code, what) = match error.kind() {
-        io::ErrorKind::NotFound => (ErrorCode::NotFound, "no such file or directory".to_owned()),
-        io::ErrorKind::NotADirectory => (ErrorCode::NotADirectory, "not a directory".to_owned()),
-        io::ErrorKind::IsADirectory => (ErrorCode::NotAFile, "is a directory".to_owned()),
-        _ => (ErrorCode::Io, error.to_string()),
-    };
-    let error = ToolError::new(code, format!("{path}: {what}"));
-    match code {
-        ErrorCode::NotFound => {
-            error.hint("a plugin sees only the directories granted to it in moss-tools.json")
-        }
-        _ => error,
-    }
-}
-
-/// Makes a plugin of tools. Its name and version are those of the cargo package.
+/// Makes a plugin of tools. Its name and version are those of the cargo package. What it requests,
+/// and the type of its settings, may be left out.
 ///
-/// ```text
+/// ```
+/// # extern crate moss_sdk as moss;
+/// use moss::{Capability, ToolError};
+///
 /// moss::export! {
-///     tools: [word_count],
-///     requests: [moss::Capability::read(".", "reads the files that it counts")],
+///     tools: [greet],
+///     requests: [Capability::env("LANG", "greets in the person's language")],
+///     settings: Settings,
 /// }
+///
+/// /// What the user sets in `config`.
+/// #[moss::data]
+/// struct Settings {
+///     /// Whom to greet; by default everybody.
+///     name: Option<String>,
+/// }
+///
+/// /// Greets.
+/// #[moss::tool]
+/// fn greet() -> Result<String, ToolError> {
+///     let settings: Settings = moss::guest::settings()?;
+///     let is_french = std::env::var("LANG").is_ok_and(|language| language.starts_with("fr"));
+///     let greeting = if is_french { "Bonjour" } else { "Hello" };
+///     Ok(format!("{greeting}, {}", settings.name.as_deref().unwrap_or("everybody")))
+/// }
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! export {
-    (tools: [$($tool:path),+ $(,)?] $(, requests: [$($request:expr),* $(,)?])? $(,)?) => {
+    (
+        tools: [$($tool:path),+ $(,)?]
+        $(, requests: [$($request:expr),* $(,)?])?
+        $(, settings: $settings:ty)?
+        $(,)?
+    ) => {
         const _: () = {
             struct Plugin;
 
@@ -186,7 +237,8 @@ macro_rules! export {
                         name: ::std::env!("CARGO_PKG_NAME").to_owned(),
                         version: ::std::env!("CARGO_PKG_VERSION").to_owned(),
                         capabilities: ::std::vec![$($($request),*)?],
-                        settings: ::std::option::Option::None,
+                        settings: ::std::vec![$($crate::guest::settings_schema::<$settings>())?]
+                            .pop(),
                         tools: ::std::vec![$($crate::guest::describe::<$tool>()),+],
                     }
                 }
@@ -224,9 +276,19 @@ pub fn describe<T: Tool>() -> wit::Tool {
         },
         parameters: schema::strict::<T::Parameters>().to_string(),
         output: schema::output::<<OutcomeOf<T> as Outcome>::Output>().to_string(),
-        annotations: wit::Annotations { destructive: None, idempotent: None, open_world: None },
-        examples: Vec::new(),
+        annotations: wit::Annotations {
+            destructive: T::ANNOTATIONS.destructive,
+            idempotent: T::ANNOTATIONS.idempotent,
+            open_world: T::ANNOTATIONS.open_world,
+        },
+        examples: T::examples(),
     }
+}
+
+/// Derives the schema of settings. Called by `export!`.
+#[doc(hidden)]
+pub fn settings_schema<T: DeserializeOwned + JsonSchema>() -> String {
+    schema::strict::<T>().to_string()
 }
 
 /// Runs a tool. Called by `export!`.
@@ -275,80 +337,5 @@ impl<T: Serialize + JsonSchema> Outcome for Proposed<T> {
 
     fn into_parts(self) -> (T, Vec<Edit>) {
         (self.output, self.edits)
-    }
-}
-
-// === impl Capability ===
-
-impl Capability {
-    /// Requests to read the files beneath a directory, relative to the workspace; `.` requests
-    /// whatever the user grants. The reason is shown to the person who grants it.
-    pub fn read(directory: &str, reason: &str) -> Self {
-        Self { kind: "fs".to_owned(), scope: directory.to_owned(), reason: reason.to_owned() }
-    }
-}
-
-// === impl Edit ===
-
-impl Edit {
-    /// Makes a new file and its missing parent directories. The path must not exist.
-    pub fn create(path: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::Create(wit::CreateFile { path: path.into(), content: content.into() })
-    }
-
-    /// Replaces the whole text of a file; with a hash, only if that is what it holds.
-    pub fn write(
-        path: impl Into<String>,
-        expected: Option<ContentHash>,
-        content: impl Into<String>,
-    ) -> Self {
-        let expected_hash = expected.map(|hash| hash.to_string());
-        Self::Write(wit::WriteFile { path: path.into(), expected_hash, content: content.into() })
-    }
-
-    /// Replaces a text that occurs exactly once in a file.
-    pub fn replace_text(
-        path: impl Into<String>,
-        old_text: impl Into<String>,
-        new_text: impl Into<String>,
-    ) -> Self {
-        Self::ReplaceText(wit::ReplaceText {
-            path: path.into(),
-            old_text: old_text.into(),
-            new_text: new_text.into(),
-        })
-    }
-
-    /// Removes a file; with a hash, only if that is what it holds.
-    pub fn delete(path: impl Into<String>, expected: Option<ContentHash>) -> Self {
-        let expected_hash = expected.map(|hash| hash.to_string());
-        Self::Delete(wit::DeleteFile { path: path.into(), expected_hash })
-    }
-}
-
-// === impl Error ===
-
-impl From<ToolError> for types::Error {
-    fn from(error: ToolError) -> Self {
-        let code = match error.code {
-            ErrorCode::InvalidArguments => types::ErrorCode::InvalidArguments,
-            ErrorCode::InvalidPath | ErrorCode::OutsideWorkspace => types::ErrorCode::InvalidPath,
-            ErrorCode::NotFound => types::ErrorCode::NotFound,
-            ErrorCode::AlreadyExists => types::ErrorCode::AlreadyExists,
-            ErrorCode::NotAFile => types::ErrorCode::NotAFile,
-            ErrorCode::NotADirectory => types::ErrorCode::NotADirectory,
-            ErrorCode::Binary => types::ErrorCode::Binary,
-            ErrorCode::Encoding => types::ErrorCode::Encoding,
-            ErrorCode::TooLarge => types::ErrorCode::TooLarge,
-            ErrorCode::OutOfRange => types::ErrorCode::OutOfRange,
-            ErrorCode::NoMatch => types::ErrorCode::NoMatch,
-            ErrorCode::Ambiguous => types::ErrorCode::Ambiguous,
-            ErrorCode::NoChange => types::ErrorCode::NoChange,
-            ErrorCode::Conflict => types::ErrorCode::Conflict,
-            ErrorCode::LimitExceeded => types::ErrorCode::LimitExceeded,
-            ErrorCode::Io => types::ErrorCode::Io,
-            _ => types::ErrorCode::Failed,
-        };
-        Self { code, message: error.message, hint: error.hint }
     }
 }

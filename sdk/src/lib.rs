@@ -50,9 +50,11 @@ pub use crate::path::RelPath;
 pub use crate::spec::{Effect, ToolSpec, Toolset};
 
 #[cfg(feature = "guest")]
-pub use crate::guest::{Capability, Edit, Proposed};
+pub use crate::guest::{Capability, Edit, Example, Proposed};
 #[cfg(feature = "guest")]
 pub use moss_sdk_macros::{data, tool};
+#[cfg(feature = "guest")]
+pub use serde_json::json;
 
 #[cfg(feature = "host")]
 pub use crate::context::Context;

@@ -23,6 +23,8 @@ mod files;
 mod guide;
 mod harness;
 mod history;
+#[path = "../../plugin-host/tests/it/hostile.rs"]
+mod hostile;
 mod huge;
 mod journal;
 mod kill;

@@ -14,14 +14,17 @@ const CONTEXT_LINES: usize = 3;
 
 /// A diff of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Diff {
-    pub(crate) text: String,
-    pub(crate) added: usize,
-    pub(crate) removed: usize,
+pub struct Diff {
+    /// The diff.
+    pub text: String,
+    /// Lines that come.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
 }
 
 /// Compares two contents; none stands for a file that does not exist.
-pub(crate) fn between(path: &RelPath, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
+pub fn between(path: &RelPath, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
     let decode = |bytes: Option<&[u8]>| text::decode(bytes.unwrap_or_default()).ok();
     let (Some(before), Some(after)) = (decode(old), decode(new)) else {
         return unreadable(path, old, new);

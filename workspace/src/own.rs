@@ -208,8 +208,28 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        self.write_with(name, bytes, PRIVATE)
+    }
+
+    /// As [`OwnDir::write`], for a file that the user keeps as well: its permission bits stay.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn rewrite(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.named(name)?;
-        let temp = self.write_temp(&path, bytes)?;
+        let stat = handle::find_at(&self.directory, name)
+            .map_err(|errno| Error::io(&path.display(), "look at", errno))?;
+        self.write_with(
+            name,
+            bytes,
+            stat.map_or(PRIVATE, |stat| Mode::from_raw_mode(stat.mode & 0o777)),
+        )
+    }
+
+    fn write_with(&self, name: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {
+        let path = self.named(name)?;
+        let temp = self.write_temp(&path, bytes, mode)?;
         let renamed = rustix::fs::renameat(&self.directory, &temp, &self.directory, name)
             .and_then(|()| handle::sync_directory(&self.directory));
         renamed.map_err(|errno| {
@@ -225,7 +245,7 @@ impl OwnDir {
     /// `Io`.
     pub fn create_new(&self, name: &str, bytes: &[u8]) -> Result<bool, Error> {
         let path = self.named(name)?;
-        let temp = self.write_temp(&path, bytes)?;
+        let temp = self.write_temp(&path, bytes, PRIVATE)?;
         let (old, flags) = (&temp, AtFlags::empty());
         let linked = rustix::fs::linkat(&self.directory, old, &self.directory, name, flags);
         let unlinked = rustix::fs::unlinkat(&self.directory, &temp, AtFlags::empty());
@@ -301,14 +321,16 @@ impl OwnDir {
         check(path, &stat, EntryKind::File)
     }
 
-    fn write_temp(&self, path: &Path, bytes: &[u8]) -> Result<String, Error> {
+    fn write_temp(&self, path: &Path, bytes: &[u8], mode: Mode) -> Result<String, Error> {
         let temp = crate::commit::temp_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let failed = |error| Error::std_io(&path.display(), "write", error);
         let fd = rustix::fs::openat(&self.directory, &temp, flags, PRIVATE)
             .map_err(|errno| failed(errno.into()))?;
         let mut file = File::from(fd);
-        file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| {
+        let written = rustix::fs::fchmod(&file, mode).map_err(Into::into);
+        let written = written.and_then(|()| file.write_all(bytes));
+        written.and_then(|()| file.sync_all()).map_err(|error| {
             let _ = rustix::fs::unlinkat(&self.directory, &temp, AtFlags::empty());
             failed(error)
         })?;

@@ -12,7 +12,7 @@ use crate::{artifacts, child};
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 const PLUGINS: [&str; 2] = ["--manifest-path", "plugins-example/Cargo.toml"];
 /// Everything, what is behind features too.
-const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/guest"];
+const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/http"];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 pub(crate) fn run(layout: &Layout) -> Result<()> {

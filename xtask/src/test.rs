@@ -34,6 +34,11 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         .env("MOSS_TEST_PLUGINS", layout.components())
         .env("MOSS_TEST_PYTHON", python)
         .env("MOSS_TEST_NODE_MODULES", node_modules);
+    // Behind a feature that the workspace itself does not need.
+    let mut guest = child::cargo();
+    guest
+        .args(["test", "--no-fail-fast", "--package", "moss-sdk", "--features", "http"])
+        .args(arguments);
     let mut plugins = child::cargo();
     plugins
         .args(["test", "--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
@@ -41,7 +46,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         .arg(layout.plugin_target())
         .args(arguments);
     let mut all_passed = true;
-    for test in [&mut workspace, &mut plugins] {
+    for test in [&mut workspace, &mut guest, &mut plugins] {
         all_passed &= tally.follow(test.current_dir(&layout.root))?;
     }
     let Tally { programs, passed, failed, ignored } = tally;

@@ -323,6 +323,11 @@ impl Host for CallHost {
     }
 
     fn change_todos(&self, change: TodoChange) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
+        if self.scope.behalf.is_some() {
+            let message = "a plugin does not change the task list of the caller";
+            let denied = ToolError::new(ErrorCode::Denied, message);
+            return Box::pin(std::future::ready(Err(denied)));
+        }
         let (scope, key) = (Arc::clone(&self.scope), self.todo_key());
         let change = move || {
             let todos = &scope.call.workspace.todos;

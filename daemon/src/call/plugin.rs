@@ -2,22 +2,20 @@
 //! proposes the edits that it returned like those of any tool.
 
 mod files;
+mod services;
+mod store;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::services::{
-    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, NoServices, Services,
-};
 use moss_plugin_host::{CallRequest, Events as GuestEvents, LogLevel, Plugin, PluginEdit};
-use moss_sdk::context::{BoxFuture, Files as _, Progress};
+use moss_sdk::context::{Files as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
-use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::file::{Content, FileSnapshot};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
-use self::files::CallFiles;
+use self::services::CallServices;
 use super::effect::Effects;
 use super::host::CallHost;
 use super::{Event, Events, Scope};
@@ -31,14 +29,13 @@ pub(super) async fn run(
     plugin: &Plugin,
     arguments: Value,
 ) -> Result<Value, ToolError> {
-    let files = CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant());
     let request = CallRequest {
         tool: entry.spec.name.clone(),
         arguments,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
-        services: Arc::new(Served { files }),
+        services: Arc::new(CallServices::new(scope, effects, plugin)),
     };
     let outcome = plugin.call(request).await?;
     if !outcome.edits.is_empty() {
@@ -168,60 +165,5 @@ impl GuestEvents for Voice {
 
     fn progress(&self, progress: Progress) {
         self.0.offer(Event::Progress(progress));
-    }
-}
-
-/// What the daemon does for a guest.
-struct Served {
-    files: CallFiles,
-}
-
-const NOTHING: &NoServices = &NoServices;
-
-// === impl Served ===
-
-impl Services for Served {
-    fn files(&self) -> &dyn GuestFiles {
-        &self.files
-    }
-
-    fn store(&self) -> &dyn GuestStore {
-        NOTHING
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn send(
-        &self,
-        request: http::Request<HttpBody>,
-        options: HttpOptions,
-    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
-        NOTHING.send(request, options)
-    }
-
-    fn call_tool<'a>(
-        &'a self,
-        name: &'a str,
-        arguments: Value,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
-        NOTHING.call_tool(name, arguments)
-    }
-
-    fn symbols<'a>(
-        &'a self,
-        path: &'a str,
-    ) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>> {
-        NOTHING.symbols(path)
-    }
-
-    fn definitions<'a>(
-        &'a self,
-        path: &'a str,
-        position: Position,
-        kind: DefinitionKind,
-    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
-        NOTHING.definitions(path, position, kind)
     }
 }

@@ -8,6 +8,7 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::{Value, json};
 
+use super::nested::Behalf;
 use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;
@@ -42,6 +43,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         arguments,
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
+        called_by: scope.behalf.as_ref().map(Behalf::recorded),
     };
     // Who comes while the daemon stops finds the journal closed.
     write(scope, event, Durability::Batched).await.map_err(|error| {

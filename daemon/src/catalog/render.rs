@@ -1,6 +1,6 @@
 //! The catalog in the forms that models and clients take: OpenAI, Anthropic, MCP and our own.
 
-use moss_sdk::spec::{Effect, ToolText};
+use moss_sdk::spec::{Annotations, Effect, ToolText};
 use serde_json::{Value, json};
 
 use super::Entry;
@@ -41,6 +41,8 @@ pub struct View<'a> {
     pub parameters: Value,
     /// The schema of its result.
     pub output: Value,
+    /// What it says about itself beside that.
+    pub annotations: Annotations,
 }
 
 // === impl Entry ===
@@ -79,6 +81,7 @@ impl Entry {
             effect: self.spec.effect,
             parameters: self.parameters(language),
             output: self.spec.output.clone(),
+            annotations: self.spec.annotations,
         };
         view.render(format)
     }
@@ -109,13 +112,23 @@ impl View<'_> {
                 "description": self.description,
                 "inputSchema": self.parameters,
                 "outputSchema": self.output,
-                "annotations": {
-                    "title": self.title,
-                    "readOnlyHint": self.effect == Effect::Read,
-                    "destructiveHint": self.effect != Effect::Read,
-                    "openWorldHint": self.effect == Effect::Exec,
-                },
+                "annotations": self.hints(),
             }),
         }
+    }
+
+    /// What the tool says about itself, and what follows from its effect where it says nothing.
+    fn hints(&self) -> Value {
+        let Annotations { destructive, idempotent, open_world } = self.annotations;
+        let mut hints = json!({
+            "title": self.title,
+            "readOnlyHint": self.effect == Effect::Read,
+            "destructiveHint": destructive.unwrap_or(self.effect != Effect::Read),
+            "openWorldHint": open_world.unwrap_or(self.effect == Effect::Exec),
+        });
+        if let Some(idempotent) = idempotent {
+            hints["idempotentHint"] = json!(idempotent);
+        }
+        hints
     }
 }

@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use moss_daemon::catalog::{Format, Language, View};
 use moss_daemon::client::Need;
 use moss_proto::v1;
-use moss_sdk::spec::{Effect, Toolset};
+use moss_sdk::spec::{Annotations, Effect, Toolset};
 use serde_json::Value;
 
 use super::Session;
@@ -68,6 +68,11 @@ fn render(tool: &v1::Tool, format: Format) -> Value {
         },
         parameters: views::schema(&tool.parameters_json),
         output: views::schema(&tool.output_json),
+        annotations: tool.annotations.map_or_else(Annotations::default, |told| Annotations {
+            destructive: told.destructive,
+            idempotent: told.idempotent,
+            open_world: told.open_world,
+        }),
     };
     view.render(format)
 }

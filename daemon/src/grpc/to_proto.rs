@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use moss_proto::v1;
 use moss_sdk::edit::Drift;
-use moss_sdk::spec::Effect;
+use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::Action;
 
@@ -34,7 +34,13 @@ pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
                 aliases: aliases.clone(),
             })
             .collect(),
+        annotations: Some(annotations(entry.spec.annotations)),
     }
+}
+
+fn annotations(annotations: Annotations) -> v1::ToolAnnotations {
+    let Annotations { destructive, idempotent, open_world } = annotations;
+    v1::ToolAnnotations { destructive, idempotent, open_world }
 }
 
 pub(super) fn catalog_changes(

@@ -56,10 +56,10 @@ impl Lists {
     pub(super) fn entries(&self) -> impl Iterator<Item = Listed> {
         let plugins = |list: &ListFile| list.good.as_ref().map(|good| good.plugins.clone());
         self.0.iter().flat_map(move |list| {
-            plugins(list).unwrap_or_default().into_iter().map(|entry| Listed {
-                source: list.path.parent().unwrap_or(Path::new(".")).join(&entry.source),
-                list: list.path.clone(),
-                entry,
+            plugins(list).unwrap_or_default().into_iter().map(|mut entry| {
+                let source = list.path.parent().unwrap_or(Path::new(".")).join(&entry.source);
+                entry.origin = source.display().to_string();
+                Listed { source, list: list.path.clone(), entry }
             })
         })
     }

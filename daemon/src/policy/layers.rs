@@ -13,6 +13,7 @@ use super::format;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
 use super::{
     Action, Layer, RuleRef, Subject, Verdict, default_verdict, drift_rule, protection_rule,
+    register_rule,
 };
 
 /// Most admin files.
@@ -164,6 +165,9 @@ impl Policy {
         }
         if subject.drift {
             ruled.push(Match::built_in((Verdict::Ask, drift_rule())));
+        }
+        if subject.action == Action::Register {
+            ruled.push(Match::built_in((Verdict::Ask, register_rule())));
         }
         ruled.into_iter()
     }

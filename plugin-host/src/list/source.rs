@@ -28,21 +28,23 @@ pub(crate) struct Members<'t> {
     properties: &'t [ObjectProp<'t>],
 }
 
+/// How lists are written: JSON, and comments.
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 /// Reads a text as JSON with comments.
 pub(crate) fn read(text: &str) -> Result<ast::Value<'_>, Problem> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
         let range = error.range();
         let message = lowercase_first(&error.kind().to_string());
         Problem::at(range.start..range.end, format!("not JSON: {message}"))

@@ -14,7 +14,7 @@ use moss_plugin_host::services::{
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{RelPath, ToolError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A directory.
 pub(crate) struct Disk(PathBuf);
@@ -128,8 +128,8 @@ impl Services for Disk {
         &NoServices
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
-        NoServices.variable(name)
+    fn variables(&self, is_granted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+        NoServices.variables(is_granted)
     }
 
     fn send(
@@ -143,8 +143,8 @@ impl Services for Disk {
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Value,
-    ) -> BoxFuture<'a, Result<Value, ToolError>> {
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
         NoServices.call_tool(name, arguments)
     }
 

@@ -13,6 +13,8 @@ use moss_sdk::context::Progress;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::hostile;
+
 /// No test waits longer for anything.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -36,15 +38,9 @@ impl Events for Heard {
     }
 }
 
-/// Assembles `fixtures/<name>.wat`; lines such as `;;realloc` stand for `fixtures/parts`.
+/// Assembles `fixtures/<name>.wat`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut text = std::fs::read_to_string(folder.join(format!("{name}.wat"))).unwrap();
-    for part in ["describe", "reading", "realloc", "post", "face"] {
-        let path = folder.join(format!("parts/{part}.wat"));
-        text = text.replace(&format!(";;{part}\n"), &std::fs::read_to_string(path).unwrap());
-    }
-    wat::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+    hostile::assemble(name)
 }
 
 /// Returns the bytes of an example plugin.

@@ -9,5 +9,6 @@
 mod disk;
 mod examples;
 mod harness;
+mod hostile;
 mod loading;
 mod zoo;

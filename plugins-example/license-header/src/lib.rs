@@ -14,7 +14,7 @@
 mod header;
 
 use moss::guest::{find_files, read_text, settings};
-use moss::{Capability, Edit, ErrorCode, Proposed, ToolError};
+use moss::{Capability, Edit, ErrorCode, Example, Proposed, ToolError, json};
 
 use crate::header::{Found, Style};
 
@@ -29,7 +29,8 @@ const HEADER_LINES_MAX: usize = 40;
 
 moss::export! {
     tools: [license_header],
-    requests: [Capability::read(".", "looks for files without a licence header")],
+    requests: [Capability::files(".", "looks for files without a licence header")],
+    settings: Settings,
 }
 
 /// Where to add which header.
@@ -68,7 +69,7 @@ struct Report {
 /// Adds a licence header to the source files beneath a path that have none. Knows the comment signs
 /// of common languages, keeps `#!` and encoding lines first, leaves files with another licence or
 /// copyright alone, and changes nothing when it runs again. Other kinds of files are passed over.
-#[moss::tool(title = "Add licence headers")]
+#[moss::tool(title = "Add licence headers", destructive = false, idempotent, examples = examples)]
 fn license_header(parameters: LicenseHeader) -> Result<Proposed<Report>, ToolError> {
     let lines = header_lines(parameters.header)?;
     let found = find_files(&parameters.path, FILES_MAX)?;
@@ -112,4 +113,23 @@ fn header_lines(given: Option<String>) -> Result<Vec<String>, ToolError> {
         return Err(invalid(&format!("the header has more than {HEADER_LINES_MAX} lines")));
     }
     Ok(lines)
+}
+
+fn examples() -> Vec<Example> {
+    vec![
+        Example::new(
+            "one file lacks it",
+            json!({ "path": "src", "header": "SPDX-License-Identifier: MIT" }),
+        )
+        .file("src/a.rs", "fn a() {}\n")
+        .file("src/b.py", "#!/usr/bin/env python\n# SPDX-License-Identifier: MIT\n")
+        .output(json!({
+            "added": ["src/a.rs"],
+            "present": 1,
+            "other": [],
+            "skipped": [],
+            "truncated": false
+        }))
+        .changes("src/a.rs", "// SPDX-License-Identifier: MIT\n\nfn a() {}\n"),
+    ]
 }

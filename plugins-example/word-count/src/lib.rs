@@ -10,7 +10,7 @@
 //! Then: `moss call word_count path=docs extensions='["md"]'`.
 
 use moss::guest::{find_files, is_cancelled, progress, read_text};
-use moss::{Capability, ErrorCode, ToolError};
+use moss::{Capability, ErrorCode, Example, ToolError, json};
 
 /// Most files of one call.
 const FILES_MAX: usize = 2000;
@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: usize = 16 << 20;
 
 moss::export! {
     tools: [word_count],
-    requests: [Capability::read(".", "reads the files that it counts")],
+    requests: [Capability::files(".", "reads the files that it counts")],
 }
 
 /// What to count.
@@ -69,7 +69,7 @@ struct Numbers {
 
 /// Counts words, lines and characters of UTF-8 text files, for each file and in total. Up to 2,000
 /// files of up to 16 MiB; hidden files, links, `target` and `node_modules` are left out.
-#[moss::tool(title = "Count words")]
+#[moss::tool(title = "Count words", idempotent, examples = examples)]
 fn word_count(parameters: WordCount) -> Result<Counts, ToolError> {
     let found = find_files(&parameters.path, FILES_MAX)?;
     let paths: Vec<String> = found
@@ -115,6 +115,18 @@ fn count(text: &str) -> Numbers {
         lines: length(text.lines().count()),
         characters: length(text.chars().count()),
     }
+}
+
+fn examples() -> Vec<Example> {
+    let counts = json!({ "words": 3, "lines": 2, "characters": 14 });
+    let mut file = counts.clone();
+    file["path"] = json!("docs/a.md");
+    vec![
+        Example::new("the Markdown files", json!({ "path": "docs", "extensions": ["md"] }))
+            .file("docs/a.md", "one two\nthree\n")
+            .file("docs/b.txt", "not counted\n")
+            .output(json!({ "files": [file], "total": counts, "skipped": [], "truncated": false })),
+    ]
 }
 
 impl Numbers {

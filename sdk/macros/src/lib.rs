@@ -15,11 +15,19 @@ use syn::{ItemFn, parse_macro_input};
 /// `T` is the output, or `moss::Proposed<T>` for a tool that proposes edits. Its name is the tool's
 /// name, its documentation the description that models read. List it in `moss::export!`.
 ///
-/// Options: `name = "…"`, and `title = "…"`, a short name for lists; without it the name in words.
+/// Options:
+///
+/// * `name = "…"`: the tool's name, where it is not the function's;
+/// * `title = "…"`: a short name for lists; without it the name in words;
+/// * `destructive`, `idempotent`, `open_world`, or one of them with `= false`: what clients may tell
+///   people before they call it: that it may destroy something, that a second call with the same
+///   arguments changes nothing more, that it deals with a world outside the workspace. Nothing is
+///   decided by it; leave out what you do not know;
+/// * `examples = path`: a function that returns `Vec<moss::Example>`, calls that show what it does.
 ///
 /// ```text
 /// /// Greets somebody.
-/// #[moss::tool(title = "Greet")]
+/// #[moss::tool(title = "Greet", idempotent, examples = examples)]
 /// fn greet(parameters: Greet) -> Result<Greeting, moss::ToolError> { … }
 /// ```
 #[proc_macro_attribute]

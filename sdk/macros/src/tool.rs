@@ -2,14 +2,23 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Token;
 use syn::ext::IdentExt;
+use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
-use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, LitStr, Meta, ReturnType};
+use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, LitBool, LitStr, Meta, Path, ReturnType};
+
+const OPTIONS: &str = "`name`, `title`, `destructive`, `idempotent`, `open_world`, `examples`";
 
 #[derive(Default)]
 struct Options {
     name: Option<String>,
     title: Option<String>,
+    destructive: Option<bool>,
+    idempotent: Option<bool>,
+    open_world: Option<bool>,
+    /// A function that returns `Vec<moss::Example>`.
+    examples: Option<Path>,
 }
 
 pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStream> {
@@ -22,8 +31,8 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
         return Err(syn::Error::new_spanned(&signature.generics, "a tool has no generics"));
     }
     let ident = &signature.ident;
-    let name = options.name.unwrap_or_else(|| ident.unraw().to_string());
-    let title = options.title.unwrap_or_else(|| in_words(&name));
+    let name = options.name.clone().unwrap_or_else(|| ident.unraw().to_string());
+    let title = options.title.clone().unwrap_or_else(|| in_words(&name));
     let description = documentation(&function.attrs);
     if description.is_empty() {
         return Err(syn::Error::new_spanned(
@@ -48,6 +57,7 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
         }
     };
     let visibility = &function.vis;
+    let (annotations, examples) = (options.annotations(), options.examples());
     Ok(quote! {
         #function
 
@@ -59,12 +69,17 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
             const NAME: &'static str = #name;
             const TITLE: &'static str = #title;
             const DESCRIPTION: &'static str = #description;
+            const ANNOTATIONS: ::moss::spec::Annotations = #annotations;
             type Parameters = #parameters;
             type Answer = #answer;
 
             #[allow(unused_variables, reason = "a tool may have no parameters")]
             fn run(parameters: Self::Parameters) -> Self::Answer {
                 #call
+            }
+
+            fn examples() -> ::std::vec::Vec<::moss::Example> {
+                #examples
             }
         }
     })
@@ -73,18 +88,30 @@ pub(crate) fn expand(options: TokenStream, function: &ItemFn) -> syn::Result<Tok
 fn parse_options(options: TokenStream) -> syn::Result<Options> {
     let mut parsed = Options::default();
     let parser = syn::meta::parser(|meta| {
-        let option = if meta.path.is_ident("name") {
-            &mut parsed.name
+        if meta.path.is_ident("name") {
+            parsed.name = Some(meta.value()?.parse::<LitStr>()?.value());
         } else if meta.path.is_ident("title") {
-            &mut parsed.title
+            parsed.title = Some(meta.value()?.parse::<LitStr>()?.value());
+        } else if meta.path.is_ident("destructive") {
+            parsed.destructive = Some(flag(&meta)?);
+        } else if meta.path.is_ident("idempotent") {
+            parsed.idempotent = Some(flag(&meta)?);
+        } else if meta.path.is_ident("open_world") {
+            parsed.open_world = Some(flag(&meta)?);
+        } else if meta.path.is_ident("examples") {
+            parsed.examples = Some(meta.value()?.parse()?);
         } else {
-            return Err(meta.error("unknown option: `name` and `title` are known"));
-        };
-        *option = Some(meta.value()?.parse::<LitStr>()?.value());
+            return Err(meta.error(format!("unknown option: there are {OPTIONS}")));
+        }
         Ok(())
     });
     parser.parse2(options)?;
     Ok(parsed)
+}
+
+/// `idempotent` says true; `idempotent = false` says false.
+fn flag(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
+    if meta.input.peek(Token![=]) { Ok(meta.value()?.parse::<LitBool>()?.value) } else { Ok(true) }
 }
 
 /// Joins doc comments, without the space that each line starts with.
@@ -109,9 +136,55 @@ fn in_words(name: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
+// === impl Options ===
+
+impl Options {
+    fn annotations(&self) -> TokenStream {
+        let said = |flag: Option<bool>| match flag {
+            Some(flag) => quote!(::std::option::Option::Some(#flag)),
+            None => quote!(::std::option::Option::None),
+        };
+        let (destructive, idempotent) = (said(self.destructive), said(self.idempotent));
+        let open_world = said(self.open_world);
+        quote! {
+            ::moss::spec::Annotations {
+                destructive: #destructive,
+                idempotent: #idempotent,
+                open_world: #open_world,
+            }
+        }
+    }
+
+    fn examples(&self) -> TokenStream {
+        match &self.examples {
+            Some(function) => quote!(#function()),
+            None => quote!(::std::vec::Vec::new()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let options = quote!(
+            name = "n",
+            title = "T",
+            destructive = false,
+            idempotent,
+            open_world = true,
+            examples = shown::all
+        );
+        let options = parse_options(options).unwrap();
+        assert_eq!((options.name.as_deref(), options.title.as_deref()), (Some("n"), Some("T")));
+        assert_eq!(
+            (options.destructive, options.idempotent, options.open_world),
+            (Some(false), Some(true), Some(true))
+        );
+        assert_eq!(options.examples().to_string(), "shown :: all ()");
+    }
 
     #[test]
     fn titles_are_names_in_words() {
@@ -167,6 +240,14 @@ mod tests {
                     fn f() -> R {}
                 ),
                 "unknown option",
+            ),
+            (
+                quote!(idempotent = "yes"),
+                quote!(
+                    #[doc = "D"]
+                    fn f() -> R {}
+                ),
+                "expected boolean",
             ),
         ];
         for (options, function, expected) in cases {

@@ -1,10 +1,11 @@
-//! Finding and reading files inside a plugin, beneath the directories that were granted to it.
+//! Finding and reading files inside a plugin, as far as they were granted to it.
 
+use std::fmt;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 
 use crate::error::{ErrorCode, ToolError};
-use crate::guest::{io_error, is_cancelled};
+use crate::guest::is_cancelled;
 
 /// Deepest directory that [`find_files`] enters.
 pub const DEPTH_MAX: usize = 64;
@@ -54,6 +55,23 @@ pub fn read_text(path: &str, bytes_max: usize) -> Result<String, ToolError> {
     }
     String::from_utf8(bytes)
         .map_err(|_| ToolError::new(ErrorCode::Encoding, format!("{path}: not UTF-8 text")))
+}
+
+/// Makes a tool's error of one from reading a file.
+pub fn io_error(path: impl fmt::Display, error: &io::Error) -> ToolError {
+    let (code, what) = match error.kind() {
+        io::ErrorKind::NotFound => (ErrorCode::NotFound, "no such file or directory".to_owned()),
+        io::ErrorKind::NotADirectory => (ErrorCode::NotADirectory, "not a directory".to_owned()),
+        io::ErrorKind::IsADirectory => (ErrorCode::NotAFile, "is a directory".to_owned()),
+        io::ErrorKind::PermissionDenied => (ErrorCode::Denied, "not permitted".to_owned()),
+        _ => (ErrorCode::Io, error.to_string()),
+    };
+    let error = ToolError::new(code, format!("{path}: {what}"));
+    match code {
+        ErrorCode::NotFound => error.hint("a plugin sees only what moss-tools.json grants to it"),
+        ErrorCode::Denied => error.hint("the policy does not let the plugin read it"),
+        _ => error,
+    }
 }
 
 fn descend(

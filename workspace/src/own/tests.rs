@@ -31,6 +31,11 @@ fn directories_and_files_are_private() {
     for name in ["x", "y", "z"] {
         assert_eq!(mode(&own.path().join(name)), 0o600, "{name}");
     }
+    fs::set_permissions(own.path().join("y"), fs::Permissions::from_mode(0o644)).unwrap();
+    own.rewrite("y", b"3").unwrap();
+    own.rewrite("new", b"4").unwrap();
+    assert_eq!((mode(&own.path().join("y")), mode(&own.path().join("new"))), (0o644, 0o600));
+    own.remove("new").unwrap();
     own.remove("x").unwrap();
     own.remove("x").unwrap();
     let names: Vec<_> = fs::read_dir(own.path()).unwrap().map(|e| e.unwrap().file_name()).collect();

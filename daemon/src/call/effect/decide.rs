@@ -188,22 +188,26 @@ impl Effects {
         file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
     ) -> Decision {
         let change = file.map(|(.., change)| change).unwrap_or_default();
-        policy::decide(
-            policy,
-            &Subject {
-                action,
-                tool: self.scope.call.tool(),
-                tool_effect: tool.effect,
-                plugin: tool.plugin.as_deref(),
-                caller: self.scope.call.role.as_str(),
-                path: file.map(|(path, ..)| path),
-                protection: file.and_then(|(_, protection, _)| protection),
-                size_bytes: change.size_bytes,
-                match_level: change.match_level,
-                drift: change.drift,
-                answers: &tool.answers,
-            },
-        )
+        let subject = Subject {
+            action,
+            tool: self.scope.call.tool(),
+            tool_effect: tool.effect,
+            plugin: tool.plugin.as_deref(),
+            caller: self.scope.call.role.as_str(),
+            path: file.map(|(path, ..)| path),
+            protection: file.and_then(|(_, protection, _)| protection),
+            size_bytes: change.size_bytes,
+            match_level: change.match_level,
+            drift: change.drift,
+            answers: &tool.answers,
+        };
+        let decision = policy::decide(policy, &subject);
+        let Some(behalf) = &self.scope.behalf else { return decision };
+        // What a plugin has done for it is held to the rules for the plugin as well.
+        let for_plugin =
+            |plugin| policy::decide(policy, &Subject { plugin: Some(plugin), ..subject });
+        let all: Vec<_> = behalf.plugins().map(for_plugin).chain([decision]).collect();
+        policy::strictest(&all).cloned().expect("there is one")
     }
 
     pub(super) fn tool(&self) -> ToolFacts {

@@ -1,0 +1,450 @@
+//! Plain components: they export ordinary functions, not the plugin interface. Each function whose
+//! types have a form in JSON is a tool, so that components made for other hosts run unchanged.
+//!
+//! Nothing a plain component returns is an edit: its tools only read.
+
+mod arguments;
+mod docs;
+mod names;
+mod output;
+mod schema;
+mod shape;
+mod text;
+
+use serde_json::Value;
+use wasmtime::Store;
+use wasmtime::component::types::{ComponentInstance, ComponentItem, Type};
+use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Val};
+
+use self::docs::Named;
+pub(crate) use self::docs::{Docs, docs};
+use self::names::Export;
+use self::output::Unwritable;
+use self::schema::Schemas;
+use self::shape::{Returns, Signature};
+use crate::bindings::{EXPORT, tools, types};
+use crate::description::{self, TOOLS_MAX};
+use crate::engine::Engine;
+use crate::error::quoted;
+use crate::face::Returned;
+use crate::instance::State;
+use crate::limits::LimitReached;
+
+/// Most functions that are named where they cannot be tools.
+const LEFT_OUT_MAX: usize = 16;
+/// Most exports that are looked at.
+const EXPORTS_MAX: usize = 4096;
+/// The version of a component that does not say it.
+const NO_VERSION: &str = "0.0.0";
+/// Most bytes of host memory for one byte of output: a value of a list takes 32, its JSON two.
+const FUEL_PER_OUTPUT_BYTE: usize = 20;
+/// Most bytes of host memory for the result of a call.
+const FUEL_MAX: usize = 128 << 20;
+
+/// What a plain component imports, and what it therefore asks to be allowed.
+const REQUESTS: &[(&str, &str, &str)] = &[
+    ("wasi:filesystem/", "fs", "."),
+    ("wasi:http/outgoing-handler", "http", "*"),
+    ("wasi:http/outgoing-handler", "http", "http://*"),
+    ("wasi:cli/environment", "env", "*"),
+];
+
+/// The functions of a component, as tools of a plugin.
+pub(crate) struct Plain {
+    plugin: String,
+    version: String,
+    requests: Vec<(&'static str, &'static str, String)>,
+    tools: Vec<Tool>,
+    left_out: Vec<String>,
+}
+
+/// A function as a tool.
+struct Tool {
+    name: String,
+    title: String,
+    description: String,
+    parameters: Value,
+    output: Value,
+    signature: Signature,
+    function: ComponentExportIndex,
+}
+
+/// A function before it is a tool.
+struct Candidate {
+    export: Export,
+    signature: Signature,
+    function: ComponentExportIndex,
+}
+
+/// Looks through the exports of a component.
+struct Search<'a> {
+    engine: &'a wasmtime::Engine,
+    component: &'a Component,
+    candidates: Vec<Candidate>,
+    left_out: Vec<String>,
+    exports: usize,
+}
+
+// === impl Plain ===
+
+impl Plain {
+    /// Finds the functions of a component; `plugin` is what the list calls it.
+    ///
+    /// # Errors
+    ///
+    /// Where no function can be a tool, or the tools cannot be told apart.
+    pub(crate) fn of(
+        engine: &Engine,
+        component: &Component,
+        plugin: &str,
+        docs: &Docs,
+    ) -> Result<Self, String> {
+        let mut search = Search::new(engine.wasm(), component);
+        search.run()?;
+        let Search { candidates, mut left_out, .. } = search;
+        let exports: Vec<_> = candidates.iter().map(|each| each.export.clone()).collect();
+        let names = names::tools(plugin, &exports)?;
+        let mut tools = Vec::with_capacity(candidates.len());
+        for (name, candidate) in names.into_iter().zip(candidates) {
+            let shown = candidate.export.shown();
+            let named = named_types(engine.wasm(), component, &candidate.export, docs);
+            match Tool::of(name, candidate, docs, &named) {
+                Ok(tool) => tools.push(tool),
+                Err(why) => left_out.push(format!("`{}`: {why}", quoted(&shown))),
+            }
+        }
+        if tools.is_empty() {
+            return Err(nothing_left(&left_out));
+        }
+        Ok(Self {
+            plugin: plugin.to_owned(),
+            version: docs.version.clone().unwrap_or_else(|| NO_VERSION.to_owned()),
+            requests: requests(engine.wasm(), component),
+            tools,
+            left_out: shortened(left_out),
+        })
+    }
+
+    /// The functions that are no tools, each with the reason.
+    pub(crate) fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Says what a plugin would say about itself.
+    pub(crate) fn describe(&self) -> tools::Description {
+        let is_online = self.requests.iter().any(|(kind, ..)| *kind == "http");
+        let capability = |(kind, scope, reason): &(&str, &str, String)| tools::Capability {
+            kind: (*kind).to_owned(),
+            scope: (*scope).to_owned(),
+            reason: reason.clone(),
+        };
+        let tool = |tool: &Tool| tools::Tool {
+            name: tool.name.clone(),
+            title: tool.title.clone(),
+            description: tool.description.clone(),
+            effect: tools::Effect::Read,
+            parameters: tool.parameters.to_string(),
+            output: tool.output.to_string(),
+            annotations: tools::Annotations {
+                destructive: None,
+                idempotent: None,
+                open_world: Some(is_online),
+            },
+            examples: Vec::new(),
+        };
+        tools::Description {
+            name: self.plugin.clone(),
+            version: self.version.clone(),
+            capabilities: self.requests.iter().map(capability).collect(),
+            settings: None,
+            tools: self.tools.iter().map(tool).collect(),
+        }
+    }
+
+    /// Makes an instance and calls the function of a tool in it.
+    pub(crate) async fn call(
+        &self,
+        code: &InstancePre<State>,
+        store: &mut Store<State>,
+        tool: &str,
+        arguments: &str,
+        output_bytes_max: usize,
+    ) -> wasmtime::Result<Returned> {
+        let Some(tool) = self.tools.iter().find(|known| known.name == tool) else {
+            return Ok(Err(failed(types::ErrorCode::Failed, format!("there is no tool `{tool}`"))));
+        };
+        let arguments = match tool.arguments(arguments) {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Err(failed(types::ErrorCode::InvalidArguments, why))),
+        };
+        let fuel = output_bytes_max.saturating_mul(FUEL_PER_OUTPUT_BYTE).min(FUEL_MAX);
+        store.set_hostcall_fuel(fuel.max(store.hostcall_fuel()));
+        let instance = code.instantiate_async(&mut *store).await?;
+        let function = instance
+            .get_func(&mut *store, tool.function)
+            .ok_or_else(|| wasmtime::Error::msg("the function is gone"))?;
+        let mut results = vec![Val::Bool(false); tool.signature.results()];
+        function.call_async(&mut *store, &arguments, &mut results).await?;
+        returned(&tool.signature.returns, results.pop(), output_bytes_max)
+    }
+}
+
+/// Makes an outcome of what a function returned.
+fn returned(
+    returns: &Returns,
+    result: Option<Val>,
+    output_bytes_max: usize,
+) -> wasmtime::Result<Returned> {
+    let (output, error) = match (returns, result) {
+        (Returns::Fallible { .. }, Some(Val::Result(Ok(output)))) => {
+            (output.map(|held| *held), None)
+        }
+        (Returns::Fallible { .. }, Some(Val::Result(Err(error)))) => (None, Some(error)),
+        (_, result) => (result, None),
+    };
+    if let Some(error) = error {
+        let message = match error.as_deref() {
+            None => "the function failed without a reason".to_owned(),
+            Some(Val::String(message)) => message.clone(),
+            Some(error) => match output::json(error, output_bytes_max) {
+                Ok(message) => message,
+                Err(unwritable) => return refused(&unwritable, output_bytes_max),
+            },
+        };
+        return Ok(Err(failed(types::ErrorCode::Failed, message)));
+    }
+    let text = output
+        .map_or_else(|| Ok("null".to_owned()), |output| output::json(&output, output_bytes_max));
+    match text {
+        Ok(output) => Ok(Ok(tools::Outcome { output, edits: Vec::new() })),
+        Err(unwritable) => refused(&unwritable, output_bytes_max),
+    }
+}
+
+fn refused(unwritable: &Unwritable, output_bytes_max: usize) -> wasmtime::Result<Returned> {
+    match unwritable.explanation() {
+        Some(message) => Ok(Err(failed(types::ErrorCode::Failed, message))),
+        None => Err(wasmtime::Error::new(LimitReached::Output(output_bytes_max))),
+    }
+}
+
+fn failed(code: types::ErrorCode, message: String) -> types::Error {
+    types::Error { code, message, hint: None }
+}
+
+fn nothing_left(left_out: &[String]) -> String {
+    let why = match left_out {
+        [] => "it exports no functions at all".to_owned(),
+        left_out => {
+            format!(
+                "none of its functions can be a tool: {}",
+                shortened(left_out.to_vec()).join("; ")
+            )
+        }
+    };
+    format!("the component is no moss plugin: it does not export `{EXPORT}`, and {why}")
+}
+
+fn shortened(mut all: Vec<String>) -> Vec<String> {
+    let more = all.len().saturating_sub(LEFT_OUT_MAX);
+    if more > 0 {
+        all.truncate(LEFT_OUT_MAX);
+        all.push(format!("{more} more"));
+    }
+    all
+}
+
+/// What a component asks to be allowed, by what it imports.
+fn requests(
+    engine: &wasmtime::Engine,
+    component: &Component,
+) -> Vec<(&'static str, &'static str, String)> {
+    let kind = component.component_type();
+    let is_imported = |prefix: &str| kind.imports(engine).any(|(name, _)| name.starts_with(prefix));
+    REQUESTS
+        .iter()
+        .filter(|(import, ..)| is_imported(import))
+        .map(|(import, kind, scope)| {
+            let package = import.split_once('/').map_or(*import, |(package, _)| package);
+            (*kind, *scope, format!("the component imports {package}"))
+        })
+        .collect()
+}
+
+/// The documented types that a function may use.
+fn named_types<'d>(
+    engine: &wasmtime::Engine,
+    component: &Component,
+    export: &Export,
+    docs: &'d Docs,
+) -> Vec<Named<'d>> {
+    if !docs.has_types() {
+        return Vec::new();
+    }
+    let interface = export.short_interface();
+    let kind = component.component_type();
+    let mut named = Vec::new();
+    let mut add = |interface: Option<&str>, name: &str, item: &ComponentItem| {
+        if let ComponentItem::Type(kind) = item
+            && let Some(docs) = docs.kind(interface, name)
+            && let Some(names) = names_of(kind)
+        {
+            named.push(Named { names, docs });
+        }
+    };
+    let of_instance = |instance: &ComponentInstance, add: &mut dyn FnMut(&str, &ComponentItem)| {
+        instance.exports(engine).take(EXPORTS_MAX).for_each(|(name, item)| add(name, &item.ty));
+    };
+    let root = kind.exports(engine).take(EXPORTS_MAX);
+    match &export.interface {
+        Some(whole) => {
+            for (_, item) in root.filter(|(name, _)| name == whole) {
+                if let ComponentItem::ComponentInstance(instance) = &item.ty {
+                    of_instance(instance, &mut |name, item| add(interface, name, item));
+                }
+            }
+        }
+        // The types of a world are imported, alone or with the interface that they come from.
+        None => {
+            for (name, item) in root.chain(kind.imports(engine).take(EXPORTS_MAX)) {
+                match &item.ty {
+                    ComponentItem::ComponentInstance(instance) => {
+                        of_instance(instance, &mut |name, item| add(None, name, item));
+                    }
+                    item => add(None, name, item),
+                }
+            }
+        }
+    }
+    named
+}
+
+/// The names of the fields, cases or names of a type that has such.
+fn names_of(kind: &Type) -> Option<Vec<String>> {
+    Some(match kind {
+        Type::Record(record) => record.fields().map(|field| field.name.to_owned()).collect(),
+        Type::Variant(variant) => variant.cases().map(|case| case.name.to_owned()).collect(),
+        Type::Enum(names) => names.names().map(str::to_owned).collect(),
+        Type::Flags(names) => names.names().map(str::to_owned).collect(),
+        _ => return None,
+    })
+}
+
+// === impl Search ===
+
+impl<'a> Search<'a> {
+    fn new(engine: &'a wasmtime::Engine, component: &'a Component) -> Self {
+        Self { engine, component, candidates: Vec::new(), left_out: Vec::new(), exports: 0 }
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        let component = self.component;
+        for (name, item) in component.component_type().exports(self.engine) {
+            match item.ty {
+                ComponentItem::ComponentInstance(_) if name.starts_with("wasi:") => {
+                    self.leave_out(
+                        name,
+                        "an interface of WASI is for the host that it is made for",
+                    );
+                }
+                ComponentItem::ComponentInstance(instance) => self.interface(name, &instance)?,
+                item => self.item(None, name, &item)?,
+            }
+        }
+        if self.candidates.len() > TOOLS_MAX {
+            let functions = self.candidates.len();
+            return Err(format!("it exports {functions} functions; at most {TOOLS_MAX} are tools"));
+        }
+        Ok(())
+    }
+
+    fn interface(&mut self, interface: &str, instance: &ComponentInstance) -> Result<(), String> {
+        for (name, item) in instance.exports(self.engine) {
+            if matches!(item.ty, ComponentItem::ComponentInstance(_)) {
+                let name = format!("{interface}#{name}");
+                self.leave_out(&name, "an interface within an interface is not looked into");
+            } else {
+                self.item(Some(interface), name, &item.ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn item(
+        &mut self,
+        interface: Option<&str>,
+        name: &str,
+        item: &ComponentItem,
+    ) -> Result<(), String> {
+        self.exports += 1;
+        if self.exports > EXPORTS_MAX {
+            return Err(format!("it has more than {EXPORTS_MAX} exports"));
+        }
+        let ComponentItem::ComponentFunc(function) = item else { return Ok(()) };
+        let export = Export { interface: interface.map(str::to_owned), function: name.to_owned() };
+        if name.starts_with('[') {
+            self.leave_out(&export.shown(), "it belongs to a resource, which no call can hold");
+            return Ok(());
+        }
+        let outer = interface.and_then(|name| self.component.get_export_index(None, name));
+        let index = self.component.get_export_index(outer.as_ref(), name);
+        match (index, Signature::of(function)) {
+            (Some(function), Ok(signature)) => {
+                self.candidates.push(Candidate { export, signature, function });
+            }
+            (None, _) => self.leave_out(&export.shown(), "it cannot be found again"),
+            (_, Err(why)) => self.leave_out(&export.shown(), &why),
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, name: &str, why: &str) {
+        self.left_out.push(format!("`{}`: {why}", quoted(name)));
+    }
+}
+
+// === impl Tool ===
+
+impl Tool {
+    fn of(
+        name: String,
+        candidate: Candidate,
+        docs: &Docs,
+        named: &[Named<'_>],
+    ) -> Result<Self, String> {
+        if !description::is_tool_name(&name) {
+            return Err(format!(
+                "its tool would be called `{name}`, which is not a name of a tool"
+            ));
+        }
+        let Candidate { export, signature, function } = candidate;
+        let schemas = Schemas { named };
+        let (parameters, output) = (schemas.parameters(&signature), schemas.output(&signature));
+        description::check_schema("the schema of its parameters", &parameters)?;
+        description::check_schema("the schema of its result", &output)?;
+        let description = match docs.function(export.short_interface(), &export.function) {
+            Some(text) => text.to_owned(),
+            None => undocumented(&export, &signature),
+        };
+        let title = names::title(&export.function);
+        Ok(Self { name, title, description, parameters, output, signature, function })
+    }
+
+    /// Reads arguments into values.
+    fn arguments(&self, text: &str) -> Result<Vec<Val>, String> {
+        let arguments = serde_json::from_str(text)
+            .map_err(|error| format!("the arguments are not JSON: {error}"))?;
+        arguments::values(&self.signature.parameters, &arguments)
+            .map_err(|mismatch| quoted(&mismatch.to_string()))
+    }
+}
+
+/// Describes a function of which nothing is known but its types.
+fn undocumented(export: &Export, signature: &Signature) -> String {
+    let whole = export.interface.as_deref().unwrap_or("the component");
+    let function = text::function(&export.function, signature);
+    format!("Calls `{function}` of {}. It came without documentation.", quoted(whole))
+}
+
+#[cfg(test)]
+mod tests;
