@@ -6,6 +6,7 @@
     reason = "tests fail by panicking and make the files that plugins read"
 )]
 
+mod disk;
 mod examples;
 mod harness;
 mod hostile;
