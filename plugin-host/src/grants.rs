@@ -5,6 +5,7 @@
 
 pub mod host;
 pub mod maximum;
+pub(crate) mod paths;
 
 use std::fmt;
 

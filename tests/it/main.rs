@@ -35,6 +35,7 @@ mod paths;
 mod plugin_downloads;
 mod plugin_registry;
 mod plugins;
+mod plugins_plain;
 mod policy;
 mod protection;
 mod python;

@@ -187,6 +187,9 @@ impl Slot {
                 let plugin = tools.plugin();
                 let digest = short(plugin.digest());
                 tracing::info!(plugin = plugin.name(), digest, "a plugin is ready");
+                for why in plugin.left_out() {
+                    tracing::warn!(plugin = plugin.name(), why, "a function is no tool");
+                }
                 self.serving = Some(tools);
                 self.problem = None;
                 true
