@@ -32,6 +32,8 @@ mod limits;
 mod listings;
 mod metrics;
 mod paths;
+mod plugin_downloads;
+mod plugin_registry;
 mod plugins;
 mod plugins_plain;
 mod policy;

@@ -1,6 +1,7 @@
 //! The place of one plugin of a list through its versions: which one serves, and whether what the
 //! file holds now may take over.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
@@ -8,8 +9,9 @@ use tokio::task::spawn_blocking;
 
 use super::component::{self, Stamp};
 use super::lists::Listed;
-use super::{PluginState, PluginStatus};
+use super::{PluginState, PluginStatus, downloads, signatures};
 use crate::catalog::PluginTools;
+use crate::state::Daemon;
 
 /// Most differences between two versions that are told.
 const DIFFERENCES_MAX: usize = 8;
@@ -63,6 +65,8 @@ enum Found {
     Other(Arc<PluginTools>),
     /// Nothing that can serve, and why.
     Nothing(String),
+    /// Nothing that may serve, nor what serves, and why.
+    Refused(String),
 }
 
 // === impl Slot ===
@@ -82,6 +86,11 @@ impl Slot {
         self.serving.as_ref()
     }
 
+    /// The root of the only workspace that it serves; none for all.
+    pub(super) fn only_for(&self) -> Option<&Path> {
+        self.listed.only_for.as_deref()
+    }
+
     /// A version that waits for the name of a tool.
     pub(super) fn blocked(&self) -> Option<&Arc<PluginTools>> {
         self.blocked.as_ref()
@@ -91,10 +100,18 @@ impl Slot {
     /// version that serves, whatever becomes of the file. Returns whether that one was replaced.
     pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
         let (old, new) = (&self.listed.entry, &listed.entry);
-        let is_same =
-            (&old.grant, &old.limits, &old.config) == (&new.grant, &new.limits, &new.config);
+        let said = |entry: &PluginEntry| {
+            let PluginEntry { grant, maximum, limits, config, .. } = entry;
+            (grant.clone(), maximum.clone(), *limits, config.clone())
+        };
+        let is_same = said(old) == said(new);
         let mut replaced = false;
-        if !is_same {
+        if self.listed.signers != listed.signers || self.listed.signature != listed.signature {
+            self.seen = None;
+        }
+        if let Some(refusal) = &listed.refusal {
+            replaced = self.refuse(refusal.clone());
+        } else if !is_same {
             // A version that waits was made for the old entry.
             (self.blocked, self.seen) = (None, None);
             if let Some(serving) = &self.serving {
@@ -147,6 +164,7 @@ impl Slot {
                 self.settle(Some(problem));
                 false
             }
+            Found::Refused(problem) => self.refuse(problem),
             Found::Other(tools) => {
                 if let Some(staged) = self.staged(&tools) {
                     self.settle(Some(staged));
@@ -209,6 +227,13 @@ impl Slot {
         ))
     }
 
+    /// Ends what serves. Returns whether anything did.
+    fn refuse(&mut self, problem: String) -> bool {
+        let served = self.serving.take().is_some();
+        self.settle(Some(problem));
+        served
+    }
+
     fn settle(&mut self, problem: Option<String>) {
         self.blocked = None;
         if self.problem == problem {
@@ -261,7 +286,20 @@ impl Slot {
 
 impl Examination {
     /// Reads the file and, where it holds another version, makes it ready to serve.
-    pub(super) async fn run(self, engine: Result<Engine, String>, bytes_max: u64) -> Examined {
+    pub(super) async fn run(
+        self,
+        engine: Result<Engine, String>,
+        bytes_max: u64,
+        daemon: &Daemon,
+    ) -> Examined {
+        if let Some(refusal) = self.listed.refusal.clone() {
+            return Examined { seen: None, found: Found::Refused(refusal) };
+        }
+        let missing = downloads::fetch_missing(daemon, &self.listed.entry, &|_, _| {}).await;
+        if let Err(reason) = missing {
+            return Examined::nothing(None, reason);
+        }
+
         let engine = match engine {
             Ok(engine) => engine,
             Err(reason) => {
@@ -292,6 +330,15 @@ impl Examination {
         let seen = Some(Seen { stamp, digest, entry: entry.clone() });
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             return Examined::nothing(seen, self.mismatch(digest, pinned));
+        }
+        let (signature, signers) = (self.listed.signature.clone(), &self.listed.signers);
+        if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
+            // What serves was signed by somebody whose signature does not count any more.
+            let found = match self.serving == Some(digest) {
+                true => Found::Refused(reason),
+                false => Found::Nothing(reason),
+            };
+            return Examined { seen: None, found };
         }
         if self.serving == Some(digest) {
             return Examined { seen, found: Found::Serving };
