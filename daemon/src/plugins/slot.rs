@@ -1,7 +1,7 @@
 //! The place of one plugin of a list through its versions: which one serves, and whether what the
 //! file holds now may take over.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
 use tokio::task::spawn_blocking;
@@ -22,6 +22,8 @@ pub(super) struct Slot {
     listed: Listed,
     /// The version whose tools are in the catalog.
     serving: Option<Arc<PluginTools>>,
+    /// Versions that served before and may still have running calls.
+    older: Vec<Weak<Plugin>>,
     /// What the file held when it was last looked at.
     seen: Option<Seen>,
     /// A version that would serve, but for the name of a tool that another plugin has.
@@ -69,7 +71,7 @@ enum Found {
 
 impl Slot {
     pub(super) fn new(listed: Listed) -> Self {
-        Self { listed, serving: None, seen: None, blocked: None, problem: None }
+        Self { listed, serving: None, older: Vec::new(), seen: None, blocked: None, problem: None }
     }
 
     /// Whether this is the place of that plugin.
@@ -94,13 +96,19 @@ impl Slot {
         let is_same =
             (&old.grant, &old.limits, &old.config) == (&new.grant, &new.limits, &new.config);
         let mut replaced = false;
+        self.each_running(|plugin| {
+            if plugin.revoke_unless_granted(new) {
+                tracing::info!(plugin = new.name, "running calls lost what was taken away");
+            }
+        });
         if !is_same {
             // A version that waits was made for the old entry.
             (self.blocked, self.seen) = (None, None);
             if let Some(serving) = &self.serving {
                 match rebound(serving.plugin(), new) {
                     Ok(tools) => {
-                        self.serving = Some(Arc::new(tools));
+                        let old = self.serving.replace(Arc::new(tools));
+                        self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                         replaced = true;
                     }
                     // It must not go on with a grant that was taken away.
@@ -110,6 +118,7 @@ impl Slot {
                             problem,
                             "a plugin cannot be used any more"
                         );
+                        self.each_running(Plugin::revoke);
                         (self.serving, self.problem) = (None, Some(problem));
                         replaced = true;
                     }
@@ -118,6 +127,30 @@ impl Slot {
         }
         self.listed = listed;
         replaced
+    }
+
+    /// Stops the calls of a plugin that the list no longer names, unless another list names it and
+    /// grants as much. Returns what may go on until that one serves.
+    pub(super) fn leave(mut self, listed: &[Listed]) -> Option<Arc<PluginTools>> {
+        let name = &self.listed.entry.name;
+        let moved = listed.iter().find(|listed| listed.entry.name == *name);
+        let Some(moved) = moved else {
+            self.each_running(Plugin::revoke);
+            return None;
+        };
+        self.each_running(|plugin| {
+            plugin.revoke_unless_granted(&moved.entry);
+        });
+        let serving = self.serving?;
+        (!serving.plugin().is_revoked()).then_some(serving)
+    }
+
+    /// Comes to every version that may have running calls.
+    fn each_running(&mut self, visit: impl Fn(&Plugin)) {
+        self.older.retain(|plugin| plugin.strong_count() > 0);
+        let older: Vec<_> = self.older.iter().filter_map(Weak::upgrade).collect();
+        let serving = self.serving.as_ref().map(|tools| tools.plugin());
+        older.iter().chain(serving).for_each(|plugin| visit(plugin));
     }
 
     /// What has to be known to look at the file.
@@ -169,7 +202,8 @@ impl Slot {
                 let plugin = tools.plugin();
                 let digest = short(plugin.digest());
                 tracing::info!(plugin = plugin.name(), digest, "a plugin is ready");
-                self.serving = Some(tools);
+                let old = self.serving.replace(tools);
+                self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                 self.problem = None;
                 true
             }

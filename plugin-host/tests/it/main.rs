@@ -11,4 +11,5 @@ mod examples;
 mod harness;
 mod hostile;
 mod loading;
+mod revocation;
 mod zoo;
