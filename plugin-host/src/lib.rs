@@ -25,6 +25,7 @@ mod list;
 mod outcome;
 mod plain;
 mod plugin;
+mod revocation;
 pub mod services;
 mod surface;
 mod units;
