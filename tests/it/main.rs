@@ -30,6 +30,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod paths;
+mod plugin_services;
 mod plugins;
 mod policy;
 mod protection;

@@ -196,3 +196,73 @@ impl From<HttpError> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grants::Grant;
+    use crate::services::NoServices;
+
+    fn door(hosts: &[&str]) -> Door {
+        let host = |text: &&str| HostPattern::parse(text).unwrap();
+        let grant = Grant { http: hosts.iter().map(host).collect(), ..Grant::default() };
+        Http::new(Served { grant: Arc::new(grant), services: Arc::new(NoServices) }).door
+    }
+
+    fn permit(door: &mut Door, uri: &str) -> Result<bool, String> {
+        door.permit(&uri.parse().unwrap()).map_err(|refusal| refusal.reason)
+    }
+
+    #[test]
+    fn a_request_is_let_out_where_a_host_was_granted() {
+        let mut door = door(&["*.a.example", "b.a.example", "http://[::1]:8080", "c.example:444"]);
+        for (uri, expected) in [
+            ("https://c.a.example/x", Some(false)),
+            ("https://B.A.example:443/", Some(true)),
+            ("https://c.example:444/", Some(true)),
+            ("http://[::1]:8080/", Some(true)),
+            ("https://a.example/", None),
+            ("https://c.a.example:444/", None),
+            ("http://c.a.example/", None),
+            ("https://c.example/", None),
+            ("https://a.example@c.example:444/", None),
+            ("https://c.a.example.evil/", None),
+            ("http://[::1]/", None),
+        ] {
+            assert_eq!(permit(&mut door, uri).ok(), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn who_is_refused_is_told_what_to_grant() {
+        let mut door = door(&[]);
+        for (uri, pattern) in [
+            ("https://A.example/x?y", "a.example"),
+            ("https://a.example:8443", "a.example:8443"),
+            ("http://a.example", "http://a.example"),
+            ("http://[::1]:80/", "http://[::1]"),
+        ] {
+            let reason = permit(&mut door, uri).unwrap_err();
+            assert!(reason.ends_with(&format!("\"http\": [\"{pattern}\"]")), "{reason}");
+        }
+        assert_eq!(permit(&mut door, "/").unwrap_err(), "`` is not a host that can be granted");
+    }
+
+    #[test]
+    fn requests_are_counted() {
+        let mut door = door(&["a.example"]);
+        let mut open = Vec::new();
+        for _ in 0..REQUESTS_OPEN_MAX {
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            open.push(Arc::clone(&door.open));
+        }
+        let busy = permit(&mut door, "https://a.example/").unwrap_err();
+        assert_eq!(busy, "a call has at most 8 requests open");
+        open.clear();
+        for _ in REQUESTS_OPEN_MAX..REQUESTS_MAX {
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+        }
+        let spent = permit(&mut door, "https://a.example/").unwrap_err();
+        assert_eq!(spent, "a call sends at most 64 requests");
+    }
+}
