@@ -3,12 +3,14 @@
 
 mod http;
 
+use std::path::Path;
+
 use moss_proto::v1;
 use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
 use serde_json::{Value, json};
 
-use crate::harness::guests::{install, zoo_named};
+use crate::harness::guests::install;
 use crate::harness::{Client, Daemon, Editor, Site, call, failure, output, plugin, range};
 use crate::plugins::settled;
 
@@ -89,7 +91,7 @@ async fn a_guest_sees_the_variables_that_it_was_granted() {
     let refused = Site::new();
     install_probe(&refused, json!({ "env": ["MOSS_TOKEN"] }), json!({}));
     let daemon = refused.serve();
-    let problem = format!("{:?}", daemon.caller().await.plugin_list().await);
+    let problem = format!("{:?}", settled(&daemon.caller().await).await);
     assert!(problem.contains("`MOSS_TOKEN` is moss's own, and no plugin sees it"), "{problem}");
 }
 
@@ -128,55 +130,59 @@ async fn a_dry_run_keeps_nothing_and_sees_its_own_changes() {
     let steps = json!([set("a", "3"), set("c", "4"), { "do": "delete", "key": "b" }, load("a"),
         load("b"), &keys, set("d", &"x".repeat(40))]);
     let dry = v1::Call { dry_run: true, ..call("probe", json!({ "steps": steps })) };
-    let came = output(&caller.call(dry).await.unwrap())["result"].clone();
+    let came = output(&caller.call(dry).await.unwrap())["result"].as_array().unwrap().clone();
     assert_eq!(came[2..6], [json!(true), json!("3"), Value::Null, json!(["a", "c"])]);
     assert_eq!(came[6]["message"], "the store would have 45 bytes; 40 were granted");
     let came = probe(&caller, json!([load("a"), load("b"), keys])).await;
     assert_eq!(came, [json!("1"), json!("2"), json!(["a", "b"])]);
 }
 
+/// What the probe finds under `k` after a step, in a workspace of its own daemon.
+async fn kept_in(site: &Site, workspace: &Path, first: Value) -> Value {
+    let listen = format!("unix:{}", site.socket().display());
+    let mut command = site.command(["serve", "--listen", &listen, "--workspace"]);
+    command.arg(workspace);
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    probe(&caller, json!([first, load("k")])).await.remove(1)
+}
+
 #[tokio::test]
 async fn workspaces_and_sources_do_not_share_a_store() {
-    let mut site = Site::new();
-    let other = site.outside("other");
+    let site = Site::new();
+    let (one, other) = (site.workspace(), site.outside("other"));
     std::fs::create_dir(&other).unwrap();
-    site.argument("--workspace").argument(site.workspace().to_str().unwrap());
-    site.argument("--workspace").argument(other.to_str().unwrap());
-    install_probe(&site, json!({ "store": "1KiB" }), json!({}));
-    let load_in = async |site: &Site, workspace: &std::path::Path, first: Value| {
-        let daemon = site.serve();
-        let caller = daemon.caller().await;
-        settled(&caller).await;
-        let workspace = workspace.to_str().unwrap().to_owned();
-        let call = call("probe", json!({ "steps": [first, load("k")] }));
-        let result = caller.call(v1::Call { workspace, ..call }).await.unwrap();
-        output(&result)["result"][1].clone()
-    };
+    let grant = json!({ "store": "1KiB" });
+    install_probe(&site, grant.clone(), json!({}));
     let nothing = json!({ "do": "keys" });
-    assert_eq!(load_in(&site, &site.workspace(), set("k", "v")).await, "v");
-    assert_eq!(load_in(&site, &other, nothing.clone()).await, Value::Null);
-    assert_eq!(load_in(&site, &site.workspace(), nothing.clone()).await, "v");
+    assert_eq!(kept_in(&site, &one, set("k", "v")).await, "v");
+    assert_eq!(kept_in(&site, &other, nothing.clone()).await, Value::Null);
+    assert_eq!(kept_in(&site, &one, nothing.clone()).await, "v");
 
     // The same name, from elsewhere.
     let moved = site.outside("config/moss/elsewhere.wasm");
     std::fs::rename(site.outside("config/moss/probe.wasm"), &moved).unwrap();
-    let grant = json!({ "store": "1KiB" });
     let entry = json!({ "name": "probe", "source": "elsewhere.wasm", "grant": grant });
     site.plugin_list(&json!({ "version": 1, "plugins": [entry] }).to_string());
-    assert_eq!(load_in(&site, &site.workspace(), nothing).await, Value::Null);
+    assert_eq!(kept_in(&site, &one, nothing).await, Value::Null);
 }
 
 #[tokio::test]
 async fn a_plugin_calls_tools_that_read_and_no_others() {
-    let site = Site::allowing();
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"asked.txt\"]\ndecision = \"ask\"\n",
+    );
     site.write("a.txt", "one\ntwo\n");
-    site.write(".env", "canary\n");
+    site.write("asked.txt", "canary\n");
     let tools = ["read_file", "create_file", "clarify", "todo", "nothing"];
     let (daemon, caller) = probed(&site, json!({ "tools": tools })).await;
     let before = site.snapshot();
     let steps = json!([
         ask("read_file", json!({ "path": "a.txt" })),
-        ask("read_file", json!({ "path": ".env" })),
+        ask("read_file", json!({ "path": "asked.txt" })),
         ask("read_file", json!({ "pth": "a.txt" })),
         ask("create_file", json!({ "path": "b.txt", "content": "" })),
         ask("clarify", json!({ "question": "?" })),
@@ -240,29 +246,6 @@ async fn plugins_call_plugins_four_deep_on_one_place() {
     }
     assert_eq!(came["error"], "limit_exceeded", "{came}");
     assert_eq!(came["message"], "tools call tools at most 4 deep");
-}
-
-#[tokio::test]
-async fn the_end_of_a_call_is_the_end_of_what_it_called() {
-    let site = Site::new();
-    let probe = std::fs::read(plugin("probe")).unwrap();
-    let sleeper = zoo_named("sleeper", "zzz");
-    let slow = json!({ "limits": { "timeout": "1m" } });
-    let grant = json!({ "grant": { "tools": ["zzz"] }, "limits": { "timeout": "1m" } });
-    install(&site, &[("probe", &probe, grant), ("zzz", &sleeper, slow)]);
-    let (daemon, caller) = served(&site).await;
-    let arguments = json!({ "steps": [ask("zzz", json!({}))] });
-    let deadline = std::time::Duration::from_millis(300);
-    let mut request =
-        tonic::Request::new(v1::CallToolRequest { call: Some(call("probe", arguments)) });
-    request.set_timeout(deadline);
-    let status = caller.tools().call_tool(request).await.unwrap_err();
-    assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{status:?}");
-    crate::harness::until("nothing runs", async || caller.load().await.calls_running == 0).await;
-    // The record of the inner call is written as well.
-    daemon.stop();
-    let audit = site.run(&["audit", "tail", "--tool", "zzz", "--json"]).stdout;
-    assert!(audit.contains("call_finished"), "{audit}");
 }
 
 #[tokio::test]

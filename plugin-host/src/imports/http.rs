@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use http::Uri;
 use http_body_util::BodyExt as _;
-use wasmtime::component::ResourceTable;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource, ResourceTable};
+use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 use wasmtime_wasi_http::{
-    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks,
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView as _,
 };
 
 use crate::error::quoted;
 use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
+use crate::instance::State;
 use crate::services::{HttpError, HttpOptions, Wait};
 
 /// Most requests of one call.
@@ -48,6 +52,34 @@ struct Refusal {
 
 type Answer = Result<(http::Response<WasiBody>, Ending), Error>;
 type Ending = Box<dyn Future<Output = Result<(), Error>> + Send>;
+
+/// The interface in the version that the bindings link.
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+/// Links the interfaces.
+pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    add_only_http_to_linker_async(linker)?;
+    // The one of the engine does not know the errors of bodies again.
+    linker.allow_shadowing(true);
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, State>, (error,): (Resource<wasmtime::Error>,)| {
+            let error = store.data_mut().http().table.get(&error)?;
+            Ok((error.downcast_ref::<Error>().map(code_of_body),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// The code of an error that ends the body of a response.
+fn code_of_body(error: &Error) -> ErrorCode {
+    match error {
+        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
+        Error::HttpResponseBodySize(bytes) => ErrorCode::HttpResponseBodySize(*bytes),
+        _ => ErrorCode::HttpResponseIncomplete,
+    }
+}
 
 // === impl Http ===
 

@@ -156,3 +156,23 @@ async fn a_cancelled_call_leaves_no_request_behind() {
     drop(events);
     until("nobody waits", async || server.waiting.load(Ordering::SeqCst) == 0).await;
 }
+
+#[tokio::test]
+async fn the_end_of_a_call_is_the_end_of_what_it_called() {
+    let (site, server) = (Site::new(), Server::start().await);
+    let mut grant = server.grant();
+    grant["tools"] = json!(["probe"]);
+    install_probe(&site, grant, json!({ "limits": { "timeout": "1m" } }));
+    let (daemon, caller) = served(&site).await;
+    let inner = json!({ "steps": [get(server.url("silent"))] });
+    let steps = json!([{ "do": "call", "tool": "probe", "arguments": inner }]);
+    let events = caller.stream(call("probe", json!({ "steps": steps }))).await.unwrap();
+    until("the server is asked", async || server.waiting.load(Ordering::SeqCst) == 1).await;
+    drop(events);
+    until("nobody waits", async || server.waiting.load(Ordering::SeqCst) == 0).await;
+    daemon.stop();
+    // Both calls have their ends in the journal.
+    let audit = site.run(&["audit", "tail", "--json"]).stdout;
+    assert_eq!(audit.matches("\"call_started\"").count(), 2, "{audit}");
+    assert_eq!(audit.matches("\"cancelled\",\"error_code\"").count(), 2, "{audit}");
+}
