@@ -23,6 +23,8 @@ mod files;
 mod guide;
 mod harness;
 mod history;
+#[path = "../../plugin-host/tests/it/hostile.rs"]
+mod hostile;
 mod huge;
 mod journal;
 mod kill;
@@ -32,6 +34,7 @@ mod metrics;
 mod paths;
 mod plugin_services;
 mod plugins;
+mod plugins_plain;
 mod policy;
 mod protection;
 mod python;

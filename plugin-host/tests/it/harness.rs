@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
-    CallError, CallRequest, Engine, EngineOptions, Events, GrantedDirectory, LoadError, LogLevel,
-    Plugin, PluginEntry, PluginList, PluginOutcome,
+    CallError, CallRequest, Engine, EngineOptions, Events, LoadError, LogLevel, Plugin,
+    PluginEntry, PluginList, PluginOutcome,
 };
 use moss_sdk::context::Progress;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::hostile;
 
 /// No test waits longer for anything.
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -36,15 +38,9 @@ impl Events for Heard {
     }
 }
 
-/// Assembles `fixtures/<name>.wat`; lines such as `;;realloc` stand for `fixtures/parts`.
+/// Assembles `fixtures/<name>.wat`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut text = std::fs::read_to_string(folder.join(format!("{name}.wat"))).unwrap();
-    for part in ["describe", "realloc", "post", "face"] {
-        let path = folder.join(format!("parts/{part}.wat"));
-        text = text.replace(&format!(";;{part}\n"), &std::fs::read_to_string(path).unwrap());
-    }
-    wat::parse_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+    hostile::assemble(name)
 }
 
 /// Returns the bytes of an example plugin.
@@ -86,19 +82,10 @@ pub(crate) fn request(tool: &str) -> CallRequest {
     CallRequest {
         tool: tool.to_owned(),
         arguments: json!({}),
-        directories: Vec::new(),
         timeout: None,
         cancelled: CancellationToken::new(),
         events: Arc::new(Heard::default()),
         services: Arc::new(NoServices),
-    }
-}
-
-/// Opens a directory for a guest.
-pub(crate) fn granted(guest_path: &str, directory: &Path) -> GrantedDirectory {
-    GrantedDirectory {
-        guest_path: moss_sdk::RelPath::parse(guest_path).unwrap(),
-        directory: std::fs::File::open(directory).unwrap().into(),
     }
 }
 
