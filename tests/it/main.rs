@@ -34,6 +34,7 @@ mod metrics;
 mod paths;
 mod plugin_downloads;
 mod plugin_registry;
+mod plugin_services;
 mod plugins;
 mod plugins_plain;
 mod policy;
