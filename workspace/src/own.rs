@@ -220,7 +220,11 @@ impl OwnDir {
         let path = self.named(name)?;
         let stat = handle::find_at(&self.directory, name)
             .map_err(|errno| Error::io(&path.display(), "look at", errno))?;
-        self.write_with(name, bytes, stat.map_or(PRIVATE, |stat| Mode::from_raw_mode(stat.mode & 0o777)))
+        self.write_with(
+            name,
+            bytes,
+            stat.map_or(PRIVATE, |stat| Mode::from_raw_mode(stat.mode & 0o777)),
+        )
     }
 
     fn write_with(&self, name: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {

@@ -41,9 +41,8 @@ impl ListEdit {
     pub fn apply(&self, file_name: &str, text: Option<&str>) -> Result<String, ListError> {
         let text = text.unwrap_or(EMPTY);
         let list = PluginList::parse(file_name, text)?;
-        let edited = self
-            .edited(&list, text)
-            .map_err(|problem| ListError::new(file_name, text, problem))?;
+        let edited =
+            self.edited(&list, text).map_err(|problem| ListError::new(file_name, text, problem))?;
         PluginList::parse(file_name, &edited)?;
         Ok(edited)
     }
