@@ -8,6 +8,7 @@ mod editor;
 mod effect;
 mod error;
 mod host;
+mod nested;
 mod past;
 mod plugin;
 mod record;
@@ -27,6 +28,7 @@ use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
 use self::host::CallHost;
+use self::nested::Behalf;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
@@ -34,6 +36,7 @@ use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::confirm::Confirmation;
 use crate::permits::Permit;
+use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
 use crate::traces::Parent;
@@ -80,6 +83,8 @@ pub enum Work {
         /// Its number in the prompt's history; none for the newest.
         number: Option<u64>,
     },
+    /// Changes a plugin list.
+    ChangePlugins(PluginChange),
 }
 
 /// What to do when an answer from a person is needed.
@@ -148,6 +153,8 @@ pub(crate) struct Scope {
     events: Events,
     cancel: CancellationToken,
     permit: std::sync::Mutex<Option<Permit>>,
+    /// The call that made this one, where a plugin did.
+    behalf: Option<Behalf>,
 }
 
 /// Makes a call that goes on when it is polled.
@@ -164,7 +171,9 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         }
         let catalog = call.workspace.catalog.load_full();
         let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-        execute(Arc::new(Scope { daemon, call, call_id, catalog, events, cancel, permit })).await
+        let behalf = None;
+        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf };
+        execute(Arc::new(scope)).await
     };
     Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
 }
@@ -241,6 +250,13 @@ async fn attempt(
             scope.take_place().await?;
             return Ok(effects.undo_user_prompt(*number).await.map(|output| output.to_string()));
         }
+        Work::ChangePlugins(change) => {
+            scope.take_place().await?;
+            return Ok(effects
+                .change_plugins(change.clone())
+                .await
+                .map(|output| output.to_string()));
+        }
         Work::Tool { name, arguments } => (name, arguments),
     };
     let entry = scope.catalog.entry(name).map_err(|unknown| {
@@ -302,6 +318,7 @@ impl Call {
             Work::Tool { name, .. } => name,
             Work::Undo(_) => "undo",
             Work::UndoUserPrompt { .. } => "undo_user_prompt",
+            Work::ChangePlugins(change) => change.name(),
         }
     }
 
@@ -340,6 +357,10 @@ impl Events {
 
 impl Scope {
     async fn take_place(&self) -> Result<(), CallError> {
+        // Who waits for another call to end would wait for its own place.
+        if self.behalf.is_some() {
+            return Ok(());
+        }
         let permit = self.daemon.permits.acquire().await.map_err(CallError::QueueFull)?;
         *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         Ok(())

@@ -22,7 +22,7 @@ pub mod record;
 pub mod redact;
 mod writer;
 
-pub use self::record::{Answer, Event, FileChange, PluginDigest, Record};
+pub use self::record::{Answer, CalledBy, Event, FileChange, PluginDigest, Record};
 
 use self::audit::{Entry, Filter, Verification};
 use self::writer::{Message, Signals, Writer};

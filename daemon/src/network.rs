@@ -18,7 +18,7 @@ use std::time::Duration;
 use http::header::HOST;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use moss_plugin_host::services::{HttpBody, HttpError, HttpOptions};
+use moss_plugin_host::services::{HttpBody, HttpError, HttpOptions, Wait};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use rustls::{ClientConfig, RootCertStore};
@@ -120,7 +120,7 @@ impl Network {
         let answered = tokio::time::timeout(bounds.connect + bounds.head, client.execute(request));
         let response = answered
             .await
-            .map_err(|_| HttpError::Timeout("waiting for the response"))?
+            .map_err(|_| HttpError::Timeout(Wait::Response))?
             .map_err(|error| explain(&error))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let body = Received::new(body, bounds.response_bytes_max, bounds.silence)?;
@@ -135,7 +135,7 @@ impl Network {
         bounds: Bounds,
     ) -> Result<Client, HttpError> {
         let resolved = tokio::time::timeout(bounds.connect, resolve(url)).await;
-        let addresses = resolved.map_err(|_| HttpError::Timeout("resolving the name"))??;
+        let addresses = resolved.map_err(|_| HttpError::Timeout(Wait::Name))??;
         check(url, &addresses, is_named)?;
         let tls = match url.scheme() {
             "https" => self.tls.get_or_init(trusting_the_system).clone().map_err(HttpError::Tls)?,
@@ -245,7 +245,7 @@ fn explain(error: &reqwest::Error) -> HttpError {
         }
     }
     if error.is_timeout() {
-        HttpError::Timeout("connecting")
+        HttpError::Timeout(Wait::Connection)
     } else if error.is_connect() {
         HttpError::Connect(root.to_string())
     } else if error.is_builder() {

@@ -17,6 +17,7 @@ use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
 use crate::journal::{Journal, JournalError};
+use crate::plugin_store::PluginStores;
 use crate::policy::{Policy, PolicyError, Source, Sources};
 use crate::state::{Daemon, Kept, WorkspaceState};
 use crate::todos::Todos;
@@ -164,7 +165,8 @@ fn open_workspace(
     if let Some(problem) = answers.problem() {
         tracing::warn!(problem, "the stored answers are broken");
     }
-    let kept = Kept { history, journal, answers, todos: Todos::open(&state)? };
+    let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
+    let kept = Kept { history, journal, answers, todos, plugin_stores };
     let catalog = Catalog::native(native_tools())?;
     Ok(WorkspaceState::new(files, kept, policy, catalog, config))
 }

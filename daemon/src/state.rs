@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -21,6 +22,7 @@ use crate::journal::Journal;
 use crate::metrics::Metrics;
 use crate::network::Network;
 use crate::permits::Permits;
+use crate::plugin_store::PluginStores;
 use crate::plugins::PluginStatus;
 use crate::policy::Policy;
 use crate::sessions::Sessions;
@@ -58,6 +60,7 @@ pub struct Daemon {
     pub stopping: CancellationToken,
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
+    is_following_plugins: AtomicBool,
     /// When it started.
     pub started_at: Timestamp,
     /// What it was told at start; what it names is read again when it changes.
@@ -86,6 +89,8 @@ pub struct WorkspaceState {
     pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// Tells when something else is known of them.
+    pub plugins_replaced: watch::Sender<()>,
     /// The editors that are attached to it.
     pub editors: Arc<Editors>,
     /// What its callers have read.
@@ -94,6 +99,8 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
     name: String,
 }
 
@@ -108,6 +115,8 @@ pub struct Kept {
     pub answers: Answers,
     /// The task lists of its callers.
     pub todos: Todos,
+    /// What its plugins keep.
+    pub plugin_stores: PluginStores,
 }
 
 /// A workspace that the daemon does not serve.
@@ -151,6 +160,7 @@ impl Daemon {
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             plugins_loading: watch::Sender::new(false),
+            is_following_plugins: AtomicBool::new(false),
             started_at: Timestamp::now(),
             setup,
             workspaces: workspaces
@@ -207,6 +217,16 @@ impl Daemon {
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
     }
 
+    /// Whether plugins are loaded again when their lists or components change.
+    pub fn is_following_plugins(&self) -> bool {
+        self.is_following_plugins.load(Ordering::Relaxed)
+    }
+
+    /// Says that they are from now on.
+    pub(crate) fn follow_plugins(&self) {
+        self.is_following_plugins.store(true, Ordering::Relaxed);
+    }
+
     /// Returns every limit as it is now.
     pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
         self.config.load()
@@ -235,7 +255,7 @@ impl WorkspaceState {
         catalog: Catalog,
         config: &Config,
     ) -> Self {
-        let Kept { history, journal, answers, todos } = kept;
+        let Kept { history, journal, answers, todos, plugin_stores } = kept;
         let native = Arc::new(catalog);
         Self {
             name: files.root().display().to_string(),
@@ -248,10 +268,12 @@ impl WorkspaceState {
             catalog_replaced: watch::Sender::new(()),
             native,
             plugins: ArcSwap::default(),
+            plugins_replaced: watch::Sender::new(()),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),
             todos,
+            plugin_stores,
         }
     }
 

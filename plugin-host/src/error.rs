@@ -92,17 +92,26 @@ pub enum CallError {
     /// The plugin has no such tool.
     #[error("the plugin has no tool `{0}`")]
     UnknownTool(String),
-    /// A granted directory could not be handed to the guest.
-    #[error("{path}: cannot be given to the plugin: {reason}")]
-    Directory {
-        /// The path as the guest would see it.
-        path: String,
-        /// What went wrong.
-        reason: String,
-    },
 }
 
 // === impl CallError ===
+
+impl CallError {
+    /// Adds what a guest may have failed over, for people: the guest may not have said it.
+    pub(crate) fn with_trouble(self, trouble: &str) -> Self {
+        match self {
+            Self::Failed(mut error) => {
+                error.hint = Some(match error.hint {
+                    Some(hint) => format!("{hint}; {trouble}"),
+                    None => trouble.to_owned(),
+                });
+                Self::Failed(error)
+            }
+            Self::Crashed(reason) => Self::Crashed(format!("{reason}; {trouble}")),
+            other => other,
+        }
+    }
+}
 
 impl From<CallError> for ToolError {
     fn from(error: CallError) -> Self {
@@ -125,7 +134,6 @@ impl From<CallError> for ToolError {
                     .hint("this is a defect of the plugin; tell its author")
             }
             CallError::UnknownTool(_) => Self::new(ErrorCode::Internal, message),
-            CallError::Directory { .. } => Self::new(ErrorCode::Io, message),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub(crate) mod paths;
 
 use std::fmt;
 
@@ -11,6 +12,9 @@ use moss_sdk::RelPath;
 
 use crate::grants::host::HostPattern;
 use crate::units;
+
+/// How the variables of the environment begin that are moss's own: no plugin sees them.
+pub const OWN_VARIABLES: &str = "MOSS_";
 
 /// What a plugin may do outside itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

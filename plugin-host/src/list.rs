@@ -49,6 +49,9 @@ pub struct PluginEntry {
     pub name: String,
     /// The file of its component, relative to the list's directory.
     pub source: String,
+    /// The source as who reads the list knows it, for example with its directory. A plugin of the
+    /// same name from elsewhere does not get at what this one keeps.
+    pub origin: String,
     /// The digest that its component must have.
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
@@ -134,9 +137,11 @@ fn parse_entry<'t>(text: &str, node: Node<'t>) -> Result<(PluginEntry, Node<'t>)
     let keys = ["name", "source", "sha256", "grant", "limits", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
+    let source = parse_source(entry.required("source")?)?;
     let parsed = PluginEntry {
         name: parse_name(name)?,
-        source: parse_source(entry.required("source")?)?,
+        origin: source.clone(),
+        source,
         sha256: entry.optional("sha256").map(parse_digest).transpose()?,
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),

@@ -9,7 +9,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The body of a request or a response of HTTP, in parts as they come.
 pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
@@ -22,8 +22,9 @@ pub trait Services: Send + Sync {
     /// The plugin's store in the workspace.
     fn store(&self) -> &dyn GuestStore;
 
-    /// Returns the value of a variable of the environment that the plugin may see.
-    fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the variables of the environment that were granted, names with values. What is
+    /// moss's own is never among them.
+    fn variables(&self, is_granted: &dyn Fn(&str) -> bool) -> Vec<(String, String)>;
 
     /// Sends a request to a host that was granted. The URI is absolute. No redirect is followed, no
     /// proxy is asked. An address that the host's name leads to is refused where it is private,
@@ -34,7 +35,7 @@ pub trait Services: Send + Sync {
         options: HttpOptions,
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>>;
 
-    /// Runs a tool that only reads.
+    /// Runs a tool that only reads, and returns its output as the text of a JSON value.
     ///
     /// # Errors
     ///
@@ -42,8 +43,8 @@ pub trait Services: Send + Sync {
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Value,
-    ) -> BoxFuture<'a, Result<Value, ToolError>>;
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>>;
 
     /// Asks an editor for the symbols of a file; none where no editor knows.
     ///
@@ -68,51 +69,72 @@ pub trait Services: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>>;
 }
 
-/// The workspace's files as a guest sees them: only read, filtered by the policy, nobody is asked.
-/// Unsaved texts of editors stand in the place of what the disk holds.
+/// The workspace's files as a guest may see them: only read, filtered by the policy of the moment,
+/// nobody is asked. Unsaved texts of editors stand in the place of what the disk holds.
+///
+/// Symbolic links are followed where they stay in the workspace. Every answer names the real path,
+/// after all links: whether that was granted is for this crate to check.
 pub trait GuestFiles: Send + Sync {
-    /// Says what a path is. A symbolic link is followed if it stays in the workspace.
-    fn stat<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>>;
+    /// Says what a path leads to.
+    fn stat<'a>(
+        &'a self,
+        path: &'a RelPath,
+        last: LastLink,
+    ) -> BoxFuture<'a, Result<FoundFile, FileError>>;
 
-    /// Returns what a directory holds, in order, without what a listing does not show.
-    fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>>;
+    /// Returns the names in a directory, in bytewise order, without those that may not be seen.
+    fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>>;
 
     /// Opens a regular file.
     fn open<'a>(
         &'a self,
         path: &'a RelPath,
     ) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>>;
+
+    /// Returns the text of a symbolic link.
+    fn read_link<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<String, FileError>>;
 }
 
 /// An open file. It stays the one that was opened, whatever becomes of its name.
 pub trait GuestFile: Send + Sync {
     /// What it was when it was opened.
-    fn stat(&self) -> FileStat;
+    fn found(&self) -> &FoundFile;
 
     /// Reads at most so many bytes from an offset; fewer only at the end.
     fn read_at(&self, offset: u64, bytes_max: usize) -> BoxFuture<'_, Result<Bytes, FileError>>;
 }
 
-/// What a path leads to.
+/// What to do with a symbolic link at the end of a path; those on the way are always followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileStat {
-    /// What it is.
-    pub kind: FileKind,
-    /// The size of a regular file in bytes; 0 of anything else.
-    pub size: u64,
-    /// When the content changed last, where that is known.
-    pub modified: Option<SystemTime>,
-    /// A number that two different files do not share.
-    pub identity: u64,
+pub enum LastLink {
+    /// Look at what it leads to.
+    Follow,
+    /// Look at the link.
+    Keep,
 }
 
-/// One name in a directory.
+/// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileEntry {
-    /// The name.
-    pub name: String,
+pub struct FoundFile {
+    /// Its real path, after all links.
+    pub real: RelPath,
     /// What it is.
     pub kind: FileKind,
+    /// The size of a regular file in bytes, the length of a link's text; 0 of a directory.
+    pub size_bytes: u64,
+    /// When the content changed last.
+    pub modified: SystemTime,
+    /// A number that two different files do not share.
+    pub identity: u128,
+}
+
+/// The names in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundNames {
+    /// The directory's real path, after all links.
+    pub real: RelPath,
+    /// The names, each with what it is.
+    pub names: Vec<(String, FileKind)>,
 }
 
 /// What a name in a workspace is. Guests see no other kinds.
@@ -132,7 +154,8 @@ pub enum FileError {
     /// There is no such name.
     #[error("no such file or directory")]
     NotFound,
-    /// The policy does not let it read this, or it leads out of the workspace.
+    /// The policy does not let it read this, it leads out of the workspace, or it is neither a
+    /// regular file nor a directory.
     #[error("not permitted")]
     NotPermitted,
     /// A directory was expected.
@@ -141,9 +164,15 @@ pub enum FileError {
     /// A file was expected.
     #[error("is a directory")]
     IsADirectory,
+    /// Too many links on the way.
+    #[error("too many symbolic links")]
+    Loop,
     /// Larger than a limit.
     #[error("too large")]
     TooLarge,
+    /// Too many files are open, or too many names are in a directory.
+    #[error("too many files")]
+    TooMany,
     /// The disk refused.
     #[error("reading failed")]
     Io,
@@ -203,13 +232,42 @@ pub enum HttpError {
     Tls(String),
     /// It took too long.
     #[error("timed out while {0}")]
-    Timeout(&'static str),
-    /// A limit was reached.
-    #[error("{0}")]
-    TooLarge(String),
+    Timeout(Wait),
+    /// The body of the request has more bytes than this.
+    #[error("the request has more than {0} bytes (network.request_bytes_max)")]
+    RequestTooLarge(u64),
+    /// The body of the response has more bytes than this.
+    #[error("the response has more than {0} bytes (network.response_bytes_max)")]
+    ResponseTooLarge(u64),
     /// Anything else.
     #[error("{0}")]
     Failed(String),
+}
+
+/// What somebody waited for in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The addresses of a name.
+    Name,
+    /// A connection.
+    Connection,
+    /// The head of the response.
+    Response,
+    /// More of the response's body.
+    Body,
+}
+
+// === impl Wait ===
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "resolving the name",
+            Self::Connection => "connecting",
+            Self::Response => "waiting for the response",
+            Self::Body => "waiting for more of the response",
+        })
+    }
 }
 
 impl fmt::Debug for dyn Services {
@@ -243,8 +301,8 @@ impl Services for NoServices {
         self
     }
 
-    fn variable(&self, _: &str) -> Option<String> {
-        None
+    fn variables(&self, _: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+        Vec::new()
     }
 
     fn send(
@@ -256,7 +314,11 @@ impl Services for NoServices {
         Box::pin(std::future::ready(Err(error)))
     }
 
-    fn call_tool<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, Result<Value, ToolError>> {
+    fn call_tool<'a>(
+        &'a self,
+        _: &'a str,
+        _: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
         Self::refused()
     }
 
@@ -275,15 +337,23 @@ impl Services for NoServices {
 }
 
 impl GuestFiles for NoServices {
-    fn stat<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>> {
+    fn stat<'a>(
+        &'a self,
+        _: &'a RelPath,
+        _: LastLink,
+    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 
-    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>> {
+    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 
     fn open<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>> {
+        Box::pin(std::future::ready(Err(FileError::NotFound)))
+    }
+
+    fn read_link<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<String, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 }

@@ -34,6 +34,7 @@ mod metrics;
 mod paths;
 mod plugin_zoo;
 mod plugins;
+mod plugins_plain;
 mod policy;
 mod protection;
 mod python;

@@ -8,6 +8,7 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::{Value, json};
 
+use super::nested::Behalf;
 use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;
@@ -33,6 +34,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
             UndoTarget::Since(number) => json!({ "since": number }),
         }),
         Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
+        Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
     };
     let event = Event::CallStarted {
         caller: Text::new(call.role.as_str()),
@@ -42,6 +44,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         arguments,
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
+        called_by: scope.behalf.as_ref().map(Behalf::recorded),
     };
     // Who comes while the daemon stops finds the journal closed.
     write(scope, event, Durability::Batched).await.map_err(|error| {

@@ -44,6 +44,9 @@ pub enum Event {
         /// The digest of the catalog that the call keeps.
         #[serde(skip_serializing_if = "Option::is_none")]
         catalog: Option<String>,
+        /// The call of a plugin that made this one, in the caller's name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        called_by: Option<CalledBy>,
     },
     /// The policy decided about the call or one of its effects.
     Decision {
@@ -141,6 +144,15 @@ pub struct PluginDigest {
     pub name: String,
     /// The digest of its component.
     pub digest: String,
+}
+
+/// A call that made another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CalledBy {
+    /// The call.
+    pub call_id: String,
+    /// The plugin whose tool it runs.
+    pub plugin: String,
 }
 
 /// One changed file.

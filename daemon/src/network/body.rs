@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use moss_plugin_host::services::{HttpBody, HttpError};
+use moss_plugin_host::services::{HttpBody, HttpError, Wait};
 use tokio::time::Sleep;
 
 /// A body that is sent.
@@ -29,9 +29,8 @@ pub(super) struct Received {
 
 /// What may still come.
 struct Count {
-    what: &'static str,
-    bytes_max: u64,
     left: u64,
+    exceeded: HttpError,
 }
 
 type Part = Option<Result<Frame<Bytes>, HttpError>>;
@@ -39,19 +38,10 @@ type Part = Option<Result<Frame<Bytes>, HttpError>>;
 // === impl Count ===
 
 impl Count {
-    fn new(what: &'static str, bytes_max: u64) -> Self {
-        Self { what, bytes_max, left: bytes_max }
-    }
-
     fn take(&mut self, frame: Frame<Bytes>) -> Result<Frame<Bytes>, HttpError> {
         let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
-        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.exceeded())?;
+        self.left = self.left.checked_sub(bytes).ok_or_else(|| self.exceeded.clone())?;
         Ok(frame)
-    }
-
-    fn exceeded(&self) -> HttpError {
-        let Self { what, bytes_max, .. } = self;
-        HttpError::TooLarge(format!("the {what} has more than {bytes_max} bytes"))
     }
 }
 
@@ -59,7 +49,8 @@ impl Count {
 
 impl Upload {
     pub(super) fn new(body: HttpBody, bytes_max: u64) -> Self {
-        Self { body: Mutex::new(body), count: Count::new("request", bytes_max) }
+        let exceeded = HttpError::RequestTooLarge(bytes_max);
+        Self { body: Mutex::new(body), count: Count { left: bytes_max, exceeded } }
     }
 }
 
@@ -88,10 +79,11 @@ impl Received {
         bytes_max: u64,
         silence_max: Duration,
     ) -> Result<Self, HttpError> {
-        let count = Count::new("response", bytes_max);
+        let exceeded = HttpError::ResponseTooLarge(bytes_max);
         if body.size_hint().lower() > bytes_max {
-            return Err(count.exceeded());
+            return Err(exceeded);
         }
+        let count = Count { left: bytes_max, exceeded };
         Ok(Self { body, count, silence_max, silence: None, has_failed: false })
     }
 
@@ -105,7 +97,7 @@ impl Received {
             Poll::Pending => {
                 let begin = || Box::pin(tokio::time::sleep(self.silence_max));
                 ready!(self.silence.get_or_insert_with(begin).as_mut().poll(cx));
-                Poll::Ready(Some(Err(HttpError::Timeout("waiting for more of the response"))))
+                Poll::Ready(Some(Err(HttpError::Timeout(Wait::Body))))
             }
         }
     }

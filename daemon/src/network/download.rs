@@ -46,7 +46,10 @@ impl Network {
         on_bytes: OnBytes<'_>,
     ) -> Result<Vec<u8>, HttpError> {
         let fetched = tokio::time::timeout(TIMEOUT, self.follow(download, on_bytes)).await;
-        fetched.map_err(|_| HttpError::Timeout("downloading"))?
+        fetched.map_err(|_| {
+            let seconds = TIMEOUT.as_secs();
+            HttpError::Failed(format!("the download takes longer than {seconds} seconds"))
+        })?
     }
 
     async fn follow(

@@ -167,21 +167,21 @@ async fn bodies_and_waits_are_bounded() {
     let get = async |path: &str, bounds| {
         get(&network, &format!("http://127.0.0.1:{port}/{path}"), true, bounds).await
     };
-    let too_large = Err(HttpError::TooLarge("the response has more than 1000 bytes".to_owned()));
+    let too_large = Err(HttpError::ResponseTooLarge(1000));
     assert_eq!(get("large", BOUNDS).await, too_large);
     assert_eq!(get("endless", BOUNDS).await, too_large);
     let short = Duration::from_millis(50);
     let impatient = Bounds { connect: short, head: short, ..BOUNDS };
-    assert_eq!(get("silent", impatient).await, Err(HttpError::Timeout("waiting for the response")));
+    assert_eq!(get("silent", impatient).await, Err(HttpError::Timeout(Wait::Response)));
     let impatient = Bounds { silence: short, ..BOUNDS };
-    let stuck = HttpError::Timeout("waiting for more of the response");
+    let stuck = HttpError::Timeout(Wait::Body);
     assert_eq!(get("stuck", impatient).await, Err(stuck));
     assert!(matches!(get("garbage", BOUNDS).await, Err(HttpError::Failed(_))));
 
     let body = Full::from("x".repeat(1001)).map_err(|never| match never {}).boxed_unsync();
     let uri = format!("http://127.0.0.1:{port}/silent");
     let sent = network.send(http::Request::post(uri).body(body).unwrap(), true, BOUNDS).await;
-    let too_large = HttpError::TooLarge("the request has more than 1000 bytes".to_owned());
+    let too_large = HttpError::RequestTooLarge(1000);
     assert_eq!(sent.unwrap_err(), too_large);
 }
 

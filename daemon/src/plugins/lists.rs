@@ -56,10 +56,10 @@ impl Lists {
     pub(super) fn entries(&self) -> impl Iterator<Item = Listed> {
         let plugins = |list: &ListFile| list.good.as_ref().map(|good| good.plugins.clone());
         self.0.iter().flat_map(move |list| {
-            plugins(list).unwrap_or_default().into_iter().map(|entry| Listed {
-                source: list.path.parent().unwrap_or(Path::new(".")).join(&entry.source),
-                list: list.path.clone(),
-                entry,
+            plugins(list).unwrap_or_default().into_iter().map(|mut entry| {
+                let source = list.path.parent().unwrap_or(Path::new(".")).join(&entry.source);
+                entry.origin = source.display().to_string();
+                Listed { source, list: list.path.clone(), entry }
             })
         })
     }
@@ -76,8 +76,10 @@ impl Lists {
                 name: list.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 listed_in: list.path.display().to_string(),
                 source: list.path.clone(),
+                entry: None,
                 state: PluginState::Failed(format!("{problem}{meanwhile}")),
                 notice: None,
+                staged: None,
             })
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moss_sdk::editor as sdk;
 use moss_sdk::{ErrorCode, ToolError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
@@ -110,12 +110,13 @@ impl toolbox::Host for Served {
         if !self.grant.tools.iter().any(|granted| granted.matches(&name)) {
             return Err(not_granted(&format!("the tool `{name}`"), r#""tools": ["NAME"]"#));
         }
-        let arguments: Value = serde_json::from_str(&arguments).map_err(|error| Error {
-            code: WireCode::InvalidArguments,
-            message: format!("the arguments are not JSON: {error}"),
-            hint: None,
-        })?;
-        Ok(self.services.call_tool(&name, arguments).await?.to_string())
+        let arguments: Map<String, Value> =
+            serde_json::from_str(&arguments).map_err(|error| Error {
+                code: WireCode::InvalidArguments,
+                message: format!("the arguments are not an object of JSON: {error}"),
+                hint: None,
+            })?;
+        Ok(self.services.call_tool(&name, arguments).await?)
     }
 }
 

@@ -7,7 +7,8 @@ use super::source::{Node, Problem};
 use super::{GRANTS_MAX, STORES, in_range, parse_size};
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
-use crate::grants::{FileGrant, Grant, NamePattern};
+use crate::grants::paths::read_globs;
+use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
 use crate::units;
 
 /// Reads what a plugin is granted.
@@ -24,7 +25,7 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
         })?;
     }
     if let Some(items) = given.optional("env") {
-        grant.env = each(items, |item| parse_named(item, "a variable"))?;
+        grant.env = each(items, parse_variable)?;
     }
     if let Some(items) = given.optional("tools") {
         grant.tools = each(items, |item| parse_named(item, "a tool"))?;
@@ -57,6 +58,14 @@ fn parse_named(node: Node<'_>, what: &str) -> Result<NamePattern, Problem> {
     }
 }
 
+fn parse_variable(node: Node<'_>) -> Result<NamePattern, Problem> {
+    let name = node.string()?;
+    if name.starts_with(OWN_VARIABLES) {
+        return Err(node.problem(format!("`{name}` is moss's own, and no plugin sees it")));
+    }
+    parse_named(node, "a variable")
+}
+
 fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
     let mut files = node.object(&["path", "access", "except"])?;
     let path = files.required("path")?;
@@ -82,11 +91,22 @@ fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
         }
     })?;
     let mut except = match files.optional("except") {
-        Some(globs) => each(globs, |glob| glob.string().map(ToOwned::to_owned))?,
+        Some(globs) => each(globs, parse_glob)?,
         None => Vec::new(),
     };
     except.sort();
     Ok(FileGrant { path, except })
+}
+
+fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
+    let glob = node.string()?.to_owned();
+    match read_globs(std::slice::from_ref(&glob)) {
+        Ok(_) if !glob.is_empty() => Ok(glob),
+        Ok(_) => Err(node.problem("the glob is empty")),
+        Err(why) => Err(node
+            .problem(format!("`{glob}` is not a glob: {why}"))
+            .help("`*` stands for a part of a name, `**` for directories, such as `**/*.pem`")),
+    }
 }
 
 /// Writes a grant in the form in which it is read; what it does not have is left out.

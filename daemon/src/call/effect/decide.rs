@@ -104,6 +104,13 @@ impl Effects {
         decision
     }
 
+    /// Whether a file could be read without asking; it is not read yet.
+    pub(in crate::call) fn could_read(&self, policy: &policy::Policy, file: Names<'_>) -> bool {
+        let none = ChangeFacts::default();
+        let decision = self.decide_file(policy, &self.tool(), Action::Read, file, none);
+        decision.verdict == Verdict::Allow
+    }
+
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
     pub(in crate::call) fn may_list(&self, policy: &policy::Policy, path: &RelPath) -> bool {
         self.decide(policy, Action::Read, Some((path, None, ChangeFacts::default()))).verdict
@@ -181,22 +188,26 @@ impl Effects {
         file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
     ) -> Decision {
         let change = file.map(|(.., change)| change).unwrap_or_default();
-        policy::decide(
-            policy,
-            &Subject {
-                action,
-                tool: self.scope.call.tool(),
-                tool_effect: tool.effect,
-                plugin: tool.plugin.as_deref(),
-                caller: self.scope.call.role.as_str(),
-                path: file.map(|(path, ..)| path),
-                protection: file.and_then(|(_, protection, _)| protection),
-                size_bytes: change.size_bytes,
-                match_level: change.match_level,
-                drift: change.drift,
-                answers: &tool.answers,
-            },
-        )
+        let subject = Subject {
+            action,
+            tool: self.scope.call.tool(),
+            tool_effect: tool.effect,
+            plugin: tool.plugin.as_deref(),
+            caller: self.scope.call.role.as_str(),
+            path: file.map(|(path, ..)| path),
+            protection: file.and_then(|(_, protection, _)| protection),
+            size_bytes: change.size_bytes,
+            match_level: change.match_level,
+            drift: change.drift,
+            answers: &tool.answers,
+        };
+        let decision = policy::decide(policy, &subject);
+        let Some(behalf) = &self.scope.behalf else { return decision };
+        // What a plugin has done for it is held to the rules for the plugin as well.
+        let for_plugin =
+            |plugin| policy::decide(policy, &Subject { plugin: Some(plugin), ..subject });
+        let all: Vec<_> = behalf.plugins().map(for_plugin).chain([decision]).collect();
+        policy::strictest(&all).cloned().expect("there is one")
     }
 
     pub(super) fn tool(&self) -> ToolFacts {

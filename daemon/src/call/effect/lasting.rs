@@ -38,6 +38,10 @@ impl Uses {
 impl Effects {
     /// Finds the answers in force now. What another process stored or took back counts.
     pub(super) async fn look_for_answers(&self) {
+        // What a person lets the caller do is not what a plugin may do in its name.
+        if self.scope.behalf.is_some() {
+            return;
+        }
         let workspace = &self.scope.call.workspace;
         if workspace.answers.is_outdated() {
             let workspace = Arc::clone(workspace);

@@ -1,0 +1,129 @@
+//! Calls that a plugin makes of other tools. Each is a call like any other, with a record of its
+//! own, in the name of who called the plugin: with their rights, less what the rules for the plugin
+//! take away. It reads and nothing else, and nobody is asked on its behalf.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
+use serde_json::{Map, Value};
+
+use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute};
+use crate::journal::CalledBy;
+
+/// How many calls deep tools call tools; the call that came from outside does not count.
+const DEPTH_MAX: usize = 4;
+
+/// In whose behalf a call is made.
+#[derive(Debug)]
+pub(super) struct Behalf {
+    /// The call that makes it.
+    call_id: String,
+    /// The plugins that call each other, the one that was called from outside first.
+    plugins: Vec<String>,
+}
+
+// === impl Behalf ===
+
+impl Behalf {
+    /// The plugins that a call is made for.
+    pub(super) fn plugins(&self) -> impl Iterator<Item = &str> {
+        self.plugins.iter().map(String::as_str)
+    }
+
+    pub(super) fn recorded(&self) -> CalledBy {
+        let plugin = self.plugins.last().cloned().unwrap_or_default();
+        CalledBy { call_id: self.call_id.clone(), plugin }
+    }
+}
+
+/// Runs a tool for a plugin and returns the JSON text of its output. Dropping the future cancels it.
+///
+/// # Errors
+///
+/// What the tool says; `Denied` where it does more than read, or where the policy denies it or would
+/// ask.
+pub(super) async fn call(
+    scope: &Arc<Scope>,
+    plugin: &str,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<String, ToolError> {
+    let behalf = deeper(scope, plugin)?;
+    check_reads(scope, name)?;
+    let call = Call {
+        role: scope.call.role,
+        workspace: Arc::clone(&scope.call.workspace),
+        work: Work::Tool { name: name.to_owned(), arguments: Ok(arguments) },
+        confirm: ConfirmMode::Refuse,
+        approved_digests: Vec::new(),
+        dry_run: scope.call.dry_run,
+        session_id: scope.call.session_id.clone(),
+        expected_hashes: BTreeMap::new(),
+        deadline: scope.call.deadline,
+        parent: scope.call.parent.clone(),
+    };
+    let cancel = scope.cancel.child_token();
+    let nested = Scope {
+        daemon: Arc::clone(&scope.daemon),
+        call,
+        call_id: crate::ids::random(),
+        catalog: Arc::clone(&scope.catalog),
+        events: Events::default(),
+        cancel: cancel.clone(),
+        permit: std::sync::Mutex::default(),
+        behalf: Some(behalf),
+    };
+    let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
+    match Running::new(Box::pin(run), cancel).await {
+        Ok(outcome) => outcome.result,
+        Err(error) => Err(explain(name, error)),
+    }
+}
+
+/// One call deeper, if there may be one.
+fn deeper(scope: &Scope, plugin: &str) -> Result<Behalf, ToolError> {
+    let mut plugins =
+        scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
+    if plugins.len() == DEPTH_MAX {
+        let message = format!("tools call tools at most {DEPTH_MAX} deep");
+        return Err(ToolError::new(ErrorCode::LimitExceeded, message)
+            .hint("the plugins may call each other in a circle"));
+    }
+    plugins.push(plugin.to_owned());
+    Ok(Behalf { call_id: scope.call_id.clone(), plugins })
+}
+
+fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
+    let denied = |why: &str| {
+        Err(ToolError::new(ErrorCode::Denied, format!("`{name}` {why}: plugins do not call it")))
+    };
+    let entry = scope
+        .catalog
+        .entry(name)
+        .map_err(|unknown| ToolError::new(ErrorCode::NotFound, unknown.to_string()))?;
+    match (entry.spec.effect, entry.spec.toolset) {
+        (Effect::Read, Toolset::Interaction) => denied("asks a person"),
+        (Effect::Read, _) => Ok(()),
+        (Effect::Write | Effect::Exec, _) => denied("does more than read"),
+    }
+}
+
+/// What a plugin is told of a call that could not run.
+fn explain(name: &str, error: CallError) -> ToolError {
+    let code = match &error {
+        CallError::UnknownTool(_) => ErrorCode::NotFound,
+        CallError::Invalid(_) => ErrorCode::InvalidArguments,
+        CallError::Denied { .. } => ErrorCode::Denied,
+        CallError::Unconfirmed(_) => {
+            let message = format!("`{name}` needs a confirmation, which no plugin is given");
+            return ToolError::new(ErrorCode::Denied, message)
+                .hint("call the tool without the plugin, or allow it with a rule of the policy");
+        }
+        CallError::QueueFull(_) | CallError::TooManyConfirmations(_) => ErrorCode::LimitExceeded,
+        CallError::Timeout { .. } => ErrorCode::Timeout,
+        CallError::Cancelled => ErrorCode::Cancelled,
+        CallError::Internal(_) => ErrorCode::Internal,
+    };
+    ToolError::new(code, error.to_string())
+}

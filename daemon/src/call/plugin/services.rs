@@ -1,0 +1,119 @@
+//! What a call does for a guest behind its capabilities. Whether a capability was granted is known
+//! by then; here each use is held to the policy of the call, and nobody is asked.
+
+use std::sync::Arc;
+
+use moss_plugin_host::Plugin;
+use moss_plugin_host::grants::OWN_VARIABLES;
+use moss_plugin_host::services::{
+    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services,
+};
+use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
+use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use serde_json::{Map, Value};
+
+use super::files::CallFiles;
+use super::store::CallStore;
+use crate::call::effect::{Effects, Names};
+use crate::call::host::CallHost;
+use crate::call::{Scope, nested};
+use crate::network::Bounds;
+use crate::policy::Verdict;
+
+/// What one call does for the guest that it runs.
+pub(super) struct CallServices {
+    host: CallHost,
+    plugin: String,
+    files: CallFiles,
+    store: CallStore,
+}
+
+// === impl CallServices ===
+
+impl CallServices {
+    pub(super) fn new(scope: &Arc<Scope>, effects: &Arc<Effects>, plugin: &Plugin) -> Self {
+        Self {
+            host: CallHost::new(Arc::clone(scope), Arc::clone(effects)),
+            plugin: plugin.name().to_owned(),
+            files: CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant()),
+            store: CallStore::new(Arc::clone(scope), plugin),
+        }
+    }
+
+    /// Reads a path as callers write it, of a file that may be read without asking: what editors
+    /// know of a file quotes it.
+    async fn readable(&self, path: &str) -> Result<RelPath, ToolError> {
+        let path = self.host.path(path)?;
+        let (workspace, asked) = (Arc::clone(&self.host.scope.call.workspace), path.clone());
+        let resolve = move || workspace.files.resolve(&asked);
+        let real = self.host.scope.blocking(resolve).await??.path;
+        let names = Names { real: &real, asked: &path };
+        let decision = self.host.effects.decide_read(&self.host.reader().policy, names);
+        match decision.verdict {
+            Verdict::Allow => Ok(path),
+            Verdict::Ask | Verdict::Deny => {
+                let message = format!("reading {path} is {decision}");
+                Err(ToolError::new(ErrorCode::Denied, message)
+                    .hint("nobody is asked on behalf of a plugin"))
+            }
+        }
+    }
+}
+
+impl Services for CallServices {
+    fn files(&self) -> &dyn GuestFiles {
+        &self.files
+    }
+
+    fn store(&self) -> &dyn GuestStore {
+        &self.store
+    }
+
+    fn variables(&self, is_granted: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+        let all = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        all.filter(|(name, _)| !name.starts_with(OWN_VARIABLES) && is_granted(name)).collect()
+    }
+
+    fn send(
+        &self,
+        request: http::Request<HttpBody>,
+        options: HttpOptions,
+    ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
+        let daemon = &self.host.scope.daemon;
+        let bounds = Bounds::new(&daemon.config().network).within(&options);
+        Box::pin(daemon.network.send(request, options.is_named, bounds))
+    }
+
+    fn call_tool<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(nested::call(&self.host.scope, &self.plugin, name, arguments))
+    }
+
+    fn symbols<'a>(
+        &'a self,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>> {
+        Box::pin(async move {
+            let path = self.readable(path).await?;
+            Ok(self.host.symbols(&path).await)
+        })
+    }
+
+    fn definitions<'a>(
+        &'a self,
+        path: &'a str,
+        position: Position,
+        kind: DefinitionKind,
+    ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>> {
+        Box::pin(async move {
+            let path = self.readable(path).await?;
+            Ok(self.host.definitions(&path, position, kind).await)
+        })
+    }
+}

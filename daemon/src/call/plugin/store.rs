@@ -1,0 +1,118 @@
+//! A plugin's store as one call sees it. In a dry run, what the guest changes is seen by this call
+//! and kept by nobody.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moss_plugin_host::Plugin;
+use moss_plugin_host::services::GuestStore;
+use moss_sdk::ToolError;
+use moss_sdk::context::BoxFuture;
+
+use crate::call::Scope;
+use crate::plugin_store::{self, PluginStores, StoreOwner};
+
+/// A plugin's store in the workspace of a call.
+pub(super) struct CallStore {
+    scope: Arc<Scope>,
+    owner: StoreOwner,
+    /// What a dry run changed: values, and none for keys that are gone.
+    unkept: Mutex<BTreeMap<String, Option<Vec<u8>>>>,
+}
+
+// === impl CallStore ===
+
+impl CallStore {
+    pub(super) fn new(scope: Arc<Scope>, plugin: &Plugin) -> Self {
+        let owner =
+            StoreOwner { plugin: plugin.name().to_owned(), origin: plugin.origin().to_owned() };
+        Self { scope, owner, unkept: Mutex::default() }
+    }
+
+    /// Does something with what is kept, where waiting for the disk harms nobody.
+    async fn kept<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&PluginStores, &StoreOwner) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let (workspace, owner) = (Arc::clone(&self.scope.call.workspace), self.owner.clone());
+        self.scope.blocking(move || work(&workspace.plugin_stores, &owner)).await?
+    }
+
+    fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, Option<Vec<u8>>>> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds a dry run to the same bounds as what would be kept.
+    async fn set_unkept(
+        &self,
+        key: String,
+        value: Vec<u8>,
+        bytes_max: u64,
+    ) -> Result<(), ToolError> {
+        let mut sizes = self.kept(|stores, owner| stores.sizes(owner)).await?;
+        let mut unkept = self.unkept();
+        for (key, value) in &*unkept {
+            match value {
+                Some(value) => sizes.insert(key.clone(), value.len() as u64),
+                None => sizes.remove(key),
+            };
+        }
+        sizes.insert(key.clone(), value.len() as u64);
+        let bytes = sizes.iter().map(|(key, bytes)| key.len() as u64 + bytes).sum();
+        plugin_store::check_room(sizes.len() as u64, bytes, bytes_max)?;
+        unkept.insert(key, Some(value));
+        Ok(())
+    }
+}
+
+impl GuestStore for CallStore {
+    fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, ToolError>> {
+        Box::pin(async move {
+            let unkept = self.unkept().get(&key).cloned();
+            match unkept {
+                Some(value) => Ok(value),
+                None => self.kept(move |stores, owner| stores.get(owner, &key)).await,
+            }
+        })
+    }
+
+    fn set(
+        &self,
+        key: String,
+        value: Vec<u8>,
+        bytes_max: u64,
+    ) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async move {
+            if self.scope.call.dry_run {
+                return self.set_unkept(key, value, bytes_max).await;
+            }
+            self.kept(move |stores, owner| stores.set(owner, &key, &value, bytes_max)).await
+        })
+    }
+
+    fn delete(&self, key: String) -> BoxFuture<'_, Result<bool, ToolError>> {
+        Box::pin(async move {
+            if !self.scope.call.dry_run {
+                return self.kept(move |stores, owner| stores.delete(owner, &key)).await;
+            }
+            let was_there = self.get(key.clone()).await?.is_some();
+            self.unkept().insert(key, None);
+            Ok(was_there)
+        })
+    }
+
+    fn keys(&self, prefix: String) -> BoxFuture<'_, Result<Vec<String>, ToolError>> {
+        Box::pin(async move {
+            let asked = prefix.clone();
+            let kept = self.kept(move |stores, owner| stores.keys(owner, &asked)).await?;
+            let unkept = self.unkept();
+            let is_gone = |key: &String| matches!(unkept.get(key), Some(None));
+            let mut keys: Vec<String> = kept.into_iter().filter(|key| !is_gone(key)).collect();
+            let set = unkept.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| key);
+            keys.extend(set.filter(|key| key.starts_with(&prefix)).cloned());
+            keys.sort();
+            keys.dedup();
+            Ok(keys)
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! `wasi:http`: requests to hosts that were granted, a bounded number of them. What is served to a
+//! guest is the outgoing side; nobody sends requests to a guest.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::Uri;
+use http_body_util::BodyExt as _;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi_http::{
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks,
+};
+
+use crate::error::quoted;
+use crate::grants::host::{HostPattern, Scheme};
+use crate::imports::services::Served;
+use crate::services::{HttpError, HttpOptions, Wait};
+
+/// Most requests of one call.
+pub(crate) const REQUESTS_MAX: usize = 64;
+/// Most requests of one call whose responses are not read to their ends.
+pub(crate) const REQUESTS_OPEN_MAX: usize = 8;
+
+/// The host's side of `wasi:http` for one call.
+pub(crate) struct Http {
+    context: WasiHttpCtx,
+    door: Door,
+}
+
+/// Lets requests out.
+struct Door {
+    served: Served,
+    requests: usize,
+    /// Shared with every request that is open.
+    open: Arc<()>,
+    trouble: Trouble,
+}
+
+/// What went wrong with the last request, for people.
+#[derive(Clone, Default)]
+struct Trouble(Arc<Mutex<Option<String>>>);
+
+/// A request that is not sent: what the guest is told, and what people are.
+struct Refusal {
+    error: Error,
+    reason: String,
+}
+
+type Answer = Result<(http::Response<WasiBody>, Ending), Error>;
+type Ending = Box<dyn Future<Output = Result<(), Error>> + Send>;
+
+// === impl Http ===
+
+impl Http {
+    pub(crate) fn new(served: Served) -> Self {
+        let (open, trouble) = (Arc::default(), Trouble::default());
+        Self { context: WasiHttpCtx::new(), door: Door { served, requests: 0, open, trouble } }
+    }
+
+    pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
+        WasiHttpCtxView { hooks: &mut self.door, table, ctx: &mut self.context }
+    }
+
+    /// What went wrong with the last request, unless another one went well since.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.door.trouble.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+// === impl Door ===
+
+impl Door {
+    /// Says whether a request may go out, and whether the grant names its very host.
+    fn permit(&mut self, uri: &Uri) -> Result<bool, Refusal> {
+        let denied = |reason| Refusal { error: Error::HttpRequestDenied, reason };
+        let busy = |reason| Refusal { error: Error::ConnectionLimitReached, reason };
+        if self.requests == REQUESTS_MAX {
+            return Err(busy(format!("a call sends at most {REQUESTS_MAX} requests")));
+        }
+        // One is the door's own.
+        if Arc::strong_count(&self.open) > REQUESTS_OPEN_MAX {
+            return Err(busy(format!("a call has at most {REQUESTS_OPEN_MAX} requests open")));
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(denied("a URL must not hold credentials".to_owned()));
+        }
+        let scheme = match uri.scheme_str() {
+            Some("http") => Scheme::Http,
+            _ => Scheme::Https,
+        };
+        let name = uri.host().unwrap_or_default().to_ascii_lowercase();
+        let port = uri.port_u16().unwrap_or(scheme.port());
+        let granted = self.served.grant.http.iter();
+        let mut matching = granted.filter(|host| host.matches(scheme, &name, port)).peekable();
+        if matching.peek().is_none() {
+            return Err(denied(not_granted(scheme, &name, port)));
+        }
+        let is_named = matching.any(HostPattern::is_exact);
+        self.requests += 1;
+        Ok(is_named)
+    }
+}
+
+fn not_granted(scheme: Scheme, name: &str, port: u16) -> String {
+    let scheme = match scheme {
+        Scheme::Http => "http",
+        Scheme::Https => "https",
+    };
+    match HostPattern::parse(&format!("{scheme}://{name}:{port}")) {
+        Ok(host) => format!(
+            "{host} was not granted to the plugin: it must request it, and moss-tools.json grant \
+             it: \"http\": [\"{host}\"]"
+        ),
+        Err(_) => format!("`{}` is not a host that can be granted", quoted(name)),
+    }
+}
+
+impl WasiHttpHooks for Door {
+    /// Who sends the request takes it from the URI.
+    fn set_host_header(&mut self) -> bool {
+        false
+    }
+
+    fn send_request(
+        &mut self,
+        request: http::Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _: Ending,
+    ) -> Box<dyn Future<Output = Answer> + Send> {
+        let (permitted, trouble) = (self.permit(request.uri()), self.trouble.clone());
+        let went_well = trouble.clone();
+        let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
+        Box::new(async move {
+            let is_named = permitted.map_err(|refusal| trouble.tell(refusal))?;
+            let host = request.uri().host().unwrap_or_default().to_owned();
+            let failed = move |error: HttpError| {
+                let reason = format!("the request to {} failed: {error}", quoted(&host));
+                trouble.tell(Refusal { reason, error: error.into() })
+            };
+            let request = request.map(|body| {
+                body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
+            });
+            let sent = services.send(request, http_options(options, is_named)).await;
+            let response = sent.map_err(&failed)?;
+            went_well.clear();
+            let response = response.map(|body| {
+                let failed = move |error| {
+                    // The request is open as long as its body is there.
+                    let _open = &open;
+                    failed(error)
+                };
+                body.map_err(failed).boxed_unsync()
+            });
+            Ok((response, Box::new(std::future::ready(Ok(()))) as Ending))
+        })
+    }
+}
+
+fn http_options(options: Option<RequestOptions>, is_named: bool) -> HttpOptions {
+    let options = options.unwrap_or_default();
+    HttpOptions {
+        is_named,
+        connect_timeout: options.connect_timeout.unwrap_or(Duration::MAX),
+        first_byte_timeout: options.first_byte_timeout.unwrap_or(Duration::MAX),
+        between_bytes_timeout: options.between_bytes_timeout.unwrap_or(Duration::MAX),
+    }
+}
+
+// === impl Trouble ===
+
+impl Trouble {
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn tell(&self, refusal: Refusal) -> Error {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal.reason);
+        refusal.error
+    }
+}
+
+impl From<HttpError> for Error {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Denied(_) => Self::HttpRequestDenied,
+            HttpError::Name(reason) => Self::DnsError { rcode: Some(reason), info_code: None },
+            HttpError::Connect(_) => Self::ConnectionRefused,
+            HttpError::Tls(_) => Self::TlsCertificateError,
+            HttpError::Timeout(Wait::Name) => Self::DnsTimeout,
+            HttpError::Timeout(Wait::Connection) => Self::ConnectionTimeout,
+            HttpError::Timeout(Wait::Response) => Self::HttpResponseTimeout,
+            HttpError::Timeout(Wait::Body) => Self::ConnectionReadTimeout,
+            HttpError::RequestTooLarge(bytes) => Self::HttpRequestBodySize(Some(bytes)),
+            HttpError::ResponseTooLarge(bytes) => Self::HttpResponseBodySize(Some(bytes)),
+            HttpError::Failed(reason) => Self::InternalError(Some(reason)),
+        }
+    }
+}
