@@ -27,11 +27,14 @@ const CALLERS: usize = 2;
 const NEIGHBOUR: &str = "fit";
 /// What a daemon may hold more than before: memory of finished calls that is kept for the next.
 const KEPT_BYTES_MAX: u64 = 96 << 20;
+/// How much of an error the table shows.
+const ENDED_CHARS_MAX: usize = 100;
 /// From this size on a component of zeros is written as a hole.
 const HOLE_BYTES_MIN: usize = 1 << 20;
 
 /// What became of a member.
 struct Row {
+    number: usize,
     name: &'static str,
     ended: String,
     took: Option<Duration>,
@@ -68,7 +71,9 @@ async fn every_member_of_the_zoo_ends_in_its_error_and_harms_nobody() {
             let plugin = plugins.iter().find(|plugin| plugin.name == *called).unwrap().clone();
             ended.spawn(end(client.clone(), called.clone(), *member, plugin));
         }
-        rows.extend(ended.join_all().await);
+        let mut ended = ended.join_all().await;
+        ended.sort_by_key(|row| row.number);
+        rows.extend(ended);
         until("the neighbour is called on", async || neighbour.calls() > calls).await;
     }
     neighbour.ends.store(true, Ordering::Relaxed);
@@ -114,9 +119,10 @@ fn write(path: &Path, bytes: &[u8]) {
 /// Lets a member do what it does, and holds it to its end.
 async fn end(client: Client, called: String, member: &'static Member, plugin: v1::Plugin) -> Row {
     let (name, error) = (member.name, plugin.error);
+    let number = ZOO.iter().position(|other| other.name == name).unwrap();
     if let End::Refused(part) = member.end {
         assert!(error.contains(part), "{name}: `{part}` is not in `{error}`");
-        return Row { name, ended: error, took: None };
+        return Row { number, name, ended: error, took: None };
     }
     assert_eq!(error, "", "{name} is not loaded");
     let started = Instant::now();
@@ -136,7 +142,7 @@ async fn end(client: Client, called: String, member: &'static Member, plugin: v1
             "nothing happens".to_owned()
         }
     };
-    Row { name, ended, took }
+    Row { number, name, ended, took }
 }
 
 /// The memory that the daemon holds.
@@ -153,7 +159,8 @@ fn show(rows: &[Row], calls: usize, level: u64, after: u64) {
     eprintln!("| member | ends | ms | over its deadline |\n| --- | --- | --- | --- |");
     for row in rows {
         let ended = row.ended.lines().next().unwrap_or_default().replace('|', "\\|");
-        let ended = ended.chars().take(90).collect::<String>();
+        let (_, ended) = ended.split_once(".wasm: ").unwrap_or(("", &ended));
+        let ended = ended.chars().take(ENDED_CHARS_MAX).collect::<String>();
         let (took, over) = match row.took {
             Some(took) => {
                 let over = took.checked_sub(TIMEOUT).map(|over| over.as_millis().to_string());
