@@ -35,6 +35,7 @@ mod paths;
 mod plugin_downloads;
 mod plugin_registry;
 mod plugin_services;
+mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
 mod policy;
