@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use wasmtime::component::InstancePre;
 use wasmtime::Store;
+use wasmtime::component::InstancePre;
 
 use crate::bindings::{self, previous, tools, types};
 use crate::instance::State;
@@ -79,7 +79,8 @@ impl Face {
             }
             Self::Previous(code) => {
                 let instance = code.instantiate_async(&mut *store).await?;
-                let returned = instance.moss_plugin_tools().call_call(store, tool, arguments).await?;
+                let returned =
+                    instance.moss_plugin_tools().call_call(store, tool, arguments).await?;
                 Ok(returned.map(Into::into).map_err(Into::into))
             }
             Self::Plain(code, plain) => {

@@ -16,8 +16,8 @@ use wasmtime::Store;
 use wasmtime::component::types::{ComponentInstance, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Val};
 
-pub(crate) use self::docs::{Docs, docs};
 use self::docs::Named;
+pub(crate) use self::docs::{Docs, docs};
 use self::names::Export;
 use self::output::Unwritable;
 use self::schema::Schemas;
@@ -196,7 +196,9 @@ fn returned(
     output_bytes_max: usize,
 ) -> wasmtime::Result<Returned> {
     let (output, error) = match (returns, result) {
-        (Returns::Fallible { .. }, Some(Val::Result(Ok(output)))) => (output.map(|held| *held), None),
+        (Returns::Fallible { .. }, Some(Val::Result(Ok(output)))) => {
+            (output.map(|held| *held), None)
+        }
         (Returns::Fallible { .. }, Some(Val::Result(Err(error)))) => (None, Some(error)),
         (_, result) => (result, None),
     };
@@ -211,10 +213,8 @@ fn returned(
         };
         return Ok(Err(failed(types::ErrorCode::Failed, message)));
     }
-    let text = output.map_or_else(
-        || Ok("null".to_owned()),
-        |output| output::json(&output, output_bytes_max),
-    );
+    let text = output
+        .map_or_else(|| Ok("null".to_owned()), |output| output::json(&output, output_bytes_max));
     match text {
         Ok(output) => Ok(Ok(tools::Outcome { output, edits: Vec::new() })),
         Err(unwritable) => refused(&unwritable, output_bytes_max),
@@ -236,7 +236,10 @@ fn nothing_left(left_out: &[String]) -> String {
     let why = match left_out {
         [] => "it exports no functions at all".to_owned(),
         left_out => {
-            format!("none of its functions can be a tool: {}", shortened(left_out.to_vec()).join("; "))
+            format!(
+                "none of its functions can be a tool: {}",
+                shortened(left_out.to_vec()).join("; ")
+            )
         }
     };
     format!("the component is no moss plugin: it does not export `{EXPORT}`, and {why}")
@@ -339,7 +342,10 @@ impl<'a> Search<'a> {
         for (name, item) in component.component_type().exports(self.engine) {
             match item.ty {
                 ComponentItem::ComponentInstance(_) if name.starts_with("wasi:") => {
-                    self.leave_out(name, "an interface of WASI is for the host that it is made for");
+                    self.leave_out(
+                        name,
+                        "an interface of WASI is for the host that it is made for",
+                    );
                 }
                 ComponentItem::ComponentInstance(instance) => self.interface(name, &instance)?,
                 item => self.item(None, name, &item)?,
@@ -375,8 +381,7 @@ impl<'a> Search<'a> {
             return Err(format!("it has more than {EXPORTS_MAX} exports"));
         }
         let ComponentItem::ComponentFunc(function) = item else { return Ok(()) };
-        let export =
-            Export { interface: interface.map(str::to_owned), function: name.to_owned() };
+        let export = Export { interface: interface.map(str::to_owned), function: name.to_owned() };
         if name.starts_with('[') {
             self.leave_out(&export.shown(), "it belongs to a resource, which no call can hold");
             return Ok(());
@@ -408,7 +413,9 @@ impl Tool {
         named: &[Named<'_>],
     ) -> Result<Self, String> {
         if !description::is_tool_name(&name) {
-            return Err(format!("its tool would be called `{name}`, which is not a name of a tool"));
+            return Err(format!(
+                "its tool would be called `{name}`, which is not a name of a tool"
+            ));
         }
         let Candidate { export, signature, function } = candidate;
         let schemas = Schemas { named };

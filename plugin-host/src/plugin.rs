@@ -213,15 +213,15 @@ impl Plugin {
         )?;
         let output_bytes_max = self.limits.output_bytes_max;
         let (store, watch) = run.parts();
-        let returned = watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
+        let returned =
+            watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
         run.store.data().finish_printing();
         let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
         let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
             Some(trouble) => error.with_trouble(&trouble),
             None => error,
         })?;
-        let (output, edits) =
-            outcome::read(outcome, self.form(tool), output_bytes_max)?;
+        let (output, edits) = outcome::read(outcome, self.form(tool), output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
             return Err(CallError::Result(
                 "a tool that declares that it only reads returned edits".to_owned(),

@@ -13,6 +13,7 @@ use super::format;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
 use super::{
     Action, Layer, RuleRef, Subject, Verdict, default_verdict, drift_rule, protection_rule,
+    register_rule,
 };
 
 /// Most admin files.

@@ -131,9 +131,12 @@ fn fields(shapes: &[(String, Shape)], json: &Value) -> Result<Vec<(String, Val)>
 fn case(shape: &Shape, json: &Value) -> Result<(String, Option<Val>), Mismatch> {
     let cases = shape.cases();
     let found = match json {
-        Value::String(name) => cases.iter().find(|(known, payload)| known == name && payload.is_none()),
-        Value::Object(object) => only_key(object)
-            .and_then(|name| cases.iter().find(|(known, payload)| known == name && payload.is_some())),
+        Value::String(name) => {
+            cases.iter().find(|(known, payload)| known == name && payload.is_none())
+        }
+        Value::Object(object) => only_key(object).and_then(|name| {
+            cases.iter().find(|(known, payload)| known == name && payload.is_some())
+        }),
         _ => None,
     };
     let Some((name, payload)) = found else {

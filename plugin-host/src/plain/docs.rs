@@ -120,9 +120,10 @@ impl Docs {
     /// Returns the documentation of a type: of the interface, or the only one of that name.
     pub(crate) fn kind(&self, interface: Option<&str>, name: &str) -> Option<&TypeDocs> {
         self.types.get(&key(interface, name)).or_else(|| {
-            let mut of_that_name = self.types.iter().filter(|(key, _)| {
-                key.rsplit_once('/').is_some_and(|(_, of_key)| of_key == name)
-            });
+            let mut of_that_name = self
+                .types
+                .iter()
+                .filter(|(key, _)| key.rsplit_once('/').is_some_and(|(_, of_key)| of_key == name));
             of_that_name.next().filter(|_| of_that_name.next().is_none()).map(|(_, docs)| docs)
         })
     }

@@ -47,9 +47,7 @@ pub(crate) fn tools(plugin: &str, exports: &[Export]) -> Result<Vec<String>, Str
 pub(crate) fn title(function: &str) -> String {
     let words = function.replace('-', " ");
     let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn snake(name: &str) -> String {

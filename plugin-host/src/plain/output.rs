@@ -183,10 +183,9 @@ impl Unwritable {
     pub(crate) fn explanation(&self) -> Option<String> {
         match self {
             Self::TooLong => None,
-            Self::Formless { path, what } => Some(format!(
-                "the output at `{}` is {what}, which JSON cannot hold",
-                pointer(path)
-            )),
+            Self::Formless { path, what } => {
+                Some(format!("the output at `{}` is {what}, which JSON cannot hold", pointer(path)))
+            }
         }
     }
 }

@@ -150,9 +150,7 @@ impl Reader {
             Type::List(list) => Shape::List(Box::new(self.read(&list.ty())?)),
             Type::Record(record) => {
                 self.count(record.fields().len())?;
-                let read = |field: Field<'_>| {
-                    Ok((field.name.to_owned(), self.read(&field.ty)?))
-                };
+                let read = |field: Field<'_>| Ok((field.name.to_owned(), self.read(&field.ty)?));
                 Shape::Record(record.fields().map(read).collect::<Result<_, String>>()?)
             }
             Type::Tuple(tuple) => {
