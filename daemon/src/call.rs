@@ -36,6 +36,7 @@ use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::confirm::Confirmation;
 use crate::permits::Permit;
+use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
 use crate::traces::Parent;
@@ -82,6 +83,8 @@ pub enum Work {
         /// Its number in the prompt's history; none for the newest.
         number: Option<u64>,
     },
+    /// Changes a plugin list.
+    ChangePlugins(PluginChange),
 }
 
 /// What to do when an answer from a person is needed.
@@ -247,6 +250,13 @@ async fn attempt(
             scope.take_place().await?;
             return Ok(effects.undo_user_prompt(*number).await.map(|output| output.to_string()));
         }
+        Work::ChangePlugins(change) => {
+            scope.take_place().await?;
+            return Ok(effects
+                .change_plugins(change.clone())
+                .await
+                .map(|output| output.to_string()));
+        }
         Work::Tool { name, arguments } => (name, arguments),
     };
     let entry = scope.catalog.entry(name).map_err(|unknown| {
@@ -308,6 +318,7 @@ impl Call {
             Work::Tool { name, .. } => name,
             Work::Undo(_) => "undo",
             Work::UndoUserPrompt { .. } => "undo_user_prompt",
+            Work::ChangePlugins(change) => change.name(),
         }
     }
 

@@ -3,14 +3,19 @@
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
 mod component;
+mod inspect;
 mod lists;
+pub mod registration;
+pub(crate) mod registry;
 mod slot;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use moss_plugin_host::{Allocation, Engine, EngineOptions, Plugin, PluginList};
+use moss_plugin_host::{
+    Allocation, Engine, EngineOptions, Plugin, PluginEntry, PluginList, Sha256Digest,
+};
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -35,12 +40,16 @@ pub struct PluginStatus {
     pub name: String,
     /// The list.
     pub listed_in: String,
+    /// What the list says of it; none where the list itself is broken.
+    pub entry: Option<PluginEntry>,
     /// The component's file.
     pub source: PathBuf,
     /// Whether it can be used.
     pub state: PluginState,
     /// Why what the file holds now does not serve, where an older version does.
     pub notice: Option<String>,
+    /// The digest of what the file holds, where that does not serve.
+    pub staged: Option<Sha256Digest>,
 }
 
 /// Whether a plugin can be used.
@@ -265,6 +274,7 @@ impl Plugins {
         let statuses: Arc<Vec<_>> = Arc::new(self.lists.broken().chain(slots).collect());
         for workspace in self.daemon.workspaces() {
             workspace.plugins.store(Arc::clone(&statuses));
+            workspace.plugins_replaced.send_replace(());
         }
     }
 }

@@ -122,6 +122,7 @@ async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
     let mut plugins = Plugins::new(Arc::clone(daemon));
     let lists = plugins.list_files();
     follow(watch, lists.clone()).await;
+    daemon.follow_plugins();
     loop {
         rounds.borrow_and_update();
         let components = plugins.read_lists().await;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -59,6 +60,7 @@ pub struct Daemon {
     pub stopping: CancellationToken,
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
+    is_following_plugins: AtomicBool,
     /// When it started.
     pub started_at: Timestamp,
     /// What it was told at start; what it names is read again when it changes.
@@ -87,6 +89,8 @@ pub struct WorkspaceState {
     pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// Tells when something else is known of them.
+    pub plugins_replaced: watch::Sender<()>,
     /// The editors that are attached to it.
     pub editors: Arc<Editors>,
     /// What its callers have read.
@@ -156,6 +160,7 @@ impl Daemon {
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             plugins_loading: watch::Sender::new(false),
+            is_following_plugins: AtomicBool::new(false),
             started_at: Timestamp::now(),
             setup,
             workspaces: workspaces
@@ -212,6 +217,16 @@ impl Daemon {
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
     }
 
+    /// Whether plugins are loaded again when their lists or components change.
+    pub fn is_following_plugins(&self) -> bool {
+        self.is_following_plugins.load(Ordering::Relaxed)
+    }
+
+    /// Says that they are from now on.
+    pub(crate) fn follow_plugins(&self) {
+        self.is_following_plugins.store(true, Ordering::Relaxed);
+    }
+
     /// Returns every limit as it is now.
     pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
         self.config.load()
@@ -253,6 +268,7 @@ impl WorkspaceState {
             catalog_replaced: watch::Sender::new(()),
             native,
             plugins: ArcSwap::default(),
+            plugins_replaced: watch::Sender::new(()),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),

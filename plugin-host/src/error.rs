@@ -92,14 +92,6 @@ pub enum CallError {
     /// The plugin has no such tool.
     #[error("the plugin has no tool `{0}`")]
     UnknownTool(String),
-    /// A granted directory could not be handed to the guest.
-    #[error("{path}: cannot be given to the plugin: {reason}")]
-    Directory {
-        /// The path as the guest would see it.
-        path: String,
-        /// What went wrong.
-        reason: String,
-    },
 }
 
 // === impl CallError ===
@@ -142,7 +134,6 @@ impl From<CallError> for ToolError {
                     .hint("this is a defect of the plugin; tell its author")
             }
             CallError::UnknownTool(_) => Self::new(ErrorCode::Internal, message),
-            CallError::Directory { .. } => Self::new(ErrorCode::Io, message),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub(crate) mod paths;
 
 use std::fmt;
 

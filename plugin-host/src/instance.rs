@@ -4,40 +4,30 @@
 //! the call is cancelled. Dropping the future stops the guest wherever it is, in its own code or
 //! parked in the host.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::RelPath;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, Linker, ResourceTable, ResourceTableError};
 use wasmtime::{PoolConcurrencyLimitError, Store, Trap, UpdateDeadline};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::random::WasiRandom;
-use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
 use crate::engine::Engine;
 use crate::error::{CallError, quoted};
+use crate::grants::paths::GrantedPaths;
 use crate::imports;
 use crate::imports::context::{Context, Voice};
+use crate::imports::filesystem::{Filesystem, FilesystemView};
 use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
-
-/// An open directory that a guest may read, and where it finds it.
-#[derive(Debug)]
-pub struct GrantedDirectory {
-    /// The path in the guest: the same as relative to the workspace.
-    pub guest_path: RelPath,
-    /// The directory. The guest keeps to it even if its name comes to mean another one.
-    pub directory: OwnedFd,
-}
 
 /// What a store holds.
 pub(crate) struct State {
@@ -45,6 +35,7 @@ pub(crate) struct State {
     pub(crate) limiter: Limiter,
     pub(crate) http: Http,
     served: Served,
+    filesystem: Filesystem,
     printed: [Printed; 2],
     wasi: WasiCtx,
     table: ResourceTable,
@@ -58,7 +49,7 @@ pub(crate) struct Setup {
     pub(crate) cancelled: CancellationToken,
     pub(crate) voice: Voice,
     pub(crate) settings: Arc<str>,
-    pub(crate) directories: Vec<GrantedDirectory>,
+    pub(crate) granted: Arc<GrantedPaths>,
     pub(crate) served: Served,
 }
 
@@ -136,7 +127,7 @@ impl Run {
             output_bytes_max: setup.limits.output_bytes_max,
         };
         let hostcall_fuel = setup.limits.hostcall_fuel();
-        let mut store = Store::new(engine.wasm(), State::new(setup)?);
+        let mut store = Store::new(engine.wasm(), State::new(setup));
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(hostcall_fuel);
         store.set_max_component_handles(RESOURCES_MAX);
@@ -262,34 +253,32 @@ impl Deadline {
 // === impl State ===
 
 impl State {
-    fn new(setup: Setup) -> Result<Self, CallError> {
+    fn new(setup: Setup) -> Self {
         let output = Printed::output(setup.voice.clone());
         let error = Printed::error(setup.voice.clone());
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(output.clone()).stderr(error.clone()).max_random_size(RANDOM_BYTES_MAX);
         imports::sockets::refuse(&mut wasi);
-        for granted in setup.directories {
-            let path = granted.guest_path.to_string();
-            let failed = |reason: String| CallError::Directory { path: path.clone(), reason };
-            let name = name_of(&granted.directory).map_err(|error| failed(error.to_string()))?;
-            wasi.preopened_dir(name, &path, FsPerms::ReadOnly)
-                .map_err(|error| failed(error.root_cause().to_string()))?;
-        }
         let mut table = ResourceTable::new();
         table.set_max_capacity(RESOURCES_MAX);
-        Ok(Self {
+        Self {
             limiter: Limiter::new(setup.limits.memory_bytes_max),
             context: Context {
                 voice: setup.voice,
                 cancelled: setup.cancelled,
                 settings: setup.settings,
             },
+            filesystem: Filesystem::new(setup.granted, Arc::clone(&setup.served.services)),
             http: Http::new(setup.served.clone()),
             served: setup.served,
             printed: [output, error],
             wasi: wasi.build(),
             table,
-        })
+        }
+    }
+
+    pub(crate) fn filesystem(&mut self) -> FilesystemView<'_> {
+        FilesystemView { filesystem: &mut self.filesystem, table: &mut self.table }
     }
 
     /// Passes on what was printed without a line end.
@@ -320,18 +309,4 @@ impl HasData for Context {
 
 impl HasData for Served {
     type Data<'a> = &'a mut Self;
-}
-
-/// Returns a name that opens exactly this directory, whatever its path means by now.
-#[cfg(target_os = "linux")]
-fn name_of(directory: &OwnedFd) -> std::io::Result<PathBuf> {
-    Ok(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()).into())
-}
-
-/// Returns the path of the directory; elsewhere than on Linux there is no closer name.
-#[cfg(not(target_os = "linux"))]
-fn name_of(directory: &OwnedFd) -> std::io::Result<PathBuf> {
-    use std::os::unix::ffi::OsStringExt;
-    let path = rustix::fs::getpath(directory)?;
-    Ok(std::ffi::OsString::from_vec(path.into_bytes()).into())
 }

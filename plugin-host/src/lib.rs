@@ -34,7 +34,6 @@ pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
-pub use crate::instance::GrantedDirectory;
 pub use crate::limits::{LimitReached, Limits};
 pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};

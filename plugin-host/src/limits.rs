@@ -22,6 +22,10 @@ pub const TABLES_MAX: usize = 16;
 pub const TABLE_ELEMENTS_MAX: usize = 65_536;
 /// Most WASI resources (open files, streams, pollables) of one call.
 pub const RESOURCES_MAX: usize = 1024;
+/// Most files that one call holds open.
+pub const FILES_MAX: usize = 128;
+/// Most memory for the names of directories that one call is listing, in bytes.
+pub const LISTED_BYTES_MAX: usize = 16 << 20;
 /// Most bytes that a guest gets from one request for random bytes.
 pub const RANDOM_BYTES_MAX: u64 = 64 << 10;
 /// Most edits that one call returns.
@@ -58,6 +62,8 @@ pub enum LimitReached {
     Instances,
     /// [`RESOURCES_MAX`].
     Resources,
+    /// [`FILES_MAX`].
+    Files,
     /// The stack of the guest.
     Stack,
 }
@@ -105,7 +111,9 @@ impl LimitReached {
             Self::Output(_) => "raise limits.output of the plugin in moss-tools.json",
             Self::Edits => "propose fewer edits in one call",
             Self::TableElements | Self::Instances => "the plugin needs a smaller build",
-            Self::Resources => "the plugin must close files and streams that it no longer uses",
+            Self::Resources | Self::Files => {
+                "the plugin must close files and streams that it no longer uses"
+            }
             Self::Stack => "the plugin must recurse less deeply",
         }
     }
@@ -135,6 +143,7 @@ impl fmt::Display for LimitReached {
             Self::Resources => {
                 write!(f, "the plugin holds more than {RESOURCES_MAX} files, streams and the like")
             }
+            Self::Files => write!(f, "the plugin holds more than {FILES_MAX} files open"),
             Self::Stack => f.write_str("the plugin ran out of stack"),
         }
     }

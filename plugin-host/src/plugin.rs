@@ -15,10 +15,11 @@ use crate::description::{self, Description, Example};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
+use crate::grants::paths::GrantedPaths;
 use crate::grants::{Grant, Request};
 use crate::imports::context::{Deaf, Events, Voice};
 use crate::imports::services::Served;
-use crate::instance::{self, GrantedDirectory, Run, Setup, State};
+use crate::instance::{self, Run, Setup, State};
 use crate::limits::{COMPONENT_BYTES_MAX, Limits};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
@@ -39,6 +40,8 @@ pub struct Plugin {
     description: Arc<Description>,
     /// What it requests, is granted and may have at most.
     grant: Arc<Grant>,
+    /// What of the workspace it may read, of that.
+    granted: Arc<GrantedPaths>,
     limits: Limits,
     settings: Arc<str>,
 }
@@ -49,8 +52,6 @@ pub struct CallRequest {
     pub tool: String,
     /// The arguments; they passed the tool's strict schema.
     pub arguments: Value,
-    /// What the guest may read: each of [`Plugin::directories`] that the caller could open.
-    pub directories: Vec<GrantedDirectory>,
     /// What is left of the caller's time. The plugin's own limit holds besides.
     pub timeout: Option<Duration>,
     /// Stops the guest.
@@ -89,13 +90,15 @@ impl Plugin {
         }
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
+        let grant = effective(&description, entry);
         Ok(Self {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
             origin: entry.origin.clone(),
             digest,
-            grant: Arc::new(effective(&description, entry)),
+            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            grant: Arc::new(grant),
             description: Arc::new(description),
             limits: entry.limits,
             settings: settings(entry),
@@ -112,13 +115,15 @@ impl Plugin {
     pub fn with_entry(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
         check_limits(&self.engine, entry)?;
         self.description.check_settings(&entry.config).map_err(LoadError::Settings)?;
+        let grant = effective(&self.description, entry);
         Ok(Self {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
             origin: entry.origin.clone(),
             digest: self.digest,
-            grant: Arc::new(effective(&self.description, entry)),
+            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            grant: Arc::new(grant),
             description: Arc::clone(&self.description),
             limits: entry.limits,
             settings: settings(entry),
@@ -207,7 +212,7 @@ impl Plugin {
                 cancelled: request.cancelled,
                 voice: Voice::new(request.events),
                 settings: self.settings.clone(),
-                directories: request.directories,
+                granted: Arc::clone(&self.granted),
                 served: Served { grant: Arc::clone(&self.grant), services: request.services },
             },
         )?;
@@ -255,7 +260,6 @@ impl fmt::Debug for CallRequest {
         f.debug_struct("CallRequest")
             .field("tool", &self.tool)
             .field("arguments", &self.arguments)
-            .field("directories", &self.directories)
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
@@ -368,7 +372,7 @@ async fn describe(
             cancelled: CancellationToken::new(),
             voice: Voice::new(Arc::new(Deaf)),
             settings: "{}".into(),
-            directories: Vec::new(),
+            granted: Arc::default(),
             served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
         },
     )?;

@@ -69,51 +69,72 @@ pub trait Services: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<Definitions>, ToolError>>;
 }
 
-/// The workspace's files as a guest sees them: only read, filtered by the policy, nobody is asked.
-/// Unsaved texts of editors stand in the place of what the disk holds.
+/// The workspace's files as a guest may see them: only read, filtered by the policy of the moment,
+/// nobody is asked. Unsaved texts of editors stand in the place of what the disk holds.
+///
+/// Symbolic links are followed where they stay in the workspace. Every answer names the real path,
+/// after all links: whether that was granted is for this crate to check.
 pub trait GuestFiles: Send + Sync {
-    /// Says what a path is. A symbolic link is followed if it stays in the workspace.
-    fn stat<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>>;
+    /// Says what a path leads to.
+    fn stat<'a>(
+        &'a self,
+        path: &'a RelPath,
+        last: LastLink,
+    ) -> BoxFuture<'a, Result<FoundFile, FileError>>;
 
-    /// Returns what a directory holds, in order, without what a listing does not show.
-    fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>>;
+    /// Returns the names in a directory, in bytewise order, without those that may not be seen.
+    fn list<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>>;
 
     /// Opens a regular file.
     fn open<'a>(
         &'a self,
         path: &'a RelPath,
     ) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>>;
+
+    /// Returns the text of a symbolic link.
+    fn read_link<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<String, FileError>>;
 }
 
 /// An open file. It stays the one that was opened, whatever becomes of its name.
 pub trait GuestFile: Send + Sync {
     /// What it was when it was opened.
-    fn stat(&self) -> FileStat;
+    fn found(&self) -> &FoundFile;
 
     /// Reads at most so many bytes from an offset; fewer only at the end.
     fn read_at(&self, offset: u64, bytes_max: usize) -> BoxFuture<'_, Result<Bytes, FileError>>;
 }
 
-/// What a path leads to.
+/// What to do with a symbolic link at the end of a path; those on the way are always followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileStat {
-    /// What it is.
-    pub kind: FileKind,
-    /// The size of a regular file in bytes; 0 of anything else.
-    pub size: u64,
-    /// When the content changed last, where that is known.
-    pub modified: Option<SystemTime>,
-    /// A number that two different files do not share.
-    pub identity: u64,
+pub enum LastLink {
+    /// Look at what it leads to.
+    Follow,
+    /// Look at the link.
+    Keep,
 }
 
-/// One name in a directory.
+/// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileEntry {
-    /// The name.
-    pub name: String,
+pub struct FoundFile {
+    /// Its real path, after all links.
+    pub real: RelPath,
     /// What it is.
     pub kind: FileKind,
+    /// The size of a regular file in bytes, the length of a link's text; 0 of a directory.
+    pub size_bytes: u64,
+    /// When the content changed last.
+    pub modified: SystemTime,
+    /// A number that two different files do not share.
+    pub identity: u128,
+}
+
+/// The names in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundNames {
+    /// The directory's real path, after all links.
+    pub real: RelPath,
+    /// The names, each with what it is.
+    pub names: Vec<(String, FileKind)>,
 }
 
 /// What a name in a workspace is. Guests see no other kinds.
@@ -133,7 +154,8 @@ pub enum FileError {
     /// There is no such name.
     #[error("no such file or directory")]
     NotFound,
-    /// The policy does not let it read this, or it leads out of the workspace.
+    /// The policy does not let it read this, it leads out of the workspace, or it is neither a
+    /// regular file nor a directory.
     #[error("not permitted")]
     NotPermitted,
     /// A directory was expected.
@@ -142,9 +164,15 @@ pub enum FileError {
     /// A file was expected.
     #[error("is a directory")]
     IsADirectory,
+    /// Too many links on the way.
+    #[error("too many symbolic links")]
+    Loop,
     /// Larger than a limit.
     #[error("too large")]
     TooLarge,
+    /// Too many files are open, or too many names are in a directory.
+    #[error("too many files")]
+    TooMany,
     /// The disk refused.
     #[error("reading failed")]
     Io,
@@ -309,15 +337,23 @@ impl Services for NoServices {
 }
 
 impl GuestFiles for NoServices {
-    fn stat<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FileStat, FileError>> {
+    fn stat<'a>(
+        &'a self,
+        _: &'a RelPath,
+        _: LastLink,
+    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 
-    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Vec<FileEntry>, FileError>> {
+    fn list<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<FoundNames, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 
     fn open<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<Box<dyn GuestFile>, FileError>> {
+        Box::pin(std::future::ready(Err(FileError::NotFound)))
+    }
+
+    fn read_link<'a>(&'a self, _: &'a RelPath) -> BoxFuture<'a, Result<String, FileError>> {
         Box::pin(std::future::ready(Err(FileError::NotFound)))
     }
 }

@@ -33,6 +33,7 @@ mod listings;
 mod metrics;
 mod paths;
 mod plugins;
+mod plugins_plain;
 mod policy;
 mod protection;
 mod python;

@@ -3,7 +3,8 @@
 //! * A [`Workspace`] is one opened root. Names are resolved beneath it by held descriptors; links
 //!   that lead out, other mounts, devices and FIFOs are refused.
 //! * Reading: [`Workspace::read`], [`Workspace::read_lines`], [`Workspace::list`],
-//!   [`Workspace::visit_texts`]; without waiting for a disk, [`Workspace::open_cached`].
+//!   [`Workspace::visit_texts`]; without waiting for a disk, [`Workspace::open_cached`]. Single steps,
+//!   for what reads by itself: [`Workspace::look`], [`Workspace::names`], [`OpenedFile::hold`].
 //! * Writing: [`Workspace::plan`] turns a change set into exact bytes, diff and digest;
 //!   [`Workspace::commit`] carries a [`Plan`] out, all of it or nothing, and records it in the
 //!   [`History`]; [`History::plan_undo`] plans the way back; [`recover()`] cleans up after a crash.
@@ -24,9 +25,11 @@ mod commit;
 mod diff;
 mod error;
 mod handle;
+mod held;
 mod history;
 mod lines;
 mod listing;
+mod look;
 pub mod own;
 pub mod project;
 mod protect;
@@ -44,10 +47,12 @@ pub use crate::commit::Committed;
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
 pub use crate::handle::{Identity, hash};
+pub use crate::held::HeldFile;
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
     Origin, UndoConflict, UndoConflicts, UndoTarget,
 };
+pub use crate::look::{LastLink, Looked, Names};
 pub use crate::protect::{Protection, protection};
 pub use crate::read::OpenedFile;
 pub use crate::recover::{Recovered, recover};

@@ -20,14 +20,14 @@ use crate::text::{self, NotText};
 /// name.
 #[derive(Debug)]
 pub struct OpenedFile<'a> {
-    workspace: &'a Workspace,
-    path: RelPath,
-    real: RelPath,
-    fd: OwnedFd,
-    stat: Stat,
-    patience: Patience,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) path: RelPath,
+    pub(crate) real: RelPath,
+    pub(crate) fd: OwnedFd,
+    pub(crate) stat: Stat,
+    pub(crate) patience: Patience,
     /// What an editor holds of it and has not saved.
-    unsaved: Option<Arc<str>>,
+    pub(crate) unsaved: Option<Arc<str>>,
 }
 
 // === impl Workspace ===
@@ -107,7 +107,7 @@ impl Workspace {
         Ok(bytes)
     }
 
-    fn unread(&self, path: &RelPath, errno: Errno) -> Error {
+    pub(crate) fn unread(&self, path: &RelPath, errno: Errno) -> Error {
         #[cfg(target_os = "linux")]
         if errno == Errno::OPNOTSUPP {
             self.cached.give_up();

@@ -10,6 +10,7 @@ use moss_sdk::context::{
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery, Recalled};
+use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
@@ -18,6 +19,7 @@ use moss_workspace::{Gate, MayRead, OpenedFile};
 use super::effect::{Effects, Names};
 use super::{Event, Scope};
 use crate::policy::{Decision, Policy, Verdict};
+use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
 use crate::validate::nearest;
 
@@ -125,17 +127,31 @@ impl CallHost {
 
     /// What decides about reads by the rules of this moment.
     pub(super) fn reader(&self) -> Reader {
-        Reader {
-            policy: self.scope.call.workspace.policy.load_full(),
-            scope: Arc::clone(&self.scope),
-            effects: Arc::clone(&self.effects),
-        }
+        Reader::new(&self.scope, &self.effects)
     }
 }
 
 // === impl Reader ===
 
 impl Reader {
+    /// Decides by the rules of this moment.
+    pub(super) fn new(scope: &Arc<Scope>, effects: &Arc<Effects>) -> Self {
+        let policy = scope.call.workspace.policy.load_full();
+        Self { scope: Arc::clone(scope), effects: Arc::clone(effects), policy }
+    }
+
+    pub(super) fn workspace(&self) -> &WorkspaceState {
+        &self.scope.call.workspace
+    }
+
+    pub(super) fn decide(&self, names: Names<'_>) -> Decision {
+        self.effects.decide_read(&self.policy, names)
+    }
+
+    pub(super) fn could_read(&self, names: Names<'_>) -> bool {
+        self.effects.could_read(&self.policy, names)
+    }
+
     /// None where it cannot be read at once, or not without asking, or not at all: then
     /// [`Reader::read`] says why.
     fn read_cached<T>(
@@ -143,10 +159,9 @@ impl Reader {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Option<T> {
-        let workspace = &self.scope.call.workspace;
+        let workspace = self.workspace();
         let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
-        let names = Names { real: opened.real(), asked: path };
-        let decision = self.effects.decide_read(&self.policy, names);
+        let decision = self.decide(Names { real: opened.real(), asked: path });
         if decision.verdict != Verdict::Allow {
             return None;
         }
@@ -158,10 +173,10 @@ impl Reader {
         path: &RelPath,
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Result<T, NotRead> {
-        let workspace = &self.scope.call.workspace;
+        let workspace = self.workspace();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
         let real = opened.real();
-        let decision = self.effects.decide_read(&self.policy, Names { real, asked: path });
+        let decision = self.decide(Names { real, asked: path });
         match decision.verdict {
             Verdict::Allow => Ok(read(&opened)?),
             Verdict::Deny => Err(NotRead::Denied(real.clone(), decision)),
@@ -175,7 +190,7 @@ impl Reader {
 
     /// Decides about a read on a walk, where nobody is asked.
     fn reads(&self, real: &RelPath, asked: &RelPath) -> MayRead {
-        match self.effects.decide_read(&self.policy, Names { real, asked }).verdict {
+        match self.decide(Names { real, asked }).verdict {
             Verdict::Allow => MayRead::Yes,
             Verdict::Ask => MayRead::Unapproved,
             Verdict::Deny => MayRead::No,
@@ -300,6 +315,13 @@ impl Host for CallHost {
         change: PromptChange,
     ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
         Box::pin(self.effects.change_user_prompt(change))
+    }
+
+    fn register_plugin(
+        &self,
+        request: PluginRequest,
+    ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
+        Box::pin(self.effects.register_plugin(request))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

@@ -1,15 +1,14 @@
-//! A call of a plugin's tool: opens what the plugin may read, runs the guest to its end, then
+//! A call of a plugin's tool: runs the guest to its end, serves what was granted to it, then
 //! proposes the edits that it returned like those of any tool.
 
+mod files;
 mod services;
 mod store;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::{
-    CallRequest, Events as GuestEvents, GrantedDirectory, LogLevel, Plugin, PluginEdit,
-};
+use moss_plugin_host::{CallRequest, Events as GuestEvents, LogLevel, Plugin, PluginEdit};
 use moss_sdk::context::{Files as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::file::{Content, FileSnapshot};
@@ -33,7 +32,6 @@ pub(super) async fn run(
     let request = CallRequest {
         tool: entry.spec.name.clone(),
         arguments,
-        directories: open_directories(scope, plugin).await?,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
@@ -54,28 +52,6 @@ fn remaining(scope: &Scope) -> Option<Duration> {
         .call
         .deadline
         .map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()))
-}
-
-/// Opens the granted directories beneath the workspace; one that is not there is not granted.
-async fn open_directories(
-    scope: &Arc<Scope>,
-    plugin: &Plugin,
-) -> Result<Vec<GrantedDirectory>, ToolError> {
-    let workspace = Arc::clone(&scope.call.workspace);
-    let readable: Vec<_> = plugin.grant().files.iter().map(|files| files.path.clone()).collect();
-    scope
-        .blocking(move || {
-            let mut directories = Vec::new();
-            for guest_path in readable {
-                match workspace.files.open_dir(&guest_path) {
-                    Ok(directory) => directories.push(GrantedDirectory { guest_path, directory }),
-                    Err(moss_workspace::Error::NotFound { .. }) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            Ok(directories)
-        })
-        .await?
 }
 
 /// Turns a plugin's edits into one change per file, against what the files hold now.

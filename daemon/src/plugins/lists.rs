@@ -76,8 +76,10 @@ impl Lists {
                 name: list.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 listed_in: list.path.display().to_string(),
                 source: list.path.clone(),
+                entry: None,
                 state: PluginState::Failed(format!("{problem}{meanwhile}")),
                 notice: None,
+                staged: None,
             })
         })
     }

@@ -79,9 +79,7 @@ fn real(list: &Path) -> Result<PathBuf, ToolError> {
     match list.canonicalize() {
         Ok(real) => Ok(real),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(list.to_owned()),
-        Err(error) => {
-            Err(ToolError::new(ErrorCode::Io, format!("{}: {error}", list.display())))
-        }
+        Err(error) => Err(ToolError::new(ErrorCode::Io, format!("{}: {error}", list.display()))),
     }
 }
 

@@ -169,6 +169,9 @@ impl Slot {
                 let plugin = tools.plugin();
                 let digest = short(plugin.digest());
                 tracing::info!(plugin = plugin.name(), digest, "a plugin is ready");
+                for why in plugin.left_out() {
+                    tracing::warn!(plugin = plugin.name(), why, "a function is no tool");
+                }
                 self.serving = Some(tools);
                 self.problem = None;
                 true
@@ -198,8 +201,10 @@ impl Slot {
             differences.push(format!("{more} more"));
         }
         Some(format!(
-            "staged: {}; to accept it, put \"sha256\": \"{}\" into the list or restart moss",
+            "staged: {}; `moss plugin accept {}` accepts it, as does \
+             \"sha256\": \"{}\" in the list",
             differences.join("; "),
+            self.listed.entry.name,
             tools.plugin().digest(),
         ))
     }
@@ -224,6 +229,13 @@ impl Slot {
         self.problem = problem;
     }
 
+    /// The digest of what the file holds, where that does not serve.
+    fn staged_digest(&self) -> Option<Sha256Digest> {
+        let serving = self.serving.as_ref().map(|tools| tools.plugin().digest());
+        let seen = self.seen.as_ref().map(|seen| seen.digest);
+        seen.filter(|seen| self.problem.is_some() && Some(*seen) != serving)
+    }
+
     /// What people are told.
     pub(super) fn status(&self) -> PluginStatus {
         let (state, notice) = match (&self.serving, &self.problem) {
@@ -236,9 +248,11 @@ impl Slot {
         PluginStatus {
             name: self.listed.entry.name.clone(),
             listed_in: self.listed.list.display().to_string(),
+            entry: Some(self.listed.entry.clone()),
             source: self.listed.source.clone(),
             state,
             notice,
+            staged: self.staged_digest(),
         }
     }
 }
@@ -294,11 +308,11 @@ impl Examination {
     }
 
     fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
-        let source = self.listed.source.display();
+        let (source, name) = (self.listed.source.display(), &self.listed.entry.name);
         let staged = if self.serving.is_some() { "staged: " } else { "" };
         format!(
             "{staged}digest {digest} does not match the pin, sha256 {pinned}; if {source} is \
-             trusted as it is now, put its digest into the list"
+             trusted as it is now, `moss plugin accept {name}` pins it"
         )
     }
 }

@@ -1,58 +1,226 @@
-//! `wasi:filesystem`, with a narrower way to open: only regular files and directories.
+//! `wasi:filesystem`, only for reading, over the files that the daemon lets the call see.
 //!
-//! Opening a FIFO or a device can block for ever, on a thread that nobody can stop. Everything else
-//! is WASI's own: beneath the directories that were handed in, read-only.
+//! A guest has one directory, `.`, the workspace as far as it was granted: what was granted stands
+//! at its own path, above it there are only the directories on the way, beside it there is nothing.
+//! So a single file is reached like any other, and what is left out inside a grant is not there.
+//! Two names count for each path, the one that was asked for and the real one after all links:
+//! both must be granted here, and the daemon holds both to the policy of the moment.
+//!
+//! Nothing changes a file: such calls end with `read-only`.
 
-use wasmtime::StoreContextMut;
-use wasmtime::component::{Linker, Resource};
-use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
-use wasmtime_wasi::p2::FsResult;
+mod descriptors;
+mod path;
+mod stream;
+
+use std::sync::Arc;
+
+use moss_sdk::RelPath;
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    self, Descriptor, DescriptorFlags, DescriptorType, ErrorCode, Host, HostDescriptor, OpenFlags,
-    PathFlags,
+    self, Descriptor, DescriptorType, DirectoryEntry, DirectoryEntryStream, ErrorCode,
 };
+use wasmtime_wasi::p2::{FsError, FsResult};
 
+use crate::grants::paths::{GrantedPaths, Sight};
 use crate::instance::State;
+use crate::limits::{FILES_MAX, LISTED_BYTES_MAX, LimitReached};
+use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink, Services};
 
-/// The interface in the version that the bindings link.
-const TYPES: &str = "wasi:filesystem/types@0.2.12";
+/// The name of the one directory that a guest is given.
+const ROOT: &str = ".";
+/// What a name in a listing costs in memory beside its bytes.
+const NAME_COST: usize = 32;
 
-type OpenAt = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
+/// The host's side of the interfaces for one call.
+pub(crate) struct Filesystem {
+    granted: Arc<GrantedPaths>,
+    services: Arc<dyn Services>,
+    /// Shared by all open files, to count them.
+    open_files: Arc<()>,
+    /// How much memory the open listings take.
+    listed_bytes: usize,
+}
+
+/// The interfaces with the table in which their resources are.
+pub(crate) struct FilesystemView<'a> {
+    pub(crate) filesystem: &'a mut Filesystem,
+    pub(crate) table: &'a mut ResourceTable,
+}
+
+/// What a descriptor stands for.
+#[derive(Clone)]
+enum Node {
+    /// A directory, by the path that it was asked for under: each use looks at it anew.
+    Directory(RelPath),
+    File(Arc<OpenFile>),
+}
+
+/// An open file, held by its descriptor and by its streams.
+struct OpenFile {
+    file: Box<dyn GuestFile>,
+    _counted: Arc<()>,
+}
+
+/// A listing that is being read.
+struct Listing {
+    entries: std::vec::IntoIter<DirectoryEntry>,
+    bytes: usize,
+}
 
 /// Links the interfaces.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    preopens::add_to_linker::<State, WasiFilesystem>(linker, State::filesystem)?;
-    types::add_to_linker::<State, WasiFilesystem>(linker, State::filesystem)?;
-    linker.allow_shadowing(true);
-    linker.instance(TYPES)?.func_wrap_async(
-        "[method]descriptor.open-at",
-        |mut store: StoreContextMut<'_, State>, arguments: OpenAt| {
-            Box::new(async move {
-                let mut filesystem = store.data_mut().filesystem();
-                let opened = match open_at(&mut filesystem, arguments).await {
-                    Ok(descriptor) => Ok(descriptor),
-                    Err(error) => Err(filesystem.convert_error_code(error)?),
-                };
-                Ok((opened,))
-            })
-        },
-    )?;
-    linker.allow_shadowing(false);
-    Ok(())
+    preopens::add_to_linker::<State, Filesystem>(linker, State::filesystem)?;
+    types::add_to_linker::<State, Filesystem>(linker, State::filesystem)
 }
 
-async fn open_at(
-    filesystem: &mut impl HostDescriptor,
-    (directory, path_flags, path, open_flags, flags): OpenAt,
-) -> FsResult<Resource<Descriptor>> {
-    let same = Resource::new_borrow(directory.rep());
-    let stat = filesystem.stat_at(same, path_flags, path.clone()).await?;
-    match stat.type_ {
-        // An unfollowed link is WASI's to refuse.
-        DescriptorType::RegularFile | DescriptorType::Directory | DescriptorType::SymbolicLink => {
-            filesystem.open_at(directory, path_flags, path, open_flags, flags).await
+impl HasData for Filesystem {
+    type Data<'a> = FilesystemView<'a>;
+}
+
+// === impl Filesystem ===
+
+impl Filesystem {
+    pub(crate) fn new(granted: Arc<GrantedPaths>, services: Arc<dyn Services>) -> Self {
+        Self { granted, services, open_files: Arc::default(), listed_bytes: 0 }
+    }
+
+    /// Says what a path leads to, where that was granted.
+    async fn stat(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, ErrorCode> {
+        if self.granted.sight(path) == Sight::Nothing {
+            return Err(ErrorCode::NoEntry);
         }
-        _ => Err(ErrorCode::NotPermitted.into()),
+        let found = self.services.files().stat(path, last).await?;
+        self.admit(path, &found)?;
+        Ok(found)
+    }
+
+    /// Opens a file that was granted; none where a directory is there.
+    async fn open(&self, path: &RelPath) -> FsResult<Option<OpenFile>> {
+        match self.granted.sight(path) {
+            Sight::Nothing => return Err(ErrorCode::NoEntry.into()),
+            Sight::OnTheWay => return Ok(None),
+            Sight::Granted => {}
+        }
+        // One is the file system's own.
+        if Arc::strong_count(&self.open_files) > FILES_MAX {
+            return Err(FsError::trap(LimitReached::Files));
+        }
+        let counted = Arc::clone(&self.open_files);
+        match self.services.files().open(path).await {
+            Ok(file) => {
+                self.admit(path, file.found())?;
+                Ok(Some(OpenFile { file, _counted: counted }))
+            }
+            Err(FileError::IsADirectory) => Ok(None),
+            Err(error) => Err(ErrorCode::from(error).into()),
+        }
+    }
+
+    /// Holds what a path leads to to the grant, by both of its names.
+    fn admit(&self, asked: &RelPath, found: &FoundFile) -> Result<(), ErrorCode> {
+        let as_asked = self.granted.sight(asked);
+        match as_asked.min(self.granted.sight(&found.real)) {
+            Sight::Granted => Ok(()),
+            Sight::OnTheWay if found.kind == FileKind::Directory => Ok(()),
+            // A link that leads out of the grant.
+            _ if as_asked == Sight::Granted => Err(ErrorCode::NotPermitted),
+            _ => Err(ErrorCode::NoEntry),
+        }
+    }
+
+    /// The entries of a directory that are granted, or lie on the way to what is.
+    async fn list(&self, path: &RelPath) -> Result<Listing, ErrorCode> {
+        self.stat(path, LastLink::Follow).await?;
+        let listed = self.services.files().list(path).await?;
+        let sight = |name: &str| {
+            let names = (path.join(name).ok()?, listed.real.join(name).ok()?);
+            Some(self.granted.sight(&names.0).min(self.granted.sight(&names.1)))
+        };
+        let room = LISTED_BYTES_MAX - self.listed_bytes;
+        let mut bytes = 0;
+        let mut entries = Vec::new();
+        for (name, kind) in &listed.names {
+            match sight(name) {
+                Some(Sight::Granted) => {}
+                Some(Sight::OnTheWay) if *kind == FileKind::Directory => {}
+                _ => continue,
+            }
+            bytes += name.len() + NAME_COST;
+            if bytes > room {
+                return Err(ErrorCode::InsufficientMemory);
+            }
+            entries.push(DirectoryEntry { type_: (*kind).into(), name: name.clone() });
+        }
+        Ok(Listing { entries: entries.into_iter(), bytes })
+    }
+}
+
+// === impl FilesystemView ===
+
+impl FilesystemView<'_> {
+    fn node(&self, descriptor: &Resource<Descriptor>) -> wasmtime::Result<Node> {
+        Ok(self.table.get::<Node>(&Resource::new_borrow(descriptor.rep()))?.clone())
+    }
+
+    /// The path of a directory.
+    fn directory(&self, descriptor: &Resource<Descriptor>) -> FsResult<RelPath> {
+        match self.node(descriptor).map_err(FsError::trap)? {
+            Node::Directory(path) => Ok(path),
+            Node::File(_) => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    fn file(&self, descriptor: &Resource<Descriptor>) -> FsResult<Arc<OpenFile>> {
+        match self.node(descriptor).map_err(FsError::trap)? {
+            Node::Directory(_) => Err(ErrorCode::IsDirectory.into()),
+            Node::File(file) => Ok(file),
+        }
+    }
+
+    fn push(&mut self, node: Node) -> FsResult<Resource<Descriptor>> {
+        Ok(Resource::new_own(self.table.push(node)?.rep()))
+    }
+
+    fn push_listing(&mut self, listing: Listing) -> FsResult<Resource<DirectoryEntryStream>> {
+        self.filesystem.listed_bytes += listing.bytes;
+        Ok(Resource::new_own(self.table.push(listing)?.rep()))
+    }
+}
+
+impl preopens::Host for FilesystemView<'_> {
+    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
+        if self.filesystem.granted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let root = self.table.push(Node::Directory(RelPath::root()))?;
+        Ok(vec![(Resource::new_own(root.rep()), ROOT.to_owned())])
+    }
+}
+
+// === impl FileError ===
+
+impl From<FileError> for ErrorCode {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::NotFound => Self::NoEntry,
+            FileError::NotPermitted => Self::NotPermitted,
+            FileError::NotADirectory => Self::NotDirectory,
+            FileError::IsADirectory => Self::IsDirectory,
+            FileError::Loop => Self::Loop,
+            FileError::TooLarge => Self::FileTooLarge,
+            FileError::TooMany => Self::InsufficientMemory,
+            FileError::Io => Self::Io,
+        }
+    }
+}
+
+impl From<FileKind> for DescriptorType {
+    fn from(kind: FileKind) -> Self {
+        match kind {
+            FileKind::File => Self::RegularFile,
+            FileKind::Directory => Self::Directory,
+            FileKind::Link => Self::SymbolicLink,
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::source::{Node, Problem};
 use super::{GRANTS_MAX, STORES, in_range, parse_size};
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
+use crate::grants::paths::read_globs;
 use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
 use crate::units;
 
@@ -90,11 +91,22 @@ fn parse_files(node: Node<'_>) -> Result<FileGrant, Problem> {
         }
     })?;
     let mut except = match files.optional("except") {
-        Some(globs) => each(globs, |glob| glob.string().map(ToOwned::to_owned))?,
+        Some(globs) => each(globs, parse_glob)?,
         None => Vec::new(),
     };
     except.sort();
     Ok(FileGrant { path, except })
+}
+
+fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
+    let glob = node.string()?.to_owned();
+    match read_globs(std::slice::from_ref(&glob)) {
+        Ok(_) if !glob.is_empty() => Ok(glob),
+        Ok(_) => Err(node.problem("the glob is empty")),
+        Err(why) => Err(node
+            .problem(format!("`{glob}` is not a glob: {why}"))
+            .help("`*` stands for a part of a name, `**` for directories, such as `**/*.pem`")),
+    }
 }
 
 /// Writes a grant in the form in which it is read; what it does not have is left out.

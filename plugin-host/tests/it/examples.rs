@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use moss_plugin_host::{
-    CallError, CallRequest, Example, GrantedDirectory, Plugin, PluginEdit, PluginOutcome,
-};
+use moss_plugin_host::services::{NoServices, Services};
+use moss_plugin_host::{CallError, CallRequest, Example, Plugin, PluginEdit, PluginOutcome};
 use moss_sdk::{Effect, ErrorCode};
 use serde_json::{Value, json};
 
-use crate::harness::{Heard, bounded, entry, example, granted, load, request};
+use crate::disk::disk;
+use crate::harness::{Heard, bounded, entry, example, load, request};
 
 async fn word_count() -> Plugin {
     let grant = json!({ "fs": [{ "path": "docs", "access": "read" }] });
@@ -30,10 +30,10 @@ async fn license_header() -> Plugin {
 async fn run(
     plugin: &Plugin,
     arguments: Value,
-    directories: Vec<GrantedDirectory>,
+    services: Arc<dyn Services>,
 ) -> Result<PluginOutcome, CallError> {
     let tool = plugin.specs()[0].name.clone();
-    bounded(plugin.call(CallRequest { arguments, directories, ..request(&tool) })).await
+    bounded(plugin.call(CallRequest { arguments, services, ..request(&tool) })).await
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -85,7 +85,7 @@ async fn word_count_counts_the_files_beneath_a_grant() {
     let plugin = word_count().await;
     let outcome = bounded(plugin.call(CallRequest {
         arguments: json!({ "path": "docs", "extensions": ["md"] }),
-        directories: vec![granted("docs", &root.path().join("docs"))],
+        services: disk(root.path()),
         events: heard.clone(),
         ..request("word_count")
     }))
@@ -126,47 +126,40 @@ async fn a_guest_sees_nothing_outside_its_grants() {
         "docs/proc",
         "/etc/passwd",
         "../",
-        ".",
-        "",
         "/proc/self/environ",
     ] {
-        let directories = vec![granted("docs", &root.path().join("docs"))];
-        match run(&plugin, json!({ "path": path }), directories).await {
+        match run(&plugin, json!({ "path": path }), disk(root.path())).await {
             Err(CallError::Failed(error)) => {
                 assert!(
                     matches!(error.code, ErrorCode::NotFound | ErrorCode::Denied | ErrorCode::Io),
                     "{path}: {error:?}"
                 );
             }
-            Ok(outcome) => assert_eq!(outcome.output["files"], json!([]), "{path}"),
+            Ok(outcome) => panic!("{path}: {:?}", outcome.output),
             Err(other) => panic!("{path}: {other:?}"),
         }
     }
-    let no_grant = run(&plugin, json!({ "path": "docs/a.txt" }), Vec::new()).await.unwrap_err();
+    // The workspace itself is there, with nothing in it but what was granted.
+    for path in [".", "", "docs/.."] {
+        let outcome = run(&plugin, json!({ "path": path }), disk(root.path())).await.unwrap();
+        assert_eq!(outcome.output["total"]["words"], json!(1), "{path}");
+    }
+    let entry = entry(json!({ "name": "word-count" }));
+    let plugin = load(&entry, example("word_count.wasm")).await.unwrap();
+    let no_grant = run(&plugin, json!({ "path": "docs/a.txt" }), disk(root.path())).await;
+    let no_grant = no_grant.unwrap_err();
     assert!(matches!(no_grant, CallError::Failed(error) if error.code == ErrorCode::NotFound));
-}
-
-#[tokio::test]
-async fn a_grant_keeps_to_the_directory_that_was_opened() {
-    let root = tempfile::tempdir().unwrap();
-    write(root.path(), "docs/a.txt", "one");
-    write(root.path(), "other/a.txt", "one two three");
-    let directory = granted("docs", &root.path().join("docs"));
-    fs::rename(root.path().join("docs"), root.path().join("moved")).unwrap();
-    fs::rename(root.path().join("other"), root.path().join("docs")).unwrap();
-    let outcome =
-        run(&word_count().await, json!({ "path": "docs" }), vec![directory]).await.unwrap();
-    assert_eq!(outcome.output["total"]["words"], json!(1));
 }
 
 #[tokio::test]
 async fn a_grant_of_the_workspace_shows_it_at_its_own_paths() {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), "docs/a.txt", "one");
-    let plugin = word_count().await;
+    let grant = json!({ "fs": [{ "path": ".", "access": "read" }] });
+    let entry = entry(json!({ "name": "word-count", "grant": grant }));
+    let plugin = load(&entry, example("word_count.wasm")).await.unwrap();
     for path in [".", "docs", "./docs/", "docs/a.txt"] {
-        let directories = vec![granted(".", root.path())];
-        let outcome = run(&plugin, json!({ "path": path }), directories).await.unwrap();
+        let outcome = run(&plugin, json!({ "path": path }), disk(root.path())).await.unwrap();
         assert_eq!(outcome.output["files"][0]["path"], json!("docs/a.txt"), "{path}");
     }
 }
@@ -180,10 +173,7 @@ async fn license_header_proposes_edits_and_then_finds_nothing_to_do() {
     write(root.path(), "src/notes.md", "notes\n");
     let plugin = license_header().await;
     assert_eq!(plugin.specs()[0].effect, Effect::Write);
-    let run_it = || {
-        let directories = vec![granted("src", &root.path().join("src"))];
-        run(&plugin, json!({ "path": "src" }), directories)
-    };
+    let run_it = || run(&plugin, json!({ "path": "src" }), disk(root.path()));
     let outcome = run_it().await.unwrap();
     assert_eq!(
         outcome.output,
@@ -213,7 +203,7 @@ async fn license_header_proposes_edits_and_then_finds_nothing_to_do() {
 #[tokio::test]
 async fn arguments_and_config_that_do_not_fit_are_explained() {
     let plugin = license_header().await;
-    let error = run(&plugin, json!({ "path": "src", "header": " \n" }), Vec::new()).await;
+    let error = run(&plugin, json!({ "path": "src", "header": " \n" }), Arc::new(NoServices)).await;
     let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
     assert_eq!(
         (error.code, error.message.as_str()),
@@ -238,13 +228,14 @@ async fn a_fifo_in_a_grant_does_not_hold_a_call_up() {
     )
     .unwrap();
     let plugin = word_count().await;
-    let directories = vec![granted("docs", &root.path().join("docs"))];
-    let outcome = run(&plugin, json!({ "path": "docs" }), directories).await.unwrap();
+    let outcome = run(&plugin, json!({ "path": "docs" }), disk(root.path())).await.unwrap();
     assert_eq!(outcome.output["total"]["words"], json!(1));
-    let directories = vec![granted("docs", &root.path().join("docs"))];
-    let error = run(&plugin, json!({ "path": "docs/fifo" }), directories).await;
-    let outcome = error.unwrap();
-    assert_eq!(outcome.output["skipped"], json!(["docs/fifo: not permitted"]));
+    let error = run(&plugin, json!({ "path": "docs/fifo" }), disk(root.path())).await;
+    let Err(CallError::Failed(error)) = error else { panic!("{error:?}") };
+    assert_eq!(
+        (error.code, error.message.as_str()),
+        (ErrorCode::Denied, "docs/fifo: not permitted")
+    );
 }
 
 #[tokio::test]
@@ -272,7 +263,7 @@ async fn check(plugin: &Plugin, tool: &str, shown: &Example) {
     }
     let outcome = bounded(plugin.call(CallRequest {
         arguments: shown.arguments.clone(),
-        directories: vec![granted(".", root.path())],
+        services: disk(root.path()),
         ..request(tool)
     }))
     .await

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
-    CallError, CallRequest, Engine, EngineOptions, Events, GrantedDirectory, LoadError, LogLevel,
-    Plugin, PluginEntry, PluginList, PluginOutcome,
+    CallError, CallRequest, Engine, EngineOptions, Events, LoadError, LogLevel, Plugin,
+    PluginEntry, PluginList, PluginOutcome,
 };
 use moss_sdk::context::Progress;
 use serde_json::{Value, json};
@@ -82,19 +82,10 @@ pub(crate) fn request(tool: &str) -> CallRequest {
     CallRequest {
         tool: tool.to_owned(),
         arguments: json!({}),
-        directories: Vec::new(),
         timeout: None,
         cancelled: CancellationToken::new(),
         events: Arc::new(Heard::default()),
         services: Arc::new(NoServices),
-    }
-}
-
-/// Opens a directory for a guest.
-pub(crate) fn granted(guest_path: &str, directory: &Path) -> GrantedDirectory {
-    GrantedDirectory {
-        guest_path: moss_sdk::RelPath::parse(guest_path).unwrap(),
-        directory: std::fs::File::open(directory).unwrap().into(),
     }
 }
 

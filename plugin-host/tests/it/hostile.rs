@@ -254,7 +254,7 @@ pub(crate) fn compile(name: &str, text: &str) -> Vec<u8> {
 
 /// Puts the files of `parts` in the place of lines such as `;;realloc`.
 pub(crate) fn with_parts(mut text: String) -> String {
-    for part in ["describe", "realloc", "post", "face"] {
+    for part in ["describe", "reading", "realloc", "post", "face"] {
         text = text.replace(&format!(";;{part}\n"), &source(&format!("parts/{part}.wat")));
     }
     text

@@ -6,8 +6,10 @@
     reason = "tests fail by panicking and make the files that plugins read"
 )]
 
+mod disk;
 mod examples;
 mod harness;
 mod hostile;
 mod loading;
+mod plain;
 mod zoo;

@@ -11,9 +11,8 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{
-    ENGINE, Heard, bounded, call, fixture, granted, load, request, zoo, zoo_entry,
-};
+use crate::disk::disk;
+use crate::harness::{ENGINE, Heard, bounded, call, entry, fixture, load, request, zoo, zoo_entry};
 use crate::hostile::{End, Member, ZOO};
 
 const TIMEOUT: CallError = CallError::Limit(LimitReached::Timeout(Duration::from_millis(300)));
@@ -198,11 +197,10 @@ async fn a_tool_that_declares_to_read_cannot_propose_edits() {
 async fn a_guest_cannot_change_what_it_may_read() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("a.txt"), "as it was").unwrap();
-    let plugin = zoo("writer").await;
-    let request = moss_plugin_host::CallRequest {
-        directories: vec![granted(".", root.path())],
-        ..request("act")
-    };
+    let grant = json!({ "fs": [{ "path": ".", "access": "read" }] });
+    let entry = entry(json!({ "name": "zoo", "grant": grant }));
+    let plugin = load(&entry, fixture("writer")).await.unwrap();
+    let request = moss_plugin_host::CallRequest { services: disk(root.path()), ..request("act") };
     bounded(plugin.call(request)).await.unwrap();
     let names: Vec<_> =
         std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

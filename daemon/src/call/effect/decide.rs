@@ -104,6 +104,13 @@ impl Effects {
         decision
     }
 
+    /// Whether a file could be read without asking; it is not read yet.
+    pub(in crate::call) fn could_read(&self, policy: &policy::Policy, file: Names<'_>) -> bool {
+        let none = ChangeFacts::default();
+        let decision = self.decide_file(policy, &self.tool(), Action::Read, file, none);
+        decision.verdict == Verdict::Allow
+    }
+
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
     pub(in crate::call) fn may_list(&self, policy: &policy::Policy, path: &RelPath) -> bool {
         self.decide(policy, Action::Read, Some((path, None, ChangeFacts::default()))).verdict

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use moss_plugin_host::Plugin;
 use moss_plugin_host::grants::OWN_VARIABLES;
 use moss_plugin_host::services::{
-    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, NoServices, Services,
+    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services,
 };
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use serde_json::{Map, Value};
 
+use super::files::CallFiles;
 use super::store::CallStore;
 use crate::call::effect::{Effects, Names};
 use crate::call::host::CallHost;
@@ -24,6 +25,7 @@ use crate::policy::Verdict;
 pub(super) struct CallServices {
     host: CallHost,
     plugin: String,
+    files: CallFiles,
     store: CallStore,
 }
 
@@ -34,6 +36,7 @@ impl CallServices {
         Self {
             host: CallHost::new(Arc::clone(scope), Arc::clone(effects)),
             plugin: plugin.name().to_owned(),
+            files: CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant()),
             store: CallStore::new(Arc::clone(scope), plugin),
         }
     }
@@ -60,7 +63,7 @@ impl CallServices {
 
 impl Services for CallServices {
     fn files(&self) -> &dyn GuestFiles {
-        &NoServices
+        &self.files
     }
 
     fn store(&self) -> &dyn GuestStore {

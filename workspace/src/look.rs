@@ -1,0 +1,151 @@
+//! Looking at single names: what a path leads to, what a directory holds, where a link points.
+//! Nothing is left out here but moss's own directories and what cannot be named as text.
+
+use std::time::SystemTime;
+
+use moss_sdk::RelPath;
+use moss_sdk::file::EntryKind;
+use rustix::fs::{Dir, FileType};
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::handle::{self, Identity, Stat};
+use crate::root::Workspace;
+
+/// What to do with a symbolic link at the end of a path; those on the way are always followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastLink {
+    /// Look at what it leads to.
+    Follow,
+    /// Look at the link.
+    Keep,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// Its real path beneath the root.
+    pub real: RelPath,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Which file it is.
+    pub identity: Identity,
+    /// Its size; that of a link is the length of its text.
+    pub size_bytes: u64,
+    /// When its content changed last.
+    pub modified: SystemTime,
+}
+
+/// The names in one directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// The directory's real path beneath the root.
+    pub real: RelPath,
+    /// The names, in bytewise order, each with what it is.
+    pub names: Vec<(String, EntryKind)>,
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Says what a path leads to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`]; `NotFound`.
+    pub fn look(&self, path: &RelPath, last: LastLink) -> Result<Looked, Error> {
+        if let (LastLink::Keep, Some(directory), Some(name)) =
+            (last, path.parent(), path.file_name())
+        {
+            let (place, held) = self.open_directory(&directory)?;
+            let found = handle::find_at(&held, name)
+                .map_err(|errno| Error::io(path, "look at", errno))?
+                .ok_or_else(|| Error::NotFound { path: path.clone() })?;
+            if found.kind == EntryKind::Symlink {
+                return Ok(Looked::new(place.path.join(name)?, &found));
+            }
+        }
+        let place = self.existing(path)?;
+        Ok(Looked::new(place.path, &place.stat))
+    }
+
+    /// Returns the names in a directory, whatever ignore files say of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`]; `NotFound`, `NotADirectory`; `Limit` where there are more than
+    /// [`Limits::directory_names_max`](crate::Limits).
+    pub fn names(&self, directory: &RelPath) -> Result<Names, Error> {
+        let (place, fd) = self.open_directory(directory)?;
+        let failed = |errno| Error::io(directory, "list", errno);
+        let names_max = self.limits().directory_names_max;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&fd).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let Ok(real) = place.path.join(name) else { continue };
+            if name == "." || self.is_own(&real) {
+                continue;
+            }
+            let kind = match kind_of(entry.file_type()) {
+                Some(kind) => kind,
+                // The file system does not tell; gone since, it is no name any more.
+                None => match handle::find_at(&fd, name).map_err(failed)? {
+                    Some(stat) => stat.kind,
+                    None => continue,
+                },
+            };
+            if names.len() == names_max {
+                let what = "names in one directory (files.directory_names_max)";
+                return Err(Error::Limit { what, max: names_max as u64 });
+            }
+            names.push((name.to_owned(), kind));
+        }
+        names.sort_unstable();
+        Ok(Names { real: place.path, names })
+    }
+
+    /// Returns the text of a symbolic link.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::resolve`] for its directory; `NotFound`; `Io` for what is no link;
+    /// `Unnameable` where it is not text.
+    pub fn link_target(&self, path: &RelPath) -> Result<String, Error> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::io(path, "read the link", Errno::INVAL));
+        };
+        let (_, held) = self.open_directory(&directory)?;
+        match rustix::fs::readlinkat(&held, name, Vec::new()) {
+            Ok(target) => {
+                target.into_string().map_err(|_| Error::Unnameable { path: path.to_string() })
+            }
+            Err(Errno::NOENT) => Err(Error::NotFound { path: path.clone() }),
+            Err(errno) => Err(Error::io(path, "read the link", errno)),
+        }
+    }
+}
+
+fn kind_of(kind: FileType) -> Option<EntryKind> {
+    match kind {
+        FileType::RegularFile => Some(EntryKind::File),
+        FileType::Directory => Some(EntryKind::Directory),
+        FileType::Symlink => Some(EntryKind::Symlink),
+        FileType::Unknown => None,
+        _ => Some(EntryKind::Other),
+    }
+}
+
+// === impl Looked ===
+
+impl Looked {
+    pub(crate) fn new(real: RelPath, stat: &Stat) -> Self {
+        Self {
+            real,
+            kind: stat.kind,
+            identity: stat.identity,
+            size_bytes: stat.size_bytes,
+            modified: stat.modified,
+        }
+    }
+}
