@@ -74,7 +74,8 @@ pub struct Plugins {
     engine: Option<Engine>,
     lists: Lists,
     slots: Vec<Slot>,
-    /// Plugins that the lists no longer name, until the catalog without them is complete.
+    /// Plugins that moved from one list to another, until the catalog that has them from there is
+    /// complete.
     leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
@@ -176,7 +177,7 @@ impl Plugins {
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
-    /// another grant, limit or setting, which must not wait for anything.
+    /// another grant, limit or setting, or is gone, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
         let config = Arc::clone(&self.daemon.config());
         let mut listed: Vec<Listed> =
@@ -191,18 +192,25 @@ impl Plugins {
         let mut old = std::mem::take(&mut self.slots);
         let arranged = spawn_blocking(move || {
             let mut has_changed = false;
-            let slots = listed.into_iter().map(|listed| {
-                match old.iter().position(|slot| slot.is_of(&listed)) {
+            let mut slots = Vec::with_capacity(listed.len());
+            for listed in &listed {
+                slots.push(match old.iter().position(|slot| slot.is_of(listed)) {
                     Some(index) => {
                         let mut slot = old.swap_remove(index);
-                        has_changed |= slot.take_entry(listed);
+                        has_changed |= slot.take_entry(listed.clone());
                         slot
                     }
-                    None => Slot::new(listed),
-                }
-            });
-            let slots: Vec<Slot> = slots.collect();
-            let left = old.iter().filter_map(Serving::of).collect();
+                    None => Slot::new(listed.clone()),
+                });
+            }
+            let mut left = Vec::new();
+            for slot in old {
+                let serves = slot.serving().is_some();
+                let only_for = slot.only_for().map(Path::to_owned);
+                let leaving = slot.leave(&listed).map(|tools| Serving { tools, only_for });
+                has_changed |= serves && leaving.is_none();
+                left.extend(leaving);
+            }
             (slots, left, has_changed)
         });
         match arranged.await {

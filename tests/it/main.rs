@@ -34,6 +34,8 @@ mod metrics;
 mod paths;
 mod plugin_downloads;
 mod plugin_registry;
+mod plugin_services;
+mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
 mod policy;

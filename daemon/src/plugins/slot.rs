@@ -2,7 +2,7 @@
 //! file holds now may take over.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
 use tokio::task::spawn_blocking;
@@ -24,6 +24,8 @@ pub(super) struct Slot {
     listed: Listed,
     /// The version whose tools are in the catalog.
     serving: Option<Arc<PluginTools>>,
+    /// Versions that served before and may still have running calls.
+    older: Vec<Weak<Plugin>>,
     /// What the file held when it was last looked at.
     seen: Option<Seen>,
     /// A version that would serve, but for the name of a tool that another plugin has.
@@ -73,7 +75,7 @@ enum Found {
 
 impl Slot {
     pub(super) fn new(listed: Listed) -> Self {
-        Self { listed, serving: None, seen: None, blocked: None, problem: None }
+        Self { listed, serving: None, older: Vec::new(), seen: None, blocked: None, problem: None }
     }
 
     /// Whether this is the place of that plugin.
@@ -109,6 +111,15 @@ impl Slot {
         if self.listed.signers != listed.signers || self.listed.signature != listed.signature {
             self.seen = None;
         }
+        self.each_running(|plugin| {
+            if plugin.revoke_unless_granted(&listed.entry) {
+                tracing::info!(
+                    plugin = listed.entry.name,
+                    "running calls lost what was taken away"
+                );
+            }
+        });
+        let new = &listed.entry;
         if let Some(refusal) = &listed.refusal {
             replaced = self.refuse(refusal.clone());
         } else if !is_same {
@@ -117,7 +128,8 @@ impl Slot {
             if let Some(serving) = &self.serving {
                 match rebound(serving.plugin(), new) {
                     Ok(tools) => {
-                        self.serving = Some(Arc::new(tools));
+                        let old = self.serving.replace(Arc::new(tools));
+                        self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                         replaced = true;
                     }
                     // It must not go on with a grant that was taken away.
@@ -127,6 +139,7 @@ impl Slot {
                             problem,
                             "a plugin cannot be used any more"
                         );
+                        self.each_running(Plugin::revoke);
                         (self.serving, self.problem) = (None, Some(problem));
                         replaced = true;
                     }
@@ -135,6 +148,30 @@ impl Slot {
         }
         self.listed = listed;
         replaced
+    }
+
+    /// Stops the calls of a plugin that the list no longer names, unless another list names it and
+    /// grants as much. Returns what may go on until that one serves.
+    pub(super) fn leave(mut self, listed: &[Listed]) -> Option<Arc<PluginTools>> {
+        let name = &self.listed.entry.name;
+        let moved = listed.iter().find(|listed| listed.entry.name == *name);
+        let Some(moved) = moved else {
+            self.each_running(Plugin::revoke);
+            return None;
+        };
+        self.each_running(|plugin| {
+            plugin.revoke_unless_granted(&moved.entry);
+        });
+        let serving = self.serving?;
+        (!serving.plugin().is_revoked()).then_some(serving)
+    }
+
+    /// Comes to every version that may have running calls.
+    fn each_running(&mut self, visit: impl Fn(&Plugin)) {
+        self.older.retain(|plugin| plugin.strong_count() > 0);
+        let older: Vec<_> = self.older.iter().filter_map(Weak::upgrade).collect();
+        let serving = self.serving.as_ref().map(|tools| tools.plugin());
+        older.iter().chain(serving).for_each(|plugin| visit(plugin));
     }
 
     /// What has to be known to look at the file.
@@ -190,7 +227,8 @@ impl Slot {
                 for why in plugin.left_out() {
                     tracing::warn!(plugin = plugin.name(), why, "a function is no tool");
                 }
-                self.serving = Some(tools);
+                let old = self.serving.replace(tools);
+                self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                 self.problem = None;
                 true
             }
@@ -229,6 +267,7 @@ impl Slot {
 
     /// Ends what serves. Returns whether anything did.
     fn refuse(&mut self, problem: String) -> bool {
+        self.each_running(Plugin::revoke);
         let served = self.serving.take().is_some();
         self.settle(Some(problem));
         served
