@@ -11,6 +11,7 @@ use moss_proto::v1::change_plugins_request::Change;
 use moss_proto::v1::change_plugins_response::Event;
 use moss_proto::v1::plugin_service_server::PluginService;
 use moss_proto::v1::stream_call_tool_response::Event as WireEvent;
+use serde_json::Map;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -26,7 +27,7 @@ use crate::state::{Daemon, WorkspaceState};
 
 /// Longest path, URL or name, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
-/// Largest grant, in bytes.
+/// Largest grant and largest settings, in bytes.
 const GRANT_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -182,6 +183,12 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
             Grant::parse(text).map_err(|problem| invalid_field("grant_json", &problem))?,
         ),
     };
+    from_proto::bounded("config_json", &add.config_json, GRANT_BYTES_MAX)?;
+    let config = match add.config_json.as_str() {
+        "" => Map::new(),
+        text => serde_json::from_str(text)
+            .map_err(|error| invalid_field("config_json", &error.to_string()))?,
+    };
     let source = place("source", add.source)?;
     Ok(AddPlugin {
         list: path("list", add.list)?,
@@ -190,6 +197,7 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
         signature: place("signature", add.signature)?,
         sha256: sha256.transpose()?,
         grant,
+        config,
         replace: add.replace,
         reason: String::new(),
     })

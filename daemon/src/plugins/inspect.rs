@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, LoadError, Plugin, PluginEntry, PluginList,
+    Allocation, Engine, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
 };
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
@@ -28,14 +28,16 @@ pub(super) async fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ToolErr
     Ok(read.bytes.unwrap_or_default())
 }
 
-/// Makes a plugin of a component, under the name that it gives itself unless one is demanded.
+/// Makes a plugin of a component, with the limits and the settings of an entry but without any
+/// grant. Where no name is demanded it has the one that it gives itself.
 ///
 /// # Errors
 ///
 /// What it is refused for.
 pub(super) async fn plugin(
     source: &Path,
-    name: Option<&str>,
+    entry: &PluginEntry,
+    is_named: bool,
     bytes: Vec<u8>,
 ) -> Result<Plugin, ToolError> {
     let engine = spawn_blocking(|| {
@@ -50,45 +52,47 @@ pub(super) async fn plugin(
         Ok(Err(error)) => return Err(broken(&error.to_string())),
         Err(error) => return Err(broken(&error.to_string())),
     };
-    let guessed = guess(source);
-    let entry = entry(name.unwrap_or(&guessed))?;
-    match Plugin::load(&engine, &entry, bytes.clone()).await {
-        Err(LoadError::Name { told, .. }) if name.is_none() => {
-            let loaded = Plugin::load(&engine, &self::entry(&told)?, bytes).await;
-            loaded.map_err(|error| refused(source, &error))
+    let name = if is_named { entry.name.clone() } else { guess(source) };
+    let bare = |name| PluginEntry { name, sha256: None, grant: Grant::default(), ..entry.clone() };
+    let loaded = match Plugin::load(&engine, &bare(name), bytes.clone()).await {
+        Err(LoadError::Name { told, .. }) if !is_named => {
+            Plugin::load(&engine, &bare(checked(&told)?), bytes).await
         }
-        loaded => loaded.map_err(|error| refused(source, &error)),
-    }
-}
-
-fn refused(source: &Path, error: &LoadError) -> ToolError {
-    let message = format!("{}: {error}", source.display());
-    ToolError::new(ErrorCode::PluginFailed, message).hint("nothing was registered")
+        loaded => loaded,
+    };
+    loaded.map_err(|error| {
+        let hint = match error {
+            LoadError::Settings(_) => "give them: `moss plugin add --config JSON`",
+            _ => "nothing was changed",
+        };
+        let message = format!("{}: {error}", source.display());
+        ToolError::new(ErrorCode::PluginFailed, message).hint(hint)
+    })
 }
 
 fn broken(reason: &str) -> ToolError {
     ToolError::new(ErrorCode::Internal, format!("no plugin can be looked at here: {reason}"))
 }
 
-/// An entry without any grant.
-fn entry(name: &str) -> Result<PluginEntry, ToolError> {
+/// Refuses what cannot name a plugin.
+fn checked(name: &str) -> Result<String, ToolError> {
     let list = json!({ "version": 1, "plugins": [{ "name": name, "source": UNNAMED }] });
-    let list = PluginList::parse("the plugin", &list.to_string());
-    let list = list.map_err(|_| {
-        let message = format!("`{name}` cannot name a plugin");
-        ToolError::new(ErrorCode::InvalidArguments, message).hint(
-            "a name is a lowercase letter, then up to 63 lowercase letters, digits or `-`; a plain \
-             component takes the one that you give it",
-        )
-    })?;
-    Ok(list.plugins.into_iter().next().expect("it has one"))
+    match PluginList::parse("the plugin", &list.to_string()) {
+        Ok(_) => Ok(name.to_owned()),
+        Err(_) => {
+            let message = format!("`{name}` cannot name a plugin");
+            Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(
+                "a name is a lowercase letter, then up to 63 lowercase letters, digits or `-`",
+            ))
+        }
+    }
 }
 
 /// The name that a file seems to have.
 fn guess(source: &Path) -> String {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = stem.replace(['_', '.', ' '], "-");
-    if entry(&name).is_ok() { name } else { UNNAMED.to_owned() }
+    checked(&name).unwrap_or_else(|_| UNNAMED.to_owned())
 }
 
 /// What people are shown of a plugin.

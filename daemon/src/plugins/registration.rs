@@ -62,6 +62,8 @@ pub struct AddPlugin {
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
     pub grant: Granting,
+    /// Its settings.
+    pub config: Map<String, Value>,
     /// Whether it may take the place of an entry of its name.
     pub replace: bool,
     /// Why, for the person who decides.
@@ -179,12 +181,12 @@ struct Looked {
     signed_by: Option<String>,
 }
 
-/// Gets the component of an entry, holds it to its signature and looks at it, under the name that
-/// is demanded or that it gives itself.
+/// Gets the component of an entry, holds it to its signature and looks at it, under the name of the
+/// entry where that is meant.
 async fn look(
     daemon: &Daemon,
     listed: &Listed,
-    name: Option<&str>,
+    is_named: bool,
     on_bytes: OnBytes<'_>,
 ) -> Result<Looked, ToolError> {
     let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
@@ -198,7 +200,7 @@ async fn look(
         true => Path::new(&listed.entry.source),
         false => &listed.source,
     };
-    let plugin = inspect::plugin(called, name, bytes).await?;
+    let plugin = inspect::plugin(called, &listed.entry, is_named, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 

@@ -10,7 +10,7 @@ use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Action as FileAction, between, hash};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ask::Ask;
 use super::{Effects, Names};
@@ -52,6 +52,7 @@ impl Effects {
             signature: None,
             sha256: sha256.transpose()?,
             grant: Granting::Exactly(grant.unwrap_or_default()),
+            config: Map::new(),
             replace: false,
             reason: request.reason,
         };

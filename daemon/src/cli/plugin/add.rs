@@ -42,6 +42,10 @@ pub(in crate::cli) struct AddArgs {
     #[command(flatten)]
     grants: GrantArgs,
 
+    /// Its settings, a JSON object
+    #[arg(long, value_name = "JSON")]
+    config: Option<String>,
+
     /// Take the place of an entry of its name
     #[arg(long)]
     replace: bool,
@@ -98,6 +102,7 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
         grant_json: grant,
         grant_requested: args.grants.grant_requested,
         replace: args.replace,
+        config_json: args.config.unwrap_or_default(),
     };
     let request = v1::ChangePluginsRequest { change: Some(Change::Add(add)), ..Default::default() };
     let ui = &session.ui;

@@ -28,7 +28,7 @@ pub(super) async fn propose(
     };
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, Some(name), &|_, _| {}).await?;
+    let looked = look(daemon, &listed, true, &|_, _| {}).await?;
     if listed.entry.sha256 == Some(looked.digest) {
         let message =
             format!("`{name}` is pinned to what {} holds already", listed.source.display());

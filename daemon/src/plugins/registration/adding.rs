@@ -27,7 +27,7 @@ pub(super) async fn propose(
     let config = Arc::clone(&daemon.config());
     let draft = draft(add, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, add.name.as_deref(), on_bytes).await?;
+    let looked = look(daemon, &listed, add.name.is_some(), on_bytes).await?;
     let (plugin, digest) = (&looked.plugin, looked.digest);
     if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
         let message =
@@ -57,6 +57,7 @@ pub(super) async fn propose(
         ("sha256", Some(json!(digest.to_string()))),
         ("signature", pinned.signature.map(Value::String)),
         ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
+        ("config", Some(Value::Object(pinned.config)).filter(|_| !add.config.is_empty())),
     ];
     let edits = edits(plugin.name(), is_known, pairs);
     let action = if is_known { "replace" } else { "add" };
@@ -64,6 +65,9 @@ pub(super) async fn propose(
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
     add_plugin(&mut shown, plugin, &granted, &config, workspace);
+    if !add.config.is_empty() {
+        shown["config"] = Value::Object(add.config.clone());
+    }
     if !add.reason.is_empty() {
         shown["reason"] = json!(add.reason);
     }
@@ -81,6 +85,9 @@ fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
     if let Some(digest) = add.sha256 {
         entry["sha256"] = json!(digest.to_string());
     }
+    if !add.config.is_empty() {
+        entry["config"] = Value::Object(add.config.clone());
+    }
     if let Some(signature) = &add.signature {
         entry["signature"] = json!(place(signature));
     }
@@ -91,7 +98,7 @@ fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
     Ok(parsed.plugins.into_iter().next().expect("it has one"))
 }
 
-fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 4]) -> Vec<ListEdit> {
+fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 5]) -> Vec<ListEdit> {
     if is_known {
         let set = |(key, value)| ListEdit::Set { name: name.to_owned(), key, value };
         return pairs.into_iter().map(set).collect();

@@ -59,7 +59,7 @@ async fn described(
         shown["problem"] = json!("it is fetched once the list is trusted");
         return shown;
     }
-    match look(daemon, listed, Some(&entry.name), &|_, _| {}).await {
+    match look(daemon, listed, true, &|_, _| {}).await {
         Ok(looked) => {
             shown["signed_by"] = json!(looked.signed_by);
             add_plugin(&mut shown, &looked.plugin, &entry.grant, config, workspace);
