@@ -32,6 +32,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod paths;
+mod plugin_files;
 mod plugins;
 mod policy;
 mod protection;
