@@ -256,7 +256,8 @@ impl Entry {
         }
     }
 
-    fn provider(&self) -> String {
+    /// Who provides the tool, for people.
+    pub fn provider(&self) -> String {
         self.plugin()
             .map_or_else(|| "a built-in tool".to_owned(), |name| format!("plugin `{name}`"))
     }

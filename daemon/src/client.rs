@@ -7,6 +7,7 @@
 mod answers;
 mod failure;
 mod host;
+mod plugins;
 mod remote;
 mod streams;
 mod transport;
@@ -18,7 +19,6 @@ use std::time::Duration;
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
-use moss_proto::v1::plugin_service_client::PluginServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
@@ -347,17 +347,6 @@ impl Client {
         };
         let request = self.request(Role::Caller, request);
         body(service!(PolicyServiceClient, self).explain_policy(request).await)
-    }
-
-    /// Lists the plugins.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`].
-    pub async fn plugins(&self) -> Result<v1::ListPluginsResponse, Failure> {
-        let request = v1::ListPluginsRequest { workspace: self.workspace.clone() };
-        let request = self.request(Role::Caller, request);
-        body(service!(PluginServiceClient, self).list_plugins(request).await)
     }
 
     fn request<T>(&self, role: Role, message: T) -> Request<T> {

@@ -117,6 +117,7 @@ fn actions(entry: &Entry, file: Option<&File>) -> Vec<Action> {
                 actions.push(Action::Read);
             }
             actions.push(match entry.spec.name.as_str() {
+                "moss_register_plugin_tool" => Action::Register,
                 "moss_update_asi_user_prompt" => Action::Configure,
                 "delete_file" => Action::Delete,
                 _ if exists => Action::Modify,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -37,6 +38,8 @@ const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Daemon {
     config: ArcSwap<Config>,
+    /// Tells when there are other limits.
+    pub config_replaced: watch::Sender<()>,
     /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
     pub config_problem: ArcSwap<String>,
     /// Open questions.
@@ -59,6 +62,7 @@ pub struct Daemon {
     pub stopping: CancellationToken,
     /// Whether the plugins are being loaded for the first time.
     pub plugins_loading: watch::Sender<bool>,
+    is_following_plugins: AtomicBool,
     /// When it started.
     pub started_at: Timestamp,
     /// What it was told at start; what it names is read again when it changes.
@@ -87,6 +91,8 @@ pub struct WorkspaceState {
     pub native: Arc<Catalog>,
     /// Its plugins, loaded or not.
     pub plugins: ArcSwap<Vec<PluginStatus>>,
+    /// Tells when something else is known of them.
+    pub plugins_replaced: watch::Sender<()>,
     /// The editors that are attached to it.
     pub editors: Arc<Editors>,
     /// What its callers have read.
@@ -156,6 +162,7 @@ impl Daemon {
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             plugins_loading: watch::Sender::new(false),
+            is_following_plugins: AtomicBool::new(false),
             started_at: Timestamp::now(),
             setup,
             workspaces: workspaces
@@ -164,6 +171,7 @@ impl Daemon {
                 .collect(),
             config: ArcSwap::from_pointee(config),
             config_problem: ArcSwap::default(),
+            config_replaced: watch::Sender::new(()),
         })
     }
 
@@ -212,6 +220,16 @@ impl Daemon {
         let _ = tokio::time::timeout(PLUGINS_WAIT, there).await;
     }
 
+    /// Whether plugins are loaded again when their lists or components change.
+    pub fn is_following_plugins(&self) -> bool {
+        self.is_following_plugins.load(Ordering::Relaxed)
+    }
+
+    /// Says that they are from now on.
+    pub(crate) fn follow_plugins(&self) {
+        self.is_following_plugins.store(true, Ordering::Relaxed);
+    }
+
     /// Returns every limit as it is now.
     pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
         self.config.load()
@@ -221,6 +239,7 @@ impl Daemon {
     pub fn replace_config(&self, config: Config) {
         self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
         self.config.store(Arc::new(config));
+        self.config_replaced.send_replace(());
     }
 
     /// Returns the workspaces, by root directory.
@@ -253,6 +272,7 @@ impl WorkspaceState {
             catalog_replaced: watch::Sender::new(()),
             native,
             plugins: ArcSwap::default(),
+            plugins_replaced: watch::Sender::new(()),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
             turns: Turns::default(),

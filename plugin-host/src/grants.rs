@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub mod maximum;
 pub(crate) mod paths;
 
 use std::fmt;
@@ -85,7 +86,7 @@ impl Grant {
     pub fn everything() -> Self {
         Self {
             files: vec![FileGrant { path: RelPath::root(), except: Vec::new() }],
-            http: ["*", "http://*"].map(|text| HostPattern::parse(text).expect("a pattern")).into(),
+            http: vec![HostPattern::EVERYTHING],
             env: vec![NamePattern::Any],
             store_bytes_max: u64::MAX,
             tools: vec![NamePattern::Any],
@@ -344,6 +345,14 @@ mod tests {
         let other = grant("b.a.example", "LANG", 20, "read_file", false);
         assert_eq!(one.meet(&other), grant("b.a.example", "LANG", 10, "read_file", false));
         assert_eq!(one.meet(&grant("c.example", "HOME", 0, "diff", false)), Grant::default());
+        let near = Grant {
+            http: vec![HostPattern::parse("http://localhost:8080").unwrap()],
+            ..Grant::default()
+        };
+        let requested = Capability::Http(HostPattern::EVERYTHING);
+        let requested =
+            Grant::requested(&[Request { capability: requested, reason: String::new() }]);
+        assert_eq!(requested.meet(&near).meet(&Grant::everything()), near);
         assert!(Grant::everything().covers(&one) && !one.covers(&Grant::everything()));
         assert!(Grant::default().is_empty());
         let lines = one.lines();

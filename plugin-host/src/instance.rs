@@ -14,7 +14,6 @@ use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
-use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
@@ -77,7 +76,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     imports::filesystem::add_to_linker(l)?;
     imports::sockets::add_to_linker(l)?;
-    add_only_http_to_linker_async(l)?;
+    imports::http::add_to_linker(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;

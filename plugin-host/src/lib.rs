@@ -39,3 +39,4 @@ pub use crate::limits::{LimitReached, Limits};
 pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::plugin::{CallRequest, Plugin};
+pub use crate::surface::imports;

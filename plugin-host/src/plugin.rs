@@ -301,9 +301,9 @@ fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What a plugin has: all that it requests and the list grants.
+/// What a plugin has: all that it requests, the list grants and the administrator allows.
 fn effective(description: &Description, entry: &PluginEntry) -> Grant {
-    Grant::requested(&description.requests).meet(&entry.grant)
+    Grant::requested(&description.requests).meet(&entry.grant).meet(&entry.maximum)
 }
 
 /// The settings as they are handed to the plugin.

@@ -16,6 +16,7 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
 use crate::path::RelPath;
+use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 
@@ -155,6 +156,18 @@ pub trait Host: Files {
         &self,
         change: PromptChange,
     ) -> BoxFuture<'_, Result<PromptApplied, ToolError>>;
+
+    /// Shows a plugin and what it would be granted, lets policy and people decide, puts it into the
+    /// user's list.
+    ///
+    /// # Errors
+    ///
+    /// What the component is refused for, `AlreadyExists` and `Conflict` for names that are taken;
+    /// as [`Host::propose`].
+    fn register_plugin(
+        &self,
+        request: PluginRequest,
+    ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>>;
 
     /// Returns the task list of the caller's session; without a session, the caller's own of the
     /// workspace.

@@ -36,6 +36,8 @@ pub mod glob;
 #[cfg(feature = "host")]
 pub mod history;
 #[cfg(feature = "host")]
+pub mod plugin;
+#[cfg(feature = "host")]
 pub mod prompt;
 #[cfg(feature = "testing")]
 pub mod testing;

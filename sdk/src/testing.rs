@@ -25,11 +25,13 @@ use crate::file::{
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;
+use crate::plugin::{PluginRegistered, PluginRequest};
 use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 use crate::tool::AnyTool;
 
 mod changes;
+mod configuration;
 mod editor;
 mod list;
 mod text;
@@ -59,6 +61,7 @@ struct State {
     interference: Option<(RelPath, Vec<u8>)>,
     todos: Vec<TodoItem>,
     user_prompt: String,
+    plugins: Vec<PluginRequest>,
     dry_run: bool,
     cancelled: bool,
     editor: editor::Editor,
@@ -160,6 +163,11 @@ impl MemoryHost {
     /// themselves.
     pub fn add_past(&self, change: PastChange) {
         self.state().past.push(change);
+    }
+
+    /// Returns the plugins that were registered.
+    pub fn plugins(&self) -> Vec<PluginRequest> {
+        self.state().plugins.clone()
     }
 
     /// Returns the user's own prompt.
@@ -312,6 +320,14 @@ impl Host for MemoryHost {
         Box::pin(async { Ok(applied) })
     }
 
+    fn register_plugin(
+        &self,
+        request: PluginRequest,
+    ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
+        let registered = self.state().register_plugin(request);
+        Box::pin(async { registered })
+    }
+
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
         let todos = self.state().todos.clone();
         Box::pin(async { Ok(todos) })
@@ -341,17 +357,6 @@ impl Host for MemoryHost {
 // === impl State ===
 
 impl State {
-    fn change_user_prompt(&mut self, change: &PromptChange) -> PromptApplied {
-        let prompt = change.applied_to(&self.user_prompt);
-        let bytes = prompt.len() as u64;
-        if self.dry_run {
-            return PromptApplied { version: None, bytes };
-        }
-        self.user_prompt = prompt;
-        self.history += 1;
-        PromptApplied { version: Some(self.history), bytes }
-    }
-
     fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
         self.files.get(path).ok_or_else(|| {
             if self.is_directory(path) {

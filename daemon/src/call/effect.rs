@@ -6,6 +6,7 @@ mod commit;
 mod decide;
 mod lasting;
 mod propose;
+mod register;
 mod user_prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -149,6 +150,7 @@ impl Effects {
                     decision: &decision,
                     changes: Vec::new(),
                     arguments: Some(arguments),
+                    registers: false,
                     offers: Vec::new(),
                 };
                 self.ask(ask).await?;
@@ -173,7 +175,14 @@ impl Effects {
         let arguments = json!({ "read": path }).to_string();
         let digest = self.digest_of("read", path.as_str());
         let offers = self.offers_to_read(file, digest);
-        let ask = Ask { digest, decision, changes: Vec::new(), arguments: Some(arguments), offers };
+        let ask = Ask {
+            digest,
+            decision,
+            changes: Vec::new(),
+            arguments: Some(arguments),
+            registers: false,
+            offers,
+        };
         let asked = async {
             record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
             self.ask(ask).await
@@ -257,7 +266,7 @@ impl Effects {
         }
         if decision.verdict == Verdict::Ask {
             let offers = self.offers_to_change(&policy, &plan, &each, digest);
-            let ask = Ask { digest, decision, changes, arguments: None, offers };
+            let ask = Ask { digest, decision, changes, arguments: None, registers: false, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);

@@ -10,6 +10,7 @@ use moss_sdk::context::{
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery, Recalled};
+use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
@@ -314,6 +315,13 @@ impl Host for CallHost {
         change: PromptChange,
     ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
         Box::pin(self.effects.change_user_prompt(change))
+    }
+
+    fn register_plugin(
+        &self,
+        request: PluginRequest,
+    ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
+        Box::pin(self.effects.register_plugin(request))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

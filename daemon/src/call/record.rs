@@ -34,6 +34,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
             UndoTarget::Since(number) => json!({ "since": number }),
         }),
         Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
+        Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
     };
     let event = Event::CallStarted {
         caller: Text::new(call.role.as_str()),

@@ -98,6 +98,9 @@ pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Re
         Answering::Allow if confirmation.drift => {
             Reply::GiveUp("`--confirm allow` does not cover lines that are not as the edit says")
         }
+        Answering::Allow if confirmation.registers => {
+            Reply::GiveUp("`--confirm allow` does not cover plugins that are registered")
+        }
         Answering::Allow => Reply::Approve,
         Answering::Nobody => Reply::GiveUp("nobody can answer here"),
     }
@@ -194,7 +197,8 @@ mod tests {
         let protected = v1::Confirmation { protected: true, ..v1::Confirmation::default() };
         let drift = v1::Confirmation { drift: true, ..v1::Confirmation::default() };
         assert_eq!(reply(Answering::Allow, &ordinary), Reply::Approve);
-        for special in [&protected, &drift] {
+        let registers = v1::Confirmation { registers: true, ..v1::Confirmation::default() };
+        for special in [&protected, &drift, &registers] {
             assert!(matches!(reply(Answering::Allow, special), Reply::GiveUp(_)));
             assert_eq!(reply(Answering::Prompt, special), Reply::Ask);
             assert_eq!(reply(Answering::Elsewhere, special), Reply::Wait);

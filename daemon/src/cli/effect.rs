@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use moss_proto::v1;
 use moss_sdk::edit::MatchLevel;
 
+use super::plugin::described;
 use super::ui::{bold, dim, yellow};
 use super::{diff, text};
 
@@ -16,6 +17,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
         plugin => format!(" of the plugin {}", text::line(plugin)),
     };
     let what = match confirmation.changes.len() {
+        _ if confirmation.registers => "wants to change a list of plugins".to_owned(),
         0 => "needs a confirmation".to_owned(),
         1 => "wants to change 1 file".to_owned(),
         count => format!("wants to change {count} files"),
@@ -23,7 +25,10 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
     let heading = format!("{}{plugin} {what}", text::line(&confirmation.tool));
     let _ = writeln!(shown, "{}\n", bold(heading));
     shown.push_str(&changes(&confirmation.changes));
-    if !confirmation.arguments_json.is_empty() {
+    let registration = serde_json::from_str(&confirmation.arguments_json).ok();
+    if let Some(registration) = registration.filter(|_| confirmation.registers) {
+        shown.push_str(&described::change(&registration));
+    } else if !confirmation.arguments_json.is_empty() {
         let _ = writeln!(shown, "arguments: {}", text::json(&confirmation.arguments_json));
     }
     if confirmation.protected {

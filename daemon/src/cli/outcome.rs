@@ -69,6 +69,7 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
         "admin_policy_invalid" | "policy_invalid" => {
             Some("mend the file, then check it with `moss policy check`")
         }
+        "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
         "answer_unknown" => Some("see the answers in force with `moss answers list`"),
         "answers_unusable" => Some("look for the cause with `moss doctor`"),
         "answer_not_offered" => Some("see what is offered with `moss confirm show ID`"),

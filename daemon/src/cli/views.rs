@@ -35,6 +35,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "rule": confirmation.rule,
         "protected": confirmation.protected,
         "drift": confirmation.drift,
+        "registers": confirmation.registers,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
@@ -110,6 +111,15 @@ fn drift_line(drift: &v1::Drift) -> Value {
     json!({ "line": drift.line, "expected": drift.expected, "found": drift.found })
 }
 
+fn requested(asked: &v1::RequestedCapability) -> Value {
+    json!({
+        "capability": asked.capability,
+        "reason": asked.reason,
+        "given": asked.given,
+        "withheld_by": asked.withheld_by,
+    })
+}
+
 pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
     json!({
         "name": plugin.name,
@@ -122,6 +132,17 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
         "readable_paths": plugin.readable_paths,
         "error": plugin.error,
         "notice": plugin.notice,
+        "requests": plugin.requests.iter().map(requested).collect::<Vec<_>>(),
+        "granted": plugin.granted,
+        "may": plugin.may,
+        "pinned_sha256": plugin.pinned_sha256,
+        "staged_sha256": plugin.staged_sha256,
+        "limits": plugin.limits.as_ref().map(|limits| json!({
+            "timeout_ms": limits.timeout_ms,
+            "memory_bytes": limits.memory_bytes,
+            "output_bytes": limits.output_bytes,
+        })),
+        "list": plugin.list,
     })
 }
 

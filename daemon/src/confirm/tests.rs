@@ -21,6 +21,7 @@ fn question() -> Question {
         rule: "default".into(),
         protected: false,
         drift: false,
+        registers: false,
         offers: Vec::new(),
     }
 }

@@ -34,6 +34,8 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.PolicyService/ListAnswers", Role::Caller),
     ("/moss.v1.PolicyService/RevokeAnswer", Role::Approver),
     ("/moss.v1.PluginService/ListPlugins", Role::Caller),
+    ("/moss.v1.PluginService/WatchPlugins", Role::Caller),
+    ("/moss.v1.PluginService/ChangePlugins", Role::Approver),
     ("/moss.v1.StatusService/GetStatus", Role::Caller),
     ("/moss.v1.UserPromptService/GetUserPrompt", Role::Caller),
     ("/moss.v1.UserPromptService/ListUserPromptHistory", Role::Caller),

@@ -156,7 +156,7 @@ fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
     }
 }
 
-fn approved_digests(role: Role, digests: &[String]) -> Result<Vec<ContentHash>, Status> {
+pub(super) fn approved_digests(role: Role, digests: &[String]) -> Result<Vec<ContentHash>, Status> {
     if digests.len() > APPROVED_DIGESTS_MAX {
         let message = format!("more than {APPROVED_DIGESTS_MAX}");
         return Err(invalid_field("approved_digests", &message));

@@ -105,6 +105,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         rule: question.rule.clone(),
         protected: question.protected,
         drift: question.drift,
+        registers: question.registers,
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),

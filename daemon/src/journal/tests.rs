@@ -322,6 +322,7 @@ fn every_kind_of_record_reads_back() {
             arguments: Arguments::new(&json!({ "path": "src/a.rs", "newText": "x" })),
             plugin: Some(PluginDigest { name: "p".to_owned(), digest: "d".to_owned() }),
             catalog: Some("c".to_owned()),
+            called_by: None,
         },
         Event::Decision {
             action: Action::Modify,
@@ -456,6 +457,7 @@ fn no_secret_gets_into_the_files() {
             arguments,
             plugin: None,
             catalog: None,
+            called_by: None,
         };
         let finished = Event::CallFinished {
             outcome: "failed",

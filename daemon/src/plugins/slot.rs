@@ -1,6 +1,7 @@
 //! The place of one plugin of a list through its versions: which one serves, and whether what the
 //! file holds now may take over.
 
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
@@ -8,8 +9,9 @@ use tokio::task::spawn_blocking;
 
 use super::component::{self, Stamp};
 use super::lists::Listed;
-use super::{PluginState, PluginStatus};
+use super::{PluginState, PluginStatus, downloads, signatures};
 use crate::catalog::PluginTools;
+use crate::state::Daemon;
 
 /// Most differences between two versions that are told.
 const DIFFERENCES_MAX: usize = 8;
@@ -65,6 +67,8 @@ enum Found {
     Other(Arc<PluginTools>),
     /// Nothing that can serve, and why.
     Nothing(String),
+    /// Nothing that may serve, nor what serves, and why.
+    Refused(String),
 }
 
 // === impl Slot ===
@@ -84,6 +88,11 @@ impl Slot {
         self.serving.as_ref()
     }
 
+    /// The root of the only workspace that it serves; none for all.
+    pub(super) fn only_for(&self) -> Option<&Path> {
+        self.listed.only_for.as_deref()
+    }
+
     /// A version that waits for the name of a tool.
     pub(super) fn blocked(&self) -> Option<&Arc<PluginTools>> {
         self.blocked.as_ref()
@@ -93,15 +102,27 @@ impl Slot {
     /// version that serves, whatever becomes of the file. Returns whether that one was replaced.
     pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
         let (old, new) = (&self.listed.entry, &listed.entry);
-        let is_same =
-            (&old.grant, &old.limits, &old.config) == (&new.grant, &new.limits, &new.config);
+        let said = |entry: &PluginEntry| {
+            let PluginEntry { grant, maximum, limits, config, .. } = entry;
+            (grant.clone(), maximum.clone(), *limits, config.clone())
+        };
+        let is_same = said(old) == said(new);
         let mut replaced = false;
+        if self.listed.signers != listed.signers || self.listed.signature != listed.signature {
+            self.seen = None;
+        }
         self.each_running(|plugin| {
-            if plugin.revoke_unless_granted(new) {
-                tracing::info!(plugin = new.name, "running calls lost what was taken away");
+            if plugin.revoke_unless_granted(&listed.entry) {
+                tracing::info!(
+                    plugin = listed.entry.name,
+                    "running calls lost what was taken away"
+                );
             }
         });
-        if !is_same {
+        let new = &listed.entry;
+        if let Some(refusal) = &listed.refusal {
+            replaced = self.refuse(refusal.clone());
+        } else if !is_same {
             // A version that waits was made for the old entry.
             (self.blocked, self.seen) = (None, None);
             if let Some(serving) = &self.serving {
@@ -180,6 +201,7 @@ impl Slot {
                 self.settle(Some(problem));
                 false
             }
+            Found::Refused(problem) => self.refuse(problem),
             Found::Other(tools) => {
                 if let Some(staged) = self.staged(&tools) {
                     self.settle(Some(staged));
@@ -202,6 +224,9 @@ impl Slot {
                 let plugin = tools.plugin();
                 let digest = short(plugin.digest());
                 tracing::info!(plugin = plugin.name(), digest, "a plugin is ready");
+                for why in plugin.left_out() {
+                    tracing::warn!(plugin = plugin.name(), why, "a function is no tool");
+                }
                 let old = self.serving.replace(tools);
                 self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                 self.problem = None;
@@ -232,10 +257,20 @@ impl Slot {
             differences.push(format!("{more} more"));
         }
         Some(format!(
-            "staged: {}; to accept it, put \"sha256\": \"{}\" into the list or restart moss",
+            "staged: {}; `moss plugin accept {}` accepts it, as does \
+             \"sha256\": \"{}\" in the list",
             differences.join("; "),
+            self.listed.entry.name,
             tools.plugin().digest(),
         ))
+    }
+
+    /// Ends what serves. Returns whether anything did.
+    fn refuse(&mut self, problem: String) -> bool {
+        self.each_running(Plugin::revoke);
+        let served = self.serving.take().is_some();
+        self.settle(Some(problem));
+        served
     }
 
     fn settle(&mut self, problem: Option<String>) {
@@ -258,6 +293,13 @@ impl Slot {
         self.problem = problem;
     }
 
+    /// The digest of what the file holds, where that does not serve.
+    fn staged_digest(&self) -> Option<Sha256Digest> {
+        let serving = self.serving.as_ref().map(|tools| tools.plugin().digest());
+        let seen = self.seen.as_ref().map(|seen| seen.digest);
+        seen.filter(|seen| self.problem.is_some() && Some(*seen) != serving)
+    }
+
     /// What people are told.
     pub(super) fn status(&self) -> PluginStatus {
         let (state, notice) = match (&self.serving, &self.problem) {
@@ -270,9 +312,11 @@ impl Slot {
         PluginStatus {
             name: self.listed.entry.name.clone(),
             listed_in: self.listed.list.display().to_string(),
+            entry: Some(self.listed.entry.clone()),
             source: self.listed.source.clone(),
             state,
             notice,
+            staged: self.staged_digest(),
         }
     }
 }
@@ -281,7 +325,20 @@ impl Slot {
 
 impl Examination {
     /// Reads the file and, where it holds another version, makes it ready to serve.
-    pub(super) async fn run(self, engine: Result<Engine, String>, bytes_max: u64) -> Examined {
+    pub(super) async fn run(
+        self,
+        engine: Result<Engine, String>,
+        bytes_max: u64,
+        daemon: &Daemon,
+    ) -> Examined {
+        if let Some(refusal) = self.listed.refusal.clone() {
+            return Examined { seen: None, found: Found::Refused(refusal) };
+        }
+        let missing = downloads::fetch_missing(daemon, &self.listed.entry, &|_, _| {}).await;
+        if let Err(reason) = missing {
+            return Examined::nothing(None, reason);
+        }
+
         let engine = match engine {
             Ok(engine) => engine,
             Err(reason) => {
@@ -313,6 +370,15 @@ impl Examination {
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             return Examined::nothing(seen, self.mismatch(digest, pinned));
         }
+        let (signature, signers) = (self.listed.signature.clone(), &self.listed.signers);
+        if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
+            // What serves was signed by somebody whose signature does not count any more.
+            let found = match self.serving == Some(digest) {
+                true => Found::Refused(reason),
+                false => Found::Nothing(reason),
+            };
+            return Examined { seen: None, found };
+        }
         if self.serving == Some(digest) {
             return Examined { seen, found: Found::Serving };
         }
@@ -328,11 +394,11 @@ impl Examination {
     }
 
     fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
-        let source = self.listed.source.display();
+        let (source, name) = (self.listed.source.display(), &self.listed.entry.name);
         let staged = if self.serving.is_some() { "staged: " } else { "" };
         format!(
             "{staged}digest {digest} does not match the pin, sha256 {pinned}; if {source} is \
-             trusted as it is now, put its digest into the list"
+             trusted as it is now, `moss plugin accept {name}` pins it"
         )
     }
 }

@@ -128,7 +128,7 @@ fn object(key: &str, value: Value) -> Value {
 
 /// The same schema, or null.
 fn nullable(schema: Value) -> Value {
-    let null = json!({ "type": "null" });
+    let nothing = json!({ "type": "null" });
     match schema {
         Value::Object(mut object) => {
             let description = object.shift_remove("description");
@@ -140,10 +140,10 @@ fn nullable(schema: Value) -> Value {
                 }
                 _ => match object.get_mut("anyOf").and_then(Value::as_array_mut) {
                     Some(forms) => {
-                        forms.push(null);
+                        forms.push(nothing);
                         Value::Object(object)
                     }
-                    None => json!({ "anyOf": [object, null] }),
+                    None => json!({ "anyOf": [object, nothing] }),
                 },
             };
             if let Some(description) = description {

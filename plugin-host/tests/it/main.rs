@@ -11,5 +11,6 @@ mod examples;
 mod harness;
 mod hostile;
 mod loading;
+mod plain;
 mod revocation;
 mod zoo;

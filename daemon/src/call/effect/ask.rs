@@ -19,6 +19,8 @@ pub(super) struct Ask<'a> {
     pub(super) decision: &'a Decision,
     pub(super) changes: Vec<FileChange>,
     pub(super) arguments: Option<String>,
+    /// Whether a plugin list changes.
+    pub(super) registers: bool,
     /// The lasting answers that may be given.
     pub(super) offers: Vec<Offer>,
 }
@@ -122,6 +124,7 @@ impl Effects {
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
             protected: ask.decision.protected,
+            registers: ask.registers,
             offers: ask.offers,
         }
     }

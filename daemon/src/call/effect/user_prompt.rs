@@ -75,7 +75,8 @@ impl Effects {
             let file = user_prompt::file(&self.scope.daemon.setup.dirs);
             let arguments = json!({ "user_prompt": file.display().to_string() }).to_string();
             let (arguments, offers) = (Some(arguments), Vec::new());
-            let ask = Ask { digest, decision: &decision, changes, arguments, offers };
+            let ask =
+                Ask { digest, decision: &decision, changes, arguments, registers: false, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));

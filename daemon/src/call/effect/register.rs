@@ -1,0 +1,269 @@
+//! Changing a plugin list: worked out, shown, decided, asked, written. No rule and no lasting answer
+//! allows it, and no blanket yes: a person looks at each.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_plugin_host::{Grant, Sha256Digest};
+use moss_sdk::context::Progress;
+use moss_sdk::plugin::{PluginRegistered, PluginRequest};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_workspace::{Action as FileAction, between, hash};
+use serde_json::{Value, json};
+
+use super::ask::Ask;
+use super::{Effects, Names};
+use crate::call::{Event, Work, record};
+use crate::change::{self, FileChange, Status};
+use crate::plugins::PluginState;
+use crate::plugins::registration::{
+    self, AddPlugin, Granting, Place, PluginChange, Proposal, Writing,
+};
+use crate::policy::{Action, Decision, Verdict};
+use crate::start;
+
+/// Longest wait for a plugin that was registered to be loaded.
+const LOADED_WAIT: Duration = Duration::from_secs(20);
+
+// === impl Effects ===
+
+impl Effects {
+    /// Registers a plugin that a tool asks for, in the user's list.
+    pub(in crate::call) async fn register_plugin(
+        self: &Arc<Self>,
+        request: PluginRequest,
+    ) -> Result<PluginRegistered, ToolError> {
+        let source = match request.source.starts_with("https://") {
+            true => Place::Url(request.source),
+            false => Place::File(self.component_of(&request.source).await?),
+        };
+        let grant = request.grant.map(|grant| Grant::parse(&grant.to_string())).transpose();
+        let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
+        let grant = grant.map_err(|why| invalid(format!("the grant: {why}")))?;
+        let sha256 = request.sha256.map(|text| {
+            let parsed = Sha256Digest::parse(&text.to_ascii_lowercase());
+            parsed.ok_or_else(|| invalid("`sha256` is not 64 hexadecimal digits".to_owned()))
+        });
+        let add = AddPlugin {
+            list: None,
+            name: Some(request.name),
+            source,
+            signature: None,
+            sha256: sha256.transpose()?,
+            grant: Granting::Exactly(grant.unwrap_or_default()),
+            replace: false,
+            reason: request.reason,
+        };
+        let done = self.change_plugins(PluginChange::Add(add)).await?;
+        let text = |key: &str| done[key].as_str().unwrap_or_default().to_owned();
+        let lines = |key: &str| {
+            let lines = done[key].as_array().into_iter().flatten();
+            lines.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+        };
+        let names = done["tools"].as_array().into_iter().flatten();
+        Ok(PluginRegistered {
+            version: text("version"),
+            sha256: text("sha256"),
+            tools: names.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect(),
+            may: lines("may"),
+            may_not: lines("may_not"),
+            list: text("list"),
+            applied: done["applied"] == true,
+            loaded: done["loaded"] == true,
+        })
+    }
+
+    /// Finds the component that a tool names: a file of the workspace that the caller may read.
+    async fn component_of(&self, source: &str) -> Result<PathBuf, ToolError> {
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let asked = workspace.files.path(source)?;
+        let path = asked.clone();
+        let files = Arc::clone(&workspace.files);
+        let real = self.scope.blocking(move || files.resolve(&path)).await??.path;
+        let policy = workspace.policy.load_full();
+        let names = Names { real: &real, asked: &asked };
+        let decision = self.decide_read(&policy, names);
+        match decision.verdict {
+            Verdict::Allow => {}
+            Verdict::Deny => return Err(self.deny_read(&real, &decision).await),
+            Verdict::Ask => self.ask_read(names, &decision).await?,
+        }
+        Ok(workspace.files.root().join(real.as_str()))
+    }
+
+    /// Changes a list.
+    pub(in crate::call) async fn change_plugins(
+        self: &Arc<Self>,
+        change: PluginChange,
+    ) -> Result<Value, ToolError> {
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        if let PluginChange::Add(AddPlugin { source: Place::Url(url), sha256, .. }) = &change {
+            self.permit_download(url, *sha256).await?;
+        }
+        let events = self.scope.events.clone();
+        let on_bytes = move |done, total| {
+            let message = "bytes of the plugin".to_owned();
+            events.offer(Event::Progress(Progress { message, done, total }));
+        };
+        let proposal = registration::propose(daemon, workspace, &change, &on_bytes).await?;
+        let arguments = Value::Object(proposal.shown.clone()).to_string();
+        let digest = self.digest_of("register", &arguments);
+        let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();
+        {
+            let mut inner = self.lock();
+            inner.digest = Some(digest);
+            inner.changes.clone_from(&changes);
+        }
+        let decision = self.decide_registration().await?;
+        if self.scope.call.dry_run {
+            return Ok(outcome(proposal, false, false));
+        }
+        if decision.verdict == Verdict::Ask {
+            let (arguments, offers) = (Some(arguments), Vec::new());
+            let ask =
+                Ask { digest, decision: &decision, changes, arguments, registers: true, offers };
+            if let Err(error) = self.ask(ask).await {
+                self.mark(Status::Unconfirmed);
+                return Err(self.stop(error));
+            }
+            // A rule may have come while somebody was being asked.
+            self.decide_registration().await?;
+        }
+        let proposal = self.write_list(proposal).await?;
+        let loaded = self.await_loaded(&proposal).await;
+        Ok(outcome(proposal, true, loaded))
+    }
+
+    /// Decides about fetching a component. A person who names a URL has said yes.
+    async fn permit_download(
+        &self,
+        url: &str,
+        sha256: Option<Sha256Digest>,
+    ) -> Result<(), ToolError> {
+        if sha256.is_some_and(|digest| registration::is_fetched(&self.scope.daemon, digest)) {
+            return Ok(());
+        }
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Network, None);
+        let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
+        recorded.map_err(|error| self.stop(error))?;
+        match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(self.stop(self.denied(&decision))),
+            Verdict::Ask if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
+            Verdict::Ask if self.scope.call.dry_run => {
+                let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
+                Err(ToolError::new(ErrorCode::NotFound, message))
+            }
+            Verdict::Ask => {
+                let sha256 = sha256.map(|digest| digest.to_string());
+                let arguments = json!({ "download": url, "sha256": sha256 }).to_string();
+                let digest = self.digest_of("network", &arguments);
+                let (arguments, offers) = (Some(arguments), Vec::new());
+                let ask = Ask {
+                    digest,
+                    decision: &decision,
+                    changes: Vec::new(),
+                    arguments,
+                    registers: false,
+                    offers,
+                };
+                self.ask(ask).await.map_err(|error| self.stop(error))
+            }
+        }
+    }
+
+    /// Refuses what is denied; returns what else is decided.
+    async fn decide_registration(&self) -> Result<Decision, ToolError> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Register, None);
+        let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
+        recorded.map_err(|error| self.stop(error))?;
+        if decision.verdict == Verdict::Deny {
+            self.mark(Status::Unconfirmed);
+            return Err(self.stop(self.denied(&decision)));
+        }
+        Ok(decision)
+    }
+
+    /// Shows what becomes of the list; nothing where it stays as it is.
+    fn change_of(&self, proposal: &Proposal) -> Option<FileChange> {
+        let Writing::List(_, edited) = &proposal.work else { return None };
+        let name = proposal.list.file_name().unwrap_or_default().to_string_lossy();
+        let path = RelPath::parse(&name).unwrap_or_else(|_| RelPath::root());
+        let before = edited.before.as_deref().map(str::as_bytes);
+        let after = edited.after.as_bytes();
+        let diff = between(&path, before, Some(after));
+        let mut change = FileChange {
+            path,
+            action: if before.is_some() { FileAction::Modify } else { FileAction::Create },
+            status: Status::Proposed,
+            diff: diff.text,
+            lines_added: diff.added as u64,
+            lines_removed: diff.removed as u64,
+            before: before.map(hash),
+            after: Some(hash(after)),
+            unsaved: false,
+            match_level: None,
+            drift: Vec::new(),
+            drift_omitted: 0,
+        };
+        let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
+        change::shorten(std::iter::once(&mut change.diff), diff_bytes_max);
+        Some(change)
+    }
+
+    /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
+    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, ToolError> {
+        let committing = Arc::clone(&self.committing).lock_owned().await;
+        let effects = Arc::clone(self);
+        let write = move || {
+            effects.check_not_cancelled()?;
+            let dirs = &effects.scope.daemon.setup.dirs;
+            let written = registration::write(dirs, &proposal);
+            effects.mark(match &written {
+                Ok(_) => Status::Committed,
+                Err(_) => Status::Conflict,
+            });
+            drop(committing);
+            written.map(|()| proposal)
+        };
+        self.scope.blocking(write).await?
+    }
+
+    /// Waits, in bounded time, for what serves to be what was registered. A daemon that reloads
+    /// nothing does not load it either.
+    async fn await_loaded(&self, proposal: &Proposal) -> bool {
+        let daemon = &self.scope.daemon;
+        let Some((name, digest)) = &proposal.serves else { return false };
+        let is_read = start::user_plugin_list(&daemon.setup) == proposal.list
+            || daemon.setup.plugin_lists.contains(&proposal.list);
+        if !is_read || !daemon.is_following_plugins() {
+            return false;
+        }
+        let workspace = &self.scope.call.workspace;
+        let mut replaced = workspace.plugins_replaced.subscribe();
+        let serves = async {
+            loop {
+                replaced.borrow_and_update();
+                let is_there = workspace.plugins.load().iter().any(|status| {
+                    let ready = matches!(&status.state, PluginState::Ready(plugin)
+                        if plugin.name() == name && plugin.digest() == *digest);
+                    ready && status.notice.is_none()
+                });
+                if is_there || replaced.changed().await.is_err() {
+                    return is_there;
+                }
+            }
+        };
+        tokio::time::timeout(LOADED_WAIT, serves).await.unwrap_or(false)
+    }
+}
+
+fn outcome(proposal: Proposal, applied: bool, loaded: bool) -> Value {
+    let mut shown = proposal.shown;
+    shown.insert("applied".to_owned(), json!(applied));
+    shown.insert("loaded".to_owned(), json!(loaded));
+    Value::Object(shown)
+}

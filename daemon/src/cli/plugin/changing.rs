@@ -1,0 +1,178 @@
+//! Changing a plugin list: shown first, then answered, then done with the digest that was approved.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use moss_daemon::client::{Client, Need};
+use moss_proto::v1;
+use serde_json::Value;
+
+use super::described;
+use crate::cli::confirming::{self, Confirm};
+use crate::cli::error::CliError;
+use crate::cli::outcome::Outcome;
+use crate::cli::prompt;
+use crate::cli::report::Report;
+use crate::cli::ui::{Ui, dim};
+use crate::cli::{Session, effect};
+
+/// How a change is answered.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(in crate::cli) struct AnswerArgs {
+    /// Do it without asking
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) yes: bool,
+
+    /// Show the effect and its digest, do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// What a change would do.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) result: v1::CallResult,
+    pub(super) facts: Value,
+}
+
+/// Changes a list; `adjust` may ask for more once the change was shown, and change the request.
+pub(super) async fn run(
+    session: &Session,
+    request: v1::ChangePluginsRequest,
+    answer: AnswerArgs,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<bool, CliError>,
+) -> Result<Outcome, CliError> {
+    session
+        .with_client(Need::Plugins, async |client| {
+            change(session, client, request, answer, adjust).await
+        })
+        .await
+}
+
+async fn change(
+    session: &Session,
+    client: &Client,
+    mut request: v1::ChangePluginsRequest,
+    answer: AnswerArgs,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<bool, CliError>,
+) -> Result<Outcome, CliError> {
+    let ui = &session.ui;
+    let mut shown = look(ui, client, &request).await?;
+    let is_failed = |shown: &Shown| shown.result.error.is_some();
+    let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
+    if asks && !is_failed(&shown) && adjust(&shown, &mut request).await? {
+        shown = look(ui, client, &request).await?;
+    }
+    if is_failed(&shown) {
+        return Report::of_result(shown.result, true).show(ui);
+    }
+    if !ui.json() {
+        ui.note(&described::change(&shown.facts));
+        ui.note(&effect::changes(&shown.result.changes));
+    }
+    if answer.dry_run {
+        if ui.json() {
+            return Report::of_result(shown.result, true).show(ui);
+        }
+        ui.print(&format!("digest: {}", shown.result.digest))?;
+        return Ok(Outcome::Ok);
+    }
+    approve(session, &shown, answer, asks).await?;
+    request.approved_digests = vec![shown.result.digest];
+    let done = client.change_plugins(request, |_| {}).await?;
+    if ui.json() || done.error.is_some() {
+        return Report::of_result(done, false).show(ui);
+    }
+    let facts: Value = serde_json::from_str(&done.output_json).unwrap_or_default();
+    ui.note(&dim(done_line(&facts)));
+    Ok(Outcome::Ok)
+}
+
+/// Works a change out, and does nothing.
+async fn look(
+    ui: &Ui,
+    client: &Client,
+    request: &v1::ChangePluginsRequest,
+) -> Result<Shown, CliError> {
+    let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
+    let bar = progress_bar(ui);
+    let told = |progress: &v1::CallProgress| {
+        bar.set_length(progress.total.unwrap_or(progress.done));
+        bar.set_position(progress.done);
+    };
+    let result = client.change_plugins(request, told).await;
+    bar.finish_and_clear();
+    let result = result?;
+    let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
+    Ok(Shown { result, facts })
+}
+
+/// Shows how far a download is, where somebody looks.
+fn progress_bar(ui: &Ui) -> ProgressBar {
+    let target = match ui.interactive() && !ui.json() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Gets a yes to exactly what was shown.
+async fn approve(
+    session: &Session,
+    shown: &Shown,
+    answer: AnswerArgs,
+    asks: bool,
+) -> Result<(), CliError> {
+    let confirm = &session.global.confirm;
+    let confirmation = v1::Confirmation {
+        tool: shown.result.tool.clone(),
+        changes: shown.result.changes.clone(),
+        arguments_json: shown.result.output_json.clone(),
+        digest: shown.result.digest.clone(),
+        registers: true,
+        ..v1::Confirmation::default()
+    };
+    let unconfirmed = |why: &str| Err(CliError::unconfirmed(why, &confirmation));
+    let approved = confirming::approved_digests(confirm);
+    if !approved.is_empty() {
+        return match approved.contains(&shown.result.digest) {
+            true => Ok(()),
+            false => unconfirmed("the effect is not the approved one; look at it again"),
+        };
+    }
+    match confirm.first() {
+        Some(Confirm::Deny) => {
+            Err(CliError::new(Outcome::Denied, "denied_by_person", "denied: nothing was changed"))
+        }
+        _ if answer.yes => Ok(()),
+        Some(Confirm::Allow) => {
+            unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
+        }
+        _ if asks => match prompt::agree(&session.ui, "do it?").await? {
+            true => Ok(()),
+            false => Err(CliError::new(
+                Outcome::Denied,
+                "denied_by_person",
+                "denied: nothing was changed",
+            )),
+        },
+        _ => unconfirmed("nobody can answer here; `--yes` does it as it is shown"),
+    }
+}
+
+/// Tells what was done, and what is next.
+fn done_line(facts: &Value) -> String {
+    let name = facts["name"].as_str().unwrap_or_default();
+    let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
+    match facts["action"].as_str() {
+        Some("remove") => format!("{name} is taken out of the list"),
+        Some("accept") => format!("{name} is pinned to what its file holds"),
+        Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        _ => format!(
+            "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
+        ),
+    }
+}

@@ -1,0 +1,116 @@
+//! A change of a plugin list as a person is shown it before answering.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::cli::text;
+use crate::cli::ui::{bold, dim, yellow};
+
+/// Shows a change: what plugin, from where, what it asks for, what it would be allowed.
+pub(in crate::cli) fn change(shown: &Value) -> String {
+    if shown["action"] == "trust" {
+        return trust(shown);
+    }
+    let said = |key: &str| shown[key].as_str().map(text::line).unwrap_or_default();
+    let mut out = String::new();
+    let plugin = format!("{} {}", said("name"), said("version"));
+    let heading = match shown["action"].as_str() {
+        Some("remove") => format!("take the plugin {} out of {}", said("name"), said("list")),
+        Some("accept") => format!("pin the plugin {} in {}", plugin.trim_end(), said("list")),
+        Some("replace") => format!("replace the plugin {} in {}", plugin.trim_end(), said("list")),
+        _ => format!("add the plugin {} to {}", plugin.trim_end(), said("list")),
+    };
+    let _ = writeln!(out, "{}", bold(heading));
+    for key in ["source", "sha256", "pinned", "signed_by", "reason"] {
+        if shown[key].is_string() {
+            let _ = writeln!(out, "{key}: {}", said(key));
+        }
+    }
+    out.push_str(&capabilities(shown));
+    out
+}
+
+/// Shows what a list of a workspace would load.
+fn trust(shown: &Value) -> String {
+    let list = plain(&shown["list"]);
+    let mut out = format!("{}\n", bold(format!("trust the list {list} as it is")));
+    for plugin in shown["plugins"].as_array().into_iter().flatten() {
+        let name = format!("{} {}", plain(&plugin["name"]), plain(&plugin["version"]));
+        let _ = writeln!(out, "\n{}", bold(name.trim_end()));
+        for key in ["source", "sha256", "pinned", "signed_by", "problem"] {
+            if plugin[key].is_string() {
+                let _ = writeln!(out, "{key}: {}", plain(&plugin[key]));
+            }
+        }
+        section(&mut out, "granted", lines_of(&plugin["granted"], plain));
+        out.push_str(&capabilities(plugin));
+    }
+    out
+}
+
+/// Shows what a plugin does, asks for and may do.
+fn capabilities(shown: &Value) -> String {
+    let mut out = String::new();
+    section(&mut out, "tools", lines_of(&shown["tools"], tool));
+    section(&mut out, "asks for", lines_of(&shown["requested"], request));
+    if shown["may"].is_array() {
+        let may = lines_of(&shown["may"], plain);
+        section(&mut out, "may", if may.is_empty() { vec!["nothing".to_owned()] } else { may });
+    }
+    section(&mut out, "may not", lines_of(&shown["may_not"], |line| yellow(plain(line))));
+    let differs = lines_of(&shown["differences"], plain);
+    section(&mut out, "differs from what serves", differs);
+    out
+}
+
+fn section(out: &mut String, heading: &str, lines: Vec<String>) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "{}", dim(format!("{heading}:")));
+        lines.iter().for_each(|line| {
+            let _ = writeln!(out, "  {line}");
+        });
+    }
+}
+
+fn lines_of(items: &Value, line: impl Fn(&Value) -> String) -> Vec<String> {
+    items.as_array().into_iter().flatten().map(line).collect()
+}
+
+fn plain(line: &Value) -> String {
+    text::line(line.as_str().unwrap_or_default())
+}
+
+fn tool(tool: &Value) -> String {
+    let (name, title) = (plain(&tool["name"]), plain(&tool["title"]));
+    format!("{} [{}] {title}", bold(name), plain(&tool["effect"]))
+}
+
+fn request(request: &Value) -> String {
+    format!("{}: {}", plain(&request["capability"]), plain(&request["reason"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_person_decides_about_is_all_there_and_harmless() {
+        let evil = "\u{1b}[2J\u{202e}";
+        let shown = change(&json!({
+            "action": "add", "name": "a", "version": evil, "list": "l.json", "source": "/a.wasm",
+            "sha256": "00ff", "reason": evil,
+            "tools": [{ "name": "t", "title": evil, "effect": "read" }],
+            "requested": [{ "capability": "read docs", "reason": evil }],
+            "may": [], "may_not": ["read docs"], "differences": [evil],
+        }));
+        assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        for line in ["source: /a.wasm", "sha256: 00ff", "  t [read] ", "may:\n  nothing\n"] {
+            assert!(shown.contains(line), "{line}: {shown}");
+        }
+        assert!(shown.contains("may not:\n  read docs\n"), "{shown}");
+    }
+}

@@ -1,0 +1,131 @@
+//! `moss plugin show`.
+
+use std::fmt::Write as _;
+
+use moss_daemon::catalog::Language;
+use moss_daemon::client::Need;
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use super::list;
+use crate::cli::error::CliError;
+use crate::cli::outcome::Outcome;
+use crate::cli::ui::{bold, dim, yellow};
+use crate::cli::{Session, text, views};
+
+/// Show one plugin: where it comes from, its tools, what it may do and who says so
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// The plugin
+    name: String,
+}
+
+pub(super) async fn run(args: &ShowArgs, session: &Session) -> Result<Outcome, CliError> {
+    let (listed, tools) = session
+        .with_client(Need::Plugins, async |client| {
+            Ok((client.plugins().await?.plugins, client.tools(None, Language::En).await?.tools))
+        })
+        .await?;
+    let named: Vec<_> = listed.iter().filter(|plugin| plugin.name == args.name).collect();
+    if named.is_empty() {
+        let message = format!("no plugin named `{}` is listed", args.name);
+        return Err(CliError::new(Outcome::Failed, "plugin_unknown", message));
+    }
+    let tools: Vec<_> = tools.into_iter().filter(|tool| tool.plugin == args.name).collect();
+    session.ui.print_either(
+        || {
+            let plugins = named.iter().map(|plugin| {
+                let mut shown = views::plugin(plugin);
+                shown["tool_specs"] = tools.iter().map(views::tool).collect();
+                shown
+            });
+            json!({ "plugins": plugins.collect::<Vec<Value>>() })
+        },
+        || named.iter().map(|plugin| described(plugin, &tools)).collect::<Vec<_>>().join("\n"),
+    )?;
+    Ok(Outcome::Ok)
+}
+
+fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
+    let mut shown = String::new();
+    let state = views::plugin_state(plugin.state());
+    let name = bold(text::line(&format!("{} {}", plugin.name, plugin.version)));
+    let _ = writeln!(shown, "{name} ({state})");
+    let mut fact = |what: &str, said: &str| {
+        if !said.is_empty() {
+            let _ = writeln!(shown, "{what:9}{}", text::line(said));
+        }
+    };
+    fact("list", &plugin.listed_in);
+    fact("source", &plugin.source);
+    fact("sha256", &plugin.sha256);
+    match list::pin(plugin) {
+        "-" => fact("pin", "none: what the file holds serves"),
+        pin => fact("pin", pin),
+    }
+    fact(
+        "pinned",
+        Some(&plugin.pinned_sha256).filter(|pin| **pin != plugin.sha256).map_or("", |p| p),
+    );
+    fact("staged", &plugin.staged_sha256);
+    fact("error", &plugin.error);
+    if !plugin.notice.is_empty() {
+        let _ = writeln!(shown, "{}", yellow(text::line(&plugin.notice)));
+    }
+    shown.push_str(&tools.iter().map(tool).collect::<String>());
+    shown.push_str(&capabilities(plugin));
+    if let Some(limits) = &plugin.limits {
+        let v1::PluginLimits { timeout_ms, memory_bytes, output_bytes } = limits;
+        let _ = writeln!(
+            shown,
+            "{}\n  {timeout_ms} ms, {memory_bytes} bytes of memory, {output_bytes} bytes of output",
+            dim("one call may use:"),
+        );
+    }
+    shown
+}
+
+fn tool(tool: &v1::Tool) -> String {
+    let effect = views::effect(tool.effect());
+    let (name, title) = (bold(text::line(&tool.name)), text::line(&tool.title));
+    let first = tool.description.lines().next().unwrap_or_default();
+    let schema = views::schema(&tool.parameters_json);
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let parameters = properties.iter().map(|(key, schema)| {
+        let kind = schema["type"].as_str().unwrap_or("any");
+        let optional = if required.iter().any(|name| name == key) { "" } else { "?" };
+        format!("{}{optional}: {}", text::line(key), text::line(kind))
+    });
+    let parameters = parameters.collect::<Vec<_>>().join(", ");
+    format!(
+        "{name}({parameters}) {}\n  {title}: {}\n",
+        dim(format!("[{effect}]")),
+        text::line(first)
+    )
+}
+
+fn capabilities(plugin: &v1::Plugin) -> String {
+    let mut shown = String::new();
+    if !plugin.requests.is_empty() {
+        let _ = writeln!(shown, "{}", dim("asks for:"));
+    }
+    for asked in &plugin.requests {
+        let (what, why) = (text::line(&asked.capability), text::line(&asked.reason));
+        let given = match asked.withheld_by.as_str() {
+            "" => "given".to_owned(),
+            who => yellow(format!("not wholly given: the {} does not allow it", text::line(who))),
+        };
+        let _ = writeln!(shown, "  {what} ({given}): {why}");
+    }
+    for (heading, lines) in [("the list grants:", &plugin.granted), ("it may:", &plugin.may)] {
+        let _ = writeln!(shown, "{}", dim(heading));
+        match lines.as_slice() {
+            [] => shown.push_str("  nothing\n"),
+            lines => lines.iter().for_each(|line| {
+                let _ = writeln!(shown, "  {}", text::line(line));
+            }),
+        }
+    }
+    shown
+}

@@ -1,0 +1,131 @@
+//! A look at a component before it is used: read, checked, compiled, and asked what it is in an
+//! instance that can do nothing, in an engine of its own.
+
+use std::path::Path;
+
+use moss_plugin_host::{
+    Allocation, Engine, EngineOptions, LoadError, Plugin, PluginEntry, PluginList,
+};
+use moss_sdk::{ErrorCode, ToolError};
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::{MEMORY_BYTES_MAX, component};
+
+/// Name of a plugin whose name is not known yet, where its file's says none.
+const UNNAMED: &str = "plugin";
+
+/// Reads a component.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub(super) async fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ToolError> {
+    let path = path.to_owned();
+    let read = spawn_blocking(move || component::read(&path, bytes_max, None));
+    let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
+    let read = read.map_err(|reason| ToolError::new(ErrorCode::Io, reason))?;
+    Ok(read.bytes.unwrap_or_default())
+}
+
+/// Makes a plugin of a component, under the name that it gives itself unless one is demanded.
+///
+/// # Errors
+///
+/// What it is refused for.
+pub(super) async fn plugin(
+    source: &Path,
+    name: Option<&str>,
+    bytes: Vec<u8>,
+) -> Result<Plugin, ToolError> {
+    let engine = spawn_blocking(|| {
+        Engine::new(EngineOptions {
+            calls_max: 1,
+            memory_bytes_max: MEMORY_BYTES_MAX,
+            allocation: Allocation::OnDemand,
+        })
+    });
+    let engine = match engine.await {
+        Ok(Ok(engine)) => engine,
+        Ok(Err(error)) => return Err(broken(&error.to_string())),
+        Err(error) => return Err(broken(&error.to_string())),
+    };
+    let guessed = guess(source);
+    let entry = entry(name.unwrap_or(&guessed))?;
+    match Plugin::load(&engine, &entry, bytes.clone()).await {
+        Err(LoadError::Name { told, .. }) if name.is_none() => {
+            let loaded = Plugin::load(&engine, &self::entry(&told)?, bytes).await;
+            loaded.map_err(|error| refused(source, &error))
+        }
+        loaded => loaded.map_err(|error| refused(source, &error)),
+    }
+}
+
+fn refused(source: &Path, error: &LoadError) -> ToolError {
+    let message = format!("{}: {error}", source.display());
+    ToolError::new(ErrorCode::PluginFailed, message).hint("nothing was registered")
+}
+
+fn broken(reason: &str) -> ToolError {
+    ToolError::new(ErrorCode::Internal, format!("no plugin can be looked at here: {reason}"))
+}
+
+/// An entry without any grant.
+fn entry(name: &str) -> Result<PluginEntry, ToolError> {
+    let list = json!({ "version": 1, "plugins": [{ "name": name, "source": UNNAMED }] });
+    let list = PluginList::parse("the plugin", &list.to_string());
+    let list = list.map_err(|_| {
+        let message = format!("`{name}` cannot name a plugin");
+        ToolError::new(ErrorCode::InvalidArguments, message).hint(
+            "a name is a lowercase letter, then up to 63 lowercase letters, digits or `-`; a plain \
+             component takes the one that you give it",
+        )
+    })?;
+    Ok(list.plugins.into_iter().next().expect("it has one"))
+}
+
+/// The name that a file seems to have.
+fn guess(source: &Path) -> String {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = stem.replace(['_', '.', ' '], "-");
+    if entry(&name).is_ok() { name } else { UNNAMED.to_owned() }
+}
+
+/// What people are shown of a plugin.
+pub(super) fn shown(plugin: &Plugin) -> Value {
+    let tools = plugin.specs().iter().map(|spec| {
+        json!({
+            "name": spec.name,
+            "title": spec.text.title,
+            "description": spec.text.description,
+            "effect": spec.effect,
+        })
+    });
+    let requested = plugin.requests().iter().map(
+        |request| json!({ "capability": request.capability.to_string(), "reason": request.reason }),
+    );
+    json!({
+        "version": plugin.version(),
+        "sha256": plugin.digest().to_string(),
+        "tools": tools.collect::<Vec<_>>(),
+        "requested": requested.collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_guessed_from_the_file() {
+        for (file, name) in [
+            ("a/word_count.wasm", "word-count"),
+            ("Word.Count.wasm", "word-count"),
+            ("9.wasm", UNNAMED),
+            ("é.wasm", UNNAMED),
+            ("", UNNAMED),
+        ] {
+            assert_eq!(guess(Path::new(file)), name);
+        }
+    }
+}

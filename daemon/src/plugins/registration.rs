@@ -1,0 +1,290 @@
+//! What somebody wants to change in a plugin list, worked out so that a person can decide: the
+//! component looked at, the capabilities compared, the list's text before and after.
+//!
+//! Nothing here decides or writes: see `call/effect/register.rs`.
+
+mod accepting;
+mod adding;
+mod trusting;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use moss_plugin_host::{Grant, ListEdit, Plugin, Sha256Digest};
+use moss_sdk::{ContentHash, ErrorCode, ToolError};
+use serde_json::{Map, Value, json};
+
+use super::inspect;
+use super::lists::Listed;
+use super::registry::{self, EditedList};
+use super::{PluginState, downloads, signatures, trust};
+use crate::config::Config;
+use crate::dirs::Dirs;
+use crate::network::download::OnBytes;
+use crate::start;
+use crate::state::{Daemon, WorkspaceState};
+
+/// A change of a plugin list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PluginChange {
+    /// Adds a plugin.
+    Add(AddPlugin),
+    /// Takes a plugin out.
+    Remove {
+        /// Where it is listed; the user's own list where none is named.
+        list: Option<PathBuf>,
+        /// The plugin.
+        name: String,
+    },
+    /// Pins what the file of a plugin holds now.
+    Accept {
+        /// Where it is listed; the user's own list where none is named.
+        list: Option<PathBuf>,
+        /// The plugin.
+        name: String,
+    },
+    /// Trusts the list that the workspace brings along with what it says now.
+    Trust,
+}
+
+/// A plugin that is to be added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddPlugin {
+    /// The list; the user's own where none is named.
+    pub list: Option<PathBuf>,
+    /// What it must be called; where none is named, what it calls itself.
+    pub name: Option<String>,
+    /// Where its component is.
+    pub source: Place,
+    /// Where its signature is.
+    pub signature: Option<Place>,
+    /// The digest that its component must have.
+    pub sha256: Option<Sha256Digest>,
+    /// What it is granted.
+    pub grant: Granting,
+    /// Whether it may take the place of an entry of its name.
+    pub replace: bool,
+    /// Why, for the person who decides.
+    pub reason: String,
+}
+
+/// Where something is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// A file.
+    File(PathBuf),
+    /// A URL.
+    Url(String),
+}
+
+/// What a plugin is granted that is added.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Granting {
+    /// This.
+    Exactly(Grant),
+    /// All that it asks for.
+    Requested,
+}
+
+/// A change that is worked out.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    /// What people are shown, and what an answer is bound to.
+    pub(crate) shown: Map<String, Value>,
+    pub(crate) list: PathBuf,
+    pub(crate) work: Writing,
+    /// The plugin and the digest that serve afterwards; none where that is not one.
+    pub(crate) serves: Option<(String, Sha256Digest)>,
+}
+
+/// What is written.
+#[derive(Debug)]
+pub(crate) enum Writing {
+    /// Changes of the list, and what comes of them.
+    List(Vec<ListEdit>, EditedList),
+    /// That the list is trusted.
+    Trust(ContentHash),
+}
+
+/// Works a change out. Compiling takes up to seconds.
+///
+/// # Errors
+///
+/// What the list or the component is refused for, and names that are taken.
+pub(crate) async fn propose(
+    daemon: &Arc<Daemon>,
+    workspace: &WorkspaceState,
+    change: &PluginChange,
+    on_bytes: OnBytes<'_>,
+) -> Result<Proposal, ToolError> {
+    match change {
+        PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
+        PluginChange::Remove { list, name } => {
+            let list = list_of(daemon, list.as_deref());
+            let edits = vec![ListEdit::Remove { name: name.clone() }];
+            let shown = json!({ "action": "remove", "name": name });
+            finish(list, edits, shown, None).await
+        }
+        PluginChange::Accept { list, name } => {
+            let list = list_of(daemon, list.as_deref());
+            accepting::propose(daemon, workspace, list, name).await
+        }
+        PluginChange::Trust => trusting::propose(daemon, workspace).await,
+    }
+}
+
+// === impl PluginChange ===
+
+impl PluginChange {
+    /// The name under which policy and journal know it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Add(_) => "add_plugin",
+            Self::Remove { .. } => "remove_plugin",
+            Self::Accept { .. } => "accept_plugin",
+            Self::Trust => "trust_plugin_list",
+        }
+    }
+
+    /// What the journal keeps of it.
+    pub fn arguments(&self) -> Value {
+        match self {
+            Self::Add(add) => json!({
+                "list": add.list, "name": add.name, "source": add.source.to_string(),
+                "sha256": add.sha256.map(|digest| digest.to_string()),
+            }),
+            Self::Remove { list, name } | Self::Accept { list, name } => {
+                json!({ "list": list, "name": name })
+            }
+            Self::Trust => json!({}),
+        }
+    }
+}
+
+// === impl Place ===
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+/// What an entry leads to.
+struct Looked {
+    plugin: Plugin,
+    digest: Sha256Digest,
+    signed_by: Option<String>,
+}
+
+/// Gets the component of an entry, holds it to its signature and looks at it, under the name that
+/// is demanded or that it gives itself.
+async fn look(
+    daemon: &Daemon,
+    listed: &Listed,
+    name: Option<&str>,
+    on_bytes: OnBytes<'_>,
+) -> Result<Looked, ToolError> {
+    let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
+    downloads::fetch_missing(daemon, &listed.entry, on_bytes).await.map_err(failed)?;
+    let bytes_max = daemon.config().plugins.component_bytes_max;
+    let bytes = inspect::read(&listed.source, bytes_max).await?;
+    let digest = Sha256Digest::of(&bytes);
+    let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
+    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
+    let called = match listed.entry.is_remote() {
+        true => Path::new(&listed.entry.source),
+        false => &listed.source,
+    };
+    let plugin = inspect::plugin(called, name, bytes).await?;
+    Ok(Looked { plugin, digest, signed_by })
+}
+
+/// Writes what was worked out. Waits for the disk.
+///
+/// # Errors
+///
+/// Where the list is not what it was worked out on any more, or cannot be written.
+pub(crate) fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
+    match &proposal.work {
+        Writing::List(edits, _) => registry::edit(dirs, &proposal.list, edits).map(|_| ()),
+        Writing::Trust(digest) => trust::trust(dirs, &proposal.list, *digest),
+    }
+}
+
+/// Whether a component was fetched from the network before.
+pub(crate) fn is_fetched(daemon: &Daemon, digest: Sha256Digest) -> bool {
+    downloads::component(&daemon.setup.dirs, digest).exists()
+}
+
+fn list_of(daemon: &Daemon, named: Option<&Path>) -> PathBuf {
+    named.map_or_else(|| start::user_plugin_list(&daemon.setup), Path::to_owned)
+}
+
+/// Adds what a plugin is, what it asks for and what it gets, and what differs from the version that
+/// serves.
+fn add_plugin(
+    shown: &mut Value,
+    plugin: &Plugin,
+    granted: &Grant,
+    config: &Config,
+    workspace: &WorkspaceState,
+) {
+    if let Value::Object(facts) = inspect::shown(plugin) {
+        facts.into_iter().for_each(|(key, value)| shown[key] = value);
+    }
+    let requested = Grant::requested(plugin.requests());
+    let effective = requested.meet(granted).meet(&config.plugin_maximum.grant());
+    shown["granted"] = json!(granted.lines());
+    shown["may"] = json!(effective.lines());
+    let refused = plugin
+        .requests()
+        .iter()
+        .filter(|request| !effective.covers(&Grant::requested(std::slice::from_ref(request))));
+    let refused = refused.map(|request| request.capability.to_string());
+    shown["may_not"] = json!(refused.collect::<Vec<_>>());
+    let statuses = workspace.plugins.load();
+    let serving = statuses.iter().find(|status| status.name == plugin.name());
+    if let Some(PluginState::Ready(serving)) = serving.map(|status| &status.state) {
+        shown["differences"] = json!(plugin.differences(serving));
+    }
+}
+
+/// Refuses tools whose names others have.
+fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
+    for workspace in daemon.workspaces() {
+        let catalog = workspace.catalog.load();
+        for spec in plugin.specs() {
+            let Ok(taken) = catalog.entry(&spec.name) else { continue };
+            if taken.plugin() != Some(plugin.name()) {
+                let (name, holder) = (&spec.name, taken.provider());
+                let message = format!("the tool name `{name}` is taken by {holder}");
+                return Err(ToolError::new(ErrorCode::AlreadyExists, message)
+                    .hint("a plugin cannot take the place of another's tool"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn finish(
+    list: PathBuf,
+    edits: Vec<ListEdit>,
+    mut shown: Value,
+    serves: Option<(String, Sha256Digest)>,
+) -> Result<Proposal, ToolError> {
+    shown["list"] = json!(list.display().to_string());
+    let (file, planned) = (list.clone(), edits.clone());
+    let edited = blocking(move || registry::preview(&file, &planned)).await??;
+    let Value::Object(shown) = shown else { unreachable!("it was made as an object") };
+    Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves })
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
+}
