@@ -150,20 +150,18 @@ impl Slot {
         replaced
     }
 
-    /// Stops the calls of a plugin that the list no longer names, unless another list names it and
-    /// grants as much. Returns what may go on until that one serves.
-    pub(super) fn leave(mut self, listed: &[Listed]) -> Option<Arc<PluginTools>> {
-        let name = &self.listed.entry.name;
-        let moved = listed.iter().find(|listed| listed.entry.name == *name);
-        let Some(moved) = moved else {
-            self.each_running(Plugin::revoke);
-            return None;
+    /// Stops the calls of a plugin that the list no longer names, unless it moved to another list
+    /// that grants as much.
+    pub(super) fn leave(&mut self, listed: &[Listed]) {
+        let is_moved = |listed: &&Listed| {
+            listed.entry.name == self.listed.entry.name && listed.only_for == self.listed.only_for
         };
-        self.each_running(|plugin| {
-            plugin.revoke_unless_granted(&moved.entry);
-        });
-        let serving = self.serving?;
-        (!serving.plugin().is_revoked()).then_some(serving)
+        match listed.iter().find(is_moved) {
+            Some(moved) => self.each_running(|plugin| {
+                plugin.revoke_unless_granted(&moved.entry);
+            }),
+            None => self.each_running(Plugin::revoke),
+        }
     }
 
     /// Comes to every version that may have running calls.
