@@ -29,6 +29,7 @@ pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
 use self::host::CallHost;
 use self::nested::Behalf;
+pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
