@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub mod maximum;
 pub(crate) mod paths;
 
 use std::fmt;
@@ -133,6 +134,25 @@ impl Grant {
             && all(&self.tools, &other.tools, NamePattern::covers)
             && self.store_bytes_max >= other.store_bytes_max
             && (self.editor || !other.editor)
+    }
+
+    /// What it allows and `other` does not, one line each, for people.
+    pub fn beyond(&self, other: &Self) -> Vec<String> {
+        fn without<T: Clone>(mine: &[T], theirs: &[T], covers: impl Fn(&T, &T) -> bool) -> Vec<T> {
+            let is_lost = |mine: &&T| !theirs.iter().any(|theirs| covers(theirs, mine));
+            mine.iter().filter(is_lost).cloned().collect()
+        }
+        let store_bytes_max =
+            if other.store_bytes_max < self.store_bytes_max { self.store_bytes_max } else { 0 };
+        let beyond = Self {
+            files: without(&self.files, &other.files, FileGrant::covers),
+            http: without(&self.http, &other.http, HostPattern::covers),
+            env: without(&self.env, &other.env, NamePattern::covers),
+            store_bytes_max,
+            tools: without(&self.tools, &other.tools, NamePattern::covers),
+            editor: self.editor && !other.editor,
+        };
+        beyond.lines()
     }
 
     /// Whether it allows nothing.

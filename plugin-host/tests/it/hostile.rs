@@ -118,7 +118,7 @@ pub(crate) const ZOO: &[Member] = &[
     // What it is.
     bytes("nothing", Vec::new, End::Refused("not WebAssembly")),
     bytes("truncated", truncated, End::Refused("not valid")),
-    bytes("two_hundred_megabytes", || vec![0; 200 << 20], End::Refused("at most 64MiB")),
+    bytes("two_hundred_megabytes", || vec![0; 200 << 20], End::Refused("at most 64MiB are loaded")),
     text("module", End::Refused("a core WebAssembly module, not a component")),
     text("no_plugin", End::Refused("does not export")),
     text("old_plugin", End::Refused("exports `moss:plugin/tools@0.0.9`")),

@@ -1,0 +1,194 @@
+//! Every hostile component in the real daemon: each ends in its own error, while a neighbour that is
+//! called all the time notices nothing, and the daemon's memory goes back to its level.
+//!
+//! `cargo xtask bench zoo` shows the table with times; nothing here is held to a time.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::harness::guests::zoo_named;
+use crate::harness::{Client, Daemon, Site, call, failure, until};
+use crate::hostile::{End, Member, ZOO};
+use crate::plugins::settled;
+
+/// The time that a hostile plugin is given.
+const TIMEOUT: Duration = Duration::from_millis(300);
+/// Hostile calls at the same time.
+const AT_ONCE: usize = 8;
+/// Clients that call the neighbour all the time.
+const CALLERS: usize = 2;
+/// The plugin that is no member.
+const NEIGHBOUR: &str = "fit";
+/// What a daemon may hold more than before: memory of finished calls that is kept for the next.
+const KEPT_BYTES_MAX: u64 = 96 << 20;
+/// How much of an error the table shows.
+const ENDED_CHARS_MAX: usize = 100;
+/// From this size on a component of zeros is written as a hole.
+const HOLE_BYTES_MIN: usize = 1 << 20;
+
+/// What became of a member.
+struct Row {
+    number: usize,
+    name: &'static str,
+    ended: String,
+    took: Option<Duration>,
+}
+
+/// The calls of the neighbour, all of which must succeed.
+#[derive(Default)]
+struct Neighbour {
+    calls: AtomicUsize,
+    ends: AtomicBool,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_member_of_the_zoo_ends_in_its_error_and_harms_nobody() {
+    let site = Site::new();
+    let before = site.snapshot();
+    install(&site);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let plugins = settled(&client).await;
+    let level = resident_bytes(&daemon);
+    let neighbour = Arc::new(Neighbour::default());
+    let mut callers = JoinSet::new();
+    for _ in 0..CALLERS {
+        callers.spawn(Arc::clone(&neighbour).go_on(daemon.caller().await));
+    }
+    until("the neighbour is called", async || neighbour.calls() > 0).await;
+
+    let mut rows = Vec::new();
+    for members in members().collect::<Vec<_>>().chunks(AT_ONCE) {
+        let calls = neighbour.calls();
+        let mut ended = JoinSet::new();
+        for (called, member) in members {
+            let plugin = plugins.iter().find(|plugin| plugin.name == *called).unwrap().clone();
+            ended.spawn(end(client.clone(), called.clone(), *member, plugin));
+        }
+        let mut ended = ended.join_all().await;
+        ended.sort_by_key(|row| row.number);
+        rows.extend(ended);
+        until("the neighbour is called on", async || neighbour.calls() > calls).await;
+    }
+    neighbour.ends.store(true, Ordering::Relaxed);
+    callers.join_all().await;
+
+    until("the calls are over", async || client.load().await.calls_running == 0).await;
+    until("the memory is back", async || resident_bytes(&daemon) <= level + KEPT_BYTES_MAX).await;
+    show(&rows, neighbour.calls(), level, resident_bytes(&daemon));
+    assert_eq!(client.done(NEIGHBOUR, json!({})).await, json!({}));
+    assert_eq!(site.snapshot(), before);
+    daemon.stop();
+}
+
+/// The members with the names that their plugins have here.
+fn members() -> impl Iterator<Item = (String, &'static Member)> {
+    ZOO.iter().enumerate().map(|(number, member)| (format!("z{number:02}"), member))
+}
+
+/// Lists all of them, and the neighbour.
+fn install(site: &Site) {
+    let folder = site.outside("config/moss");
+    let entry = |name: &str| json!({ "name": name, "source": format!("{name}.wasm") });
+    let mut entries = vec![entry(NEIGHBOUR)];
+    write(&folder.join(format!("{NEIGHBOUR}.wasm")), &zoo_named("polite", NEIGHBOUR));
+    for (called, member) in members() {
+        write(&folder.join(format!("{called}.wasm")), &member.component(&called));
+        let mut entry = entry(&called);
+        entry["limits"] = json!({ "timeout": format!("{}ms", TIMEOUT.as_millis()) });
+        entries.push(entry);
+    }
+    site.plugin_list(&json!({ "version": 1, "plugins": entries }).to_string());
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    if bytes.len() >= HOLE_BYTES_MIN && bytes.iter().all(|byte| *byte == 0) {
+        let file = std::fs::File::create(path).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
+    } else {
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Lets a member do what it does, and holds it to its end.
+async fn end(client: Client, called: String, member: &'static Member, plugin: v1::Plugin) -> Row {
+    let (name, error) = (member.name, plugin.error);
+    let number = ZOO.iter().position(|other| other.name == name).unwrap();
+    if let End::Refused(part) = member.end {
+        assert!(error.contains(part), "{name}: `{part}` is not in `{error}`");
+        return Row { number, name, ended: error, took: None };
+    }
+    assert_eq!(error, "", "{name} is not loaded");
+    let started = Instant::now();
+    let result = client.call(call(&called, json!({}))).await.unwrap();
+    let took = Some(started.elapsed());
+    let ended = match member.end {
+        End::Fails(code, part) => {
+            let error = failure(&result);
+            assert_eq!(error.code, code, "{name}: {}", error.message);
+            assert!(error.message.contains(part), "{name}: `{part}` is not in `{}`", error.message);
+            assert_ne!(error.hint, "", "{name}: nobody says what to do");
+            format!("{code}: {}", error.message)
+        }
+        End::Refused(_) | End::Polite => {
+            let output: Value = serde_json::from_str(&result.output_json).unwrap();
+            assert_eq!(output, json!({}), "{name}");
+            "nothing happens".to_owned()
+        }
+    };
+    Row { number, name, ended, took }
+}
+
+/// The memory that the daemon holds.
+fn resident_bytes(daemon: &Daemon) -> u64 {
+    let status = format!("/proc/{}/status", daemon.pid());
+    // Without /proc nothing is known, and nothing held to it.
+    let Ok(status) = std::fs::read_to_string(status) else { return 0 };
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
+}
+
+/// Prints what became of all; tests show it on request.
+fn show(rows: &[Row], calls: usize, level: u64, after: u64) {
+    eprintln!("| member | ends | ms | over its deadline |\n| --- | --- | --- | --- |");
+    for row in rows {
+        let ended = row.ended.lines().next().unwrap_or_default().replace('|', "\\|");
+        let (_, ended) = ended.split_once(".wasm: ").unwrap_or(("", &ended));
+        let ended = ended.chars().take(ENDED_CHARS_MAX).collect::<String>();
+        let (took, over) = match row.took {
+            Some(took) => {
+                let over = took.checked_sub(TIMEOUT).map(|over| over.as_millis().to_string());
+                (took.as_millis().to_string(), over.unwrap_or_else(|| "-".to_owned()))
+            }
+            None => ("not loaded".to_owned(), "-".to_owned()),
+        };
+        eprintln!("| {} | {ended} | {took} | {over} |", row.name);
+    }
+    eprintln!(
+        "{} members; {calls} calls of the neighbour, none failed; memory {} MiB before, {} MiB after",
+        rows.len(),
+        level >> 20,
+        after >> 20
+    );
+}
+
+// === impl Neighbour ===
+
+impl Neighbour {
+    async fn go_on(self: Arc<Self>, client: Client) {
+        while !self.ends.load(Ordering::Relaxed) {
+            assert_eq!(client.done(NEIGHBOUR, json!({})).await, json!({}));
+            self.calls.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+}
