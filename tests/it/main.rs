@@ -32,6 +32,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod paths;
+mod plugin_examples;
 mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
