@@ -36,6 +36,7 @@ mod plugin_downloads;
 mod plugin_files;
 mod plugin_registry;
 mod plugin_services;
+mod plugin_examples;
 mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
