@@ -4,6 +4,7 @@ mod accept;
 mod add;
 mod changing;
 pub(super) mod described;
+mod develop;
 mod list;
 mod remove;
 mod show;
@@ -12,7 +13,7 @@ use super::Session;
 use super::error::CliError;
 use super::outcome::Outcome;
 
-/// Look at plugins, add them, take them out
+/// Look at plugins, add them, take them out, write them
 ///
 /// A plugin is a WebAssembly component that a list names, `moss-tools.json`, together with what it
 /// may do. Adding shows what it is, asks for and would be allowed; what the list pins with `sha256`
@@ -25,6 +26,8 @@ pub(super) enum PluginCommand {
     Add(add::AddArgs),
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
+    #[command(flatten)]
+    Develop(develop::DevelopCommand),
 }
 
 pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -34,5 +37,6 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
         PluginCommand::Add(args) => add::run(args, session).await,
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
+        PluginCommand::Develop(command) => develop::run(command, session).await,
     }
 }
