@@ -67,7 +67,13 @@ section!(Editors {
 });
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
-section!(Plugins { component_bytes_max: u64, plugins_max: usize });
+section!(Plugins {
+    component_bytes_max: u64,
+    plugins_max: usize,
+    compile_timeout_ms: u64,
+    compile_memory_bytes: u64,
+    cache_bytes_max: u64,
+});
 section!(Network {
     connect_ms: u64,
     head_ms: u64,
@@ -169,6 +175,9 @@ const LIVE: &[&str] = &[
     "editors.clarify_ms",
     "plugins.component_bytes_max",
     "plugins.plugins_max",
+    "plugins.compile_timeout_ms",
+    "plugins.compile_memory_bytes",
+    "plugins.cache_bytes_max",
     "network.connect_ms",
     "network.head_ms",
     "network.silence_ms",

@@ -146,7 +146,7 @@ async fn propose_to_add(
         return Err(ToolError::new(ErrorCode::Conflict, message)
             .hint("get the file that is meant, or ask for the digest that it has"));
     }
-    let plugin = inspect::plugin(&add.source, add.name.as_deref(), bytes).await?;
+    let plugin = inspect::plugin(daemon, &add.source, add.name.as_deref(), bytes).await?;
     check_names(daemon, &plugin)?;
     let known = known(&list, plugin.name()).await?;
     if known && !add.replace {
@@ -206,7 +206,7 @@ async fn propose_to_accept(
         let message = format!("`{name}` is pinned to what {} holds already", source.display());
         return Err(ToolError::new(ErrorCode::NoChange, message));
     }
-    let plugin = inspect::plugin(&source, Some(name), bytes).await?;
+    let plugin = inspect::plugin(daemon, &source, Some(name), bytes).await?;
     check_names(daemon, &plugin)?;
     let value = Some(json!(digest.to_string()));
     let edits = vec![ListEdit::Set { name: name.to_owned(), key: "sha256", value }];
