@@ -13,6 +13,7 @@ mod auth;
 mod calls;
 mod cli;
 mod commands;
+mod compiling;
 mod configuration;
 mod confirmation;
 mod documents;

@@ -240,6 +240,18 @@ impl Slot {
         }
     }
 
+    /// Stops serving where that does not fit beside those that come first; it waits for its names.
+    pub(super) fn make_way(&mut self, fits: impl FnOnce(&PluginTools) -> Result<(), String>) {
+        let Some(tools) = self.serving.take() else { return };
+        match fits(&tools) {
+            Ok(()) => self.serving = Some(tools),
+            Err(problem) => {
+                self.settle(Some(problem));
+                self.blocked = Some(tools);
+            }
+        }
+    }
+
     /// Why another version may not serve before somebody accepts it: what models and people read
     /// of its tools, or what it requests, is not what it was, and no digest in the list vouches.
     fn staged(&self, tools: &PluginTools) -> Option<String> {
