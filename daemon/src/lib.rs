@@ -18,6 +18,7 @@ pub mod client;
 pub mod config;
 pub mod confirm;
 pub mod deceptive;
+pub mod develop;
 pub mod dirs;
 pub mod editors;
 pub mod explain;

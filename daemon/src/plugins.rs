@@ -2,12 +2,16 @@
 //! every workspace when they are ready, and all of that again when a file changes. A plugin that
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
+mod bounds;
 mod component;
+mod downloads;
 mod inspect;
 mod lists;
 pub mod registration;
-pub(crate) mod registry;
+mod registry;
+mod signatures;
 mod slot;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,10 +74,19 @@ pub struct Plugins {
     engine: Option<Engine>,
     lists: Lists,
     slots: Vec<Slot>,
-    /// Plugins that the lists no longer name, until the catalog without them is complete.
-    leaving: Vec<Arc<PluginTools>>,
+    /// Plugins that moved from one list to another, until the catalog that has them from there is
+    /// complete.
+    leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
+}
+
+/// What serves, and where.
+#[derive(Debug, Clone)]
+struct Serving {
+    tools: Arc<PluginTools>,
+    /// The root of the only workspace; none for all.
+    only_for: Option<PathBuf>,
 }
 
 /// Reads one list, which only its owner may write.
@@ -99,7 +112,7 @@ fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
 impl Plugins {
     /// No plugins yet: see [`Plugins::read_lists`] and [`Plugins::refresh`].
     pub fn new(daemon: Arc<Daemon>) -> Self {
-        let lists = Lists::of(&daemon.setup);
+        let lists = lists_of(&daemon);
         Self { daemon, engine: None, lists, slots: Vec::new(), leaving: Vec::new(), left_out: 0 }
     }
 
@@ -110,23 +123,27 @@ impl Plugins {
         plugins.refresh().await;
     }
 
-    /// Where the lists are, or would be.
+    /// Where the lists are, or would be, and what tells which of them are trusted.
     pub fn list_files(&self) -> Vec<PathBuf> {
-        self.lists.paths().cloned().collect()
+        let trusted = self.daemon.setup.dirs.state.join(trust::FILE_NAME);
+        self.lists.paths().cloned().chain([trusted]).collect()
     }
 
     /// Reads the lists. Returns the files of the components that they name.
     pub async fn read_lists(&mut self) -> Vec<PathBuf> {
-        let mut lists = std::mem::replace(&mut self.lists, Lists::of(&self.daemon.setup));
+        let mut lists = std::mem::replace(&mut self.lists, lists_of(&self.daemon));
+        let dirs = self.daemon.setup.dirs.clone();
         let read = spawn_blocking(move || {
-            lists.read();
+            lists.read(&dirs);
             lists
         });
         match read.await {
             Ok(lists) => self.lists = lists,
             Err(error) => tracing::error!(%error, "the plugin lists were not read"),
         }
-        self.lists.entries().map(|listed| listed.source).collect()
+        let (dirs, config) = (&self.daemon.setup.dirs, self.daemon.config());
+        let files = |listed: Listed| [Some(listed.source), listed.signature];
+        self.lists.entries(dirs, &config).flat_map(files).flatten().collect()
     }
 
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
@@ -143,8 +160,8 @@ impl Plugins {
             let examined = examined
                 .await
                 .unwrap_or_else(|error| Examined::nothing_known(format!("loading broke: {error}")));
-            let others = self.all_but(index);
-            let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
+            let (others, only_for) = self.all_but(index);
+            let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
             has_changed |= self.slots[index].take(examined, install);
             if is_first {
                 self.swap();
@@ -160,10 +177,12 @@ impl Plugins {
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
-    /// another grant, limit or setting, which must not wait for anything.
+    /// another grant, limit or setting, or is gone, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
-        let mut listed: Vec<Listed> = self.lists.entries().collect();
-        let plugins_max = self.daemon.config().plugins.plugins_max;
+        let config = Arc::clone(&self.daemon.config());
+        let mut listed: Vec<Listed> =
+            self.lists.entries(&self.daemon.setup.dirs, &config).collect();
+        let plugins_max = config.plugins.plugins_max;
         let left_out = listed.len().saturating_sub(plugins_max);
         if left_out > 0 && left_out != self.left_out {
             tracing::warn!(left_out, plugins_max, "too many plugins: the last are left out");
@@ -173,18 +192,25 @@ impl Plugins {
         let mut old = std::mem::take(&mut self.slots);
         let arranged = spawn_blocking(move || {
             let mut has_changed = false;
-            let slots = listed.into_iter().map(|listed| {
-                match old.iter().position(|slot| slot.is_of(&listed)) {
+            let mut slots = Vec::with_capacity(listed.len());
+            for listed in &listed {
+                slots.push(match old.iter().position(|slot| slot.is_of(listed)) {
                     Some(index) => {
                         let mut slot = old.swap_remove(index);
-                        has_changed |= slot.take_entry(listed);
+                        has_changed |= slot.take_entry(listed.clone());
                         slot
                     }
-                    None => Slot::new(listed),
-                }
-            });
-            let slots: Vec<Slot> = slots.collect();
-            let left = old.iter().filter_map(Slot::serving).cloned().collect();
+                    None => Slot::new(listed.clone()),
+                });
+            }
+            let mut left = Vec::new();
+            for slot in old {
+                let serves = slot.serving().is_some();
+                let only_for = slot.only_for().map(Path::to_owned);
+                let leaving = slot.leave(&listed).map(|tools| Serving { tools, only_for });
+                has_changed |= serves && leaving.is_none();
+                left.extend(leaving);
+            }
             (slots, left, has_changed)
         });
         match arranged.await {
@@ -210,10 +236,10 @@ impl Plugins {
         let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
         let start = |slot: &Slot| {
             let (examination, engine) = (slot.examination(), engine.clone());
-            let places = Arc::clone(&places);
+            let (places, daemon) = (Arc::clone(&places), Arc::clone(&self.daemon));
             AbortOnDropHandle::new(tokio::spawn(async move {
                 let _place = places.acquire().await.expect("nobody closes it");
-                examination.run(engine, bytes_max).await
+                examination.run(engine, bytes_max, &daemon).await
             }))
         };
         self.slots.iter().map(start).collect()
@@ -240,26 +266,29 @@ impl Plugins {
         let mut has_changed = false;
         for index in 0..self.slots.len() {
             if self.slots[index].blocked().is_some() {
-                let others = self.all_but(index);
-                let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
+                let (others, only_for) = self.all_but(index);
+                let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
                 has_changed |= self.slots[index].unblock(install);
             }
         }
         has_changed
     }
 
-    /// What serves in every other slot.
-    fn all_but(&self, index: usize) -> Vec<Arc<PluginTools>> {
+    /// What serves in every other slot, and the only workspace of this one.
+    fn all_but(&self, index: usize) -> (Vec<Serving>, Option<PathBuf>) {
         let others = self.slots.iter().enumerate().filter(|(other, _)| *other != index);
-        others.filter_map(|(_, slot)| slot.serving().cloned()).collect()
+        let only_for = self.slots[index].only_for().map(Path::to_owned);
+        (others.filter_map(|(_, slot)| Serving::of(slot)).collect(), only_for)
     }
 
     /// Makes the catalogs of what serves now.
     fn swap(&self) {
-        let serving = self.slots.iter().filter_map(Slot::serving);
-        let all: Vec<_> = serving.chain(&self.leaving).map(Arc::as_ref).collect();
+        let serving = self.slots.iter().filter_map(Serving::of);
+        let all: Vec<_> = serving.chain(self.leaving.iter().cloned()).collect();
         for workspace in self.daemon.workspaces() {
-            match workspace.native.with_plugins(all.iter().copied()) {
+            let root = workspace.files.root();
+            let here = all.iter().filter(|serving| is_for(serving.only_for.as_deref(), root));
+            match workspace.native.with_plugins(here.map(|serving| &*serving.tools)) {
                 Ok(catalog) => workspace.replace_catalog(catalog),
                 Err(error) => {
                     tracing::error!(%error, "the catalog stays as it is; this is a defect of moss");
@@ -270,19 +299,52 @@ impl Plugins {
 
     /// Tells people.
     fn publish(&self) {
-        let slots = self.slots.iter().map(Slot::status);
-        let statuses: Arc<Vec<_>> = Arc::new(self.lists.broken().chain(slots).collect());
+        let slots =
+            self.slots.iter().map(|slot| (slot.only_for().map(Path::to_owned), slot.status()));
+        let all: Vec<_> = self.lists.broken().chain(slots).collect();
         for workspace in self.daemon.workspaces() {
-            workspace.plugins.store(Arc::clone(&statuses));
+            let root = workspace.files.root();
+            let here = all.iter().filter(|(only_for, _)| is_for(only_for.as_deref(), root));
+            let statuses: Vec<_> = here.map(|(_, status)| status.clone()).collect();
+            workspace.plugins.store(Arc::new(statuses));
             workspace.plugins_replaced.send_replace(());
         }
     }
 }
 
-/// Whether a plugin's tools can stand beside those of others in every workspace.
-fn fit(daemon: &Daemon, others: &[Arc<PluginTools>], tools: &PluginTools) -> Result<(), String> {
+// === impl Serving ===
+
+impl Serving {
+    fn of(slot: &Slot) -> Option<Self> {
+        let tools = Arc::clone(slot.serving()?);
+        Some(Self { tools, only_for: slot.only_for().map(Path::to_owned) })
+    }
+}
+
+fn lists_of(daemon: &Daemon) -> Lists {
+    let workspaces = daemon.workspaces().map(|workspace| Arc::clone(&workspace.files));
+    Lists::of(&daemon.setup, workspaces)
+}
+
+/// Whether what serves all workspaces, or only one, serves this one.
+fn is_for(only_for: Option<&Path>, root: &Path) -> bool {
+    only_for.is_none_or(|only| only == root)
+}
+
+/// Whether a plugin's tools can stand beside those of others in every workspace that it serves.
+fn fit(
+    daemon: &Daemon,
+    others: &[Serving],
+    tools: &PluginTools,
+    only_for: &Option<PathBuf>,
+) -> Result<(), String> {
     for workspace in daemon.workspaces() {
-        let all = others.iter().map(Arc::as_ref).chain([tools]);
+        let root = workspace.files.root();
+        if !is_for(only_for.as_deref(), root) {
+            continue;
+        }
+        let here = others.iter().filter(|serving| is_for(serving.only_for.as_deref(), root));
+        let all = here.map(|serving| &*serving.tools).chain([tools]);
         workspace.native.with_plugins(all).map_err(|error| error.to_string())?;
     }
     Ok(())

@@ -80,6 +80,9 @@ pub enum CallError {
     /// The call was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// What the plugin had was taken back.
+    #[error("stopped while it ran: {0}")]
+    Revoked(String),
     /// The plugin trapped.
     #[error("the plugin crashed: {0}")]
     Crashed(String),
@@ -127,6 +130,8 @@ impl From<CallError> for ToolError {
             CallError::Deadline => Self::new(ErrorCode::Timeout, message)
                 .hint("retry with a later deadline, or ask for less"),
             CallError::Cancelled => Self::new(ErrorCode::Cancelled, message),
+            CallError::Revoked(_) => Self::new(ErrorCode::Denied, message)
+                .hint("a call that begins now has what moss-tools.json grants by now"),
             CallError::Busy => Self::new(ErrorCode::LimitExceeded, message)
                 .hint("retry when another call has finished"),
             CallError::Crashed(_) | CallError::Result(_) => {

@@ -24,6 +24,7 @@ use crate::limits::{COMPONENT_BYTES_MAX, Limits};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
 use crate::plain::{self, Docs, Plain};
+use crate::revocation::Revocation;
 use crate::services::{NoServices, Services};
 use crate::surface;
 
@@ -42,6 +43,8 @@ pub struct Plugin {
     grant: Arc<Grant>,
     /// What of the workspace it may read, of that.
     granted: Arc<GrantedPaths>,
+    /// Stops the calls that have that grant.
+    revocation: Arc<Revocation>,
     limits: Limits,
     settings: Arc<str>,
 }
@@ -98,6 +101,7 @@ impl Plugin {
             origin: entry.origin.clone(),
             digest,
             granted: Arc::new(GrantedPaths::new(&grant.files)),
+            revocation: Arc::default(),
             grant: Arc::new(grant),
             description: Arc::new(description),
             limits: entry.limits,
@@ -123,6 +127,7 @@ impl Plugin {
             origin: entry.origin.clone(),
             digest: self.digest,
             granted: Arc::new(GrantedPaths::new(&grant.files)),
+            revocation: Arc::default(),
             grant: Arc::new(grant),
             description: Arc::clone(&self.description),
             limits: entry.limits,
@@ -187,6 +192,28 @@ impl Plugin {
         &self.grant
     }
 
+    /// Stops its calls, those that come later too, unless it would have all that it has under
+    /// this entry as well. Returns whether it did.
+    pub fn revoke_unless_granted(&self, entry: &PluginEntry) -> bool {
+        let remaining = effective(&self.description, entry);
+        if remaining.covers(&self.grant) {
+            return false;
+        }
+        let lost = self.grant.beyond(&remaining).join(", ");
+        self.revocation.revoke(format!("a capability of the plugin was taken away: {lost}"));
+        true
+    }
+
+    /// Stops its calls, those that come later too: nothing lists it any more.
+    pub fn revoke(&self) {
+        self.revocation.revoke("the plugin was taken out of its list".to_owned());
+    }
+
+    /// Whether its calls were stopped.
+    pub fn is_revoked(&self) -> bool {
+        self.revocation.has_happened()
+    }
+
     /// Returns what one call may use.
     pub fn limits(&self) -> &Limits {
         &self.limits
@@ -210,6 +237,7 @@ impl Plugin {
                 limits: self.limits,
                 timeout: request.timeout,
                 cancelled: request.cancelled,
+                revocation: Arc::clone(&self.revocation),
                 voice: Voice::new(request.events),
                 settings: self.settings.clone(),
                 granted: Arc::clone(&self.granted),
@@ -273,9 +301,9 @@ fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What a plugin has: all that it requests and the list grants.
+/// What a plugin has: all that it requests, the list grants and the administrator allows.
 fn effective(description: &Description, entry: &PluginEntry) -> Grant {
-    Grant::requested(&description.requests).meet(&entry.grant)
+    Grant::requested(&description.requests).meet(&entry.grant).meet(&entry.maximum)
 }
 
 /// The settings as they are handed to the plugin.
@@ -370,6 +398,7 @@ async fn describe(
             limits: Limits { timeout: DESCRIBE_TIMEOUT, ..limits },
             timeout: None,
             cancelled: CancellationToken::new(),
+            revocation: Arc::default(),
             voice: Voice::new(Arc::new(Deaf)),
             settings: "{}".into(),
             granted: Arc::default(),

@@ -54,7 +54,7 @@ pub enum WorkerError {
     },
 }
 
-/// How a worker ended that did not succeed.
+/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// By itself, with a status.
@@ -64,7 +64,7 @@ pub enum Ending {
 }
 
 /// A child that does not outlive this value, nor do those that it started.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 // === impl Worker ===
 
@@ -128,7 +128,7 @@ async fn write_all(mut stdin: ChildStdin, input: &[&[u8]]) -> Result<(), WorkerE
 }
 
 /// Reads to the end; none where there are more bytes than that.
-async fn read_bounded(
+pub(crate) async fn read_bounded(
     from: impl AsyncRead + Unpin,
     bytes_max: usize,
 ) -> io::Result<Option<Vec<u8>>> {
@@ -148,11 +148,16 @@ async fn read_first(mut from: impl AsyncRead + Unpin, bytes_max: usize) -> io::R
 // === impl Ending ===
 
 impl Ending {
-    fn of(status: ExitStatus) -> Self {
+    pub(crate) fn of(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Self::Exited(code),
             (None, signal) => Self::Killed(signal.unwrap_or_default()),
         }
+    }
+
+    /// Whether it succeeded.
+    pub fn is_success(self) -> bool {
+        self == Self::Exited(0)
     }
 
     /// Whether its CPU time was over.

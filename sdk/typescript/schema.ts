@@ -38,35 +38,35 @@ const required = <T>(description: string | undefined, json: object): Schema<T> =
   optional: false,
 });
 
-/** Schemas. The first argument says what the value is, for models and people. */
+/** Schemas. Each takes a text that says what the value is, for models and people. */
 export const t = {
   /** A text. */
-  string: (description: string, options: TextBounds = {}): Schema<string> =>
+  string: (description?: string, options: TextBounds = {}): Schema<string> =>
     required(description, { type: "string", ...options }),
 
   /** A whole number. */
-  integer: (description: string, options: Bounds = {}): Schema<number> =>
+  integer: (description?: string, options: Bounds = {}): Schema<number> =>
     required(description, { type: "integer", ...options }),
 
   /** A number. */
-  number: (description: string, options: Bounds = {}): Schema<number> =>
+  number: (description?: string, options: Bounds = {}): Schema<number> =>
     required(description, { type: "number", ...options }),
 
   /** Yes or no. */
-  boolean: (description: string, options: { default?: boolean } = {}): Schema<boolean> =>
+  boolean: (description?: string, options: { default?: boolean } = {}): Schema<boolean> =>
     required(description, { type: "boolean", ...options }),
 
   /** One of some texts. */
   oneOf: <const V extends string>(
-    description: string,
     values: readonly V[],
+    description?: string,
     options: { default?: NoInfer<V> } = {},
   ): Schema<V> => required(description, { type: "string", enum: values, ...options }),
 
   /** A list. */
   array: <T>(
-    description: string,
     items: Schema<T>,
+    description?: string,
     options: ListBounds & { default?: NoInfer<T>[] } = {},
   ): Schema<T[]> => required(description, { type: "array", items: items.json, ...options }),
 
@@ -75,11 +75,11 @@ export const t = {
     required(description, objectSchema(shape)),
 
   /** An object with any keys, whose values are alike. */
-  record: <T>(description: string, values: Schema<T>): Schema<Record<string, T>> =>
+  record: <T>(values: Schema<T>, description?: string): Schema<Record<string, T>> =>
     required(description, { type: "object", additionalProperties: values.json }),
 
   /** Any JSON value. */
-  any: (description: string): Schema<unknown> => required(description, {}),
+  any: (description?: string): Schema<unknown> => required(description, {}),
 
   /** Makes the key one that may be left out, without a default. */
   optional: <T>(schema: Schema<T>): OptionalSchema<T> => ({ ...schema, optional: true }),

@@ -7,6 +7,7 @@ pub(super) mod described;
 mod list;
 mod remove;
 mod show;
+mod trust;
 
 use super::Session;
 use super::error::CliError;
@@ -25,6 +26,7 @@ pub(super) enum PluginCommand {
     Add(add::AddArgs),
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
+    Trust(trust::TrustArgs),
 }
 
 pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -34,5 +36,6 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
         PluginCommand::Add(args) => add::run(args, session).await,
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
+        PluginCommand::Trust(args) => trust::run(args, session).await,
     }
 }

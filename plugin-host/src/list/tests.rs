@@ -174,6 +174,10 @@ fn names_and_sources_are_checked() {
         ("a_b", "a.wasm", "2:11: `a_b` cannot name a plugin"),
         ("a", "", "2:26: the source is not a path"),
         ("a", "oci://x/y", "2:26: `oci` sources are not supported by this version"),
+        ("a", "http://x/y", "2:26: `http` sources are not supported by this version"),
+        ("a", "https://x/y", "2:26: a source on the network needs the key `sha256`"),
+        ("a", "https://", "2:26: the URL is not one"),
+        ("a", "https://a:b@x/y", "2:26: the URL has credentials in it"),
     ] {
         let text = list_of("").replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
         let text = text.replace("a.wasm", source);
@@ -219,4 +223,22 @@ fn a_grant_is_written_as_it_is_read() {
     assert_eq!(Grant::default().to_json(), json!({}));
     let refused = Grant::parse(r#"{"fss": []}"#).unwrap_err();
     assert_eq!(refused, "unknown key `fss`; did you mean `fs`?");
+}
+
+#[test]
+fn a_list_of_a_workspace_names_only_what_lies_in_it() {
+    let of = |source: &str, more: &str| {
+        let text = list_of(more).replace("a.wasm", source);
+        PluginList::parse_of_workspace("l", &text).map_err(|error| error.to_string())
+    };
+    let pin = format!(", \"sha256\": \"{}\"", "0".repeat(64));
+    assert!(of("build/a.wasm", "").is_ok());
+    let remote = of("https://a.example/a.wasm", &pin).unwrap();
+    assert!(remote.plugins[0].is_remote());
+    for source in ["../a.wasm", "/etc/a.wasm", "a/../../b"] {
+        let refused = of(source, "").unwrap_err();
+        assert!(refused.starts_with("l:2:26: a workspace's list names only files"), "{refused}");
+    }
+    let refused = of("a.wasm", ", \"signature\": \"../a.minisig\"").unwrap_err();
+    assert!(refused.contains("names only files of the workspace"), "{refused}");
 }

@@ -1,0 +1,193 @@
+//! `moss plugin build`: cargo, npm or pip, as the person would run them, and where the component is.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use moss_daemon::develop::template::{Language, VENDOR};
+use moss_sandbox::{Ending, Program};
+use moss_workspace::project;
+
+use super::super::super::error::CliError;
+use super::super::super::outcome::Outcome;
+use super::super::super::ui::dim;
+use super::super::super::{Session, interruptible};
+use super::{Component, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable};
+
+/// Most bytes that a program says about what it builds.
+const OUTPUT_BYTES_MAX: usize = 64 << 20;
+/// What cargo builds for.
+const TARGET: &str = "wasm32-wasip2";
+/// What was installed into a Python environment last.
+const INSTALLED: &str = ".venv/moss-installed.txt";
+
+pub(super) async fn run(args: &ProjectArgs, session: &Session) -> Result<Outcome, CliError> {
+    let project = Project::open(&args.dir)?;
+    let component = build(&project, session).await?;
+    session.ui.print_either(|| built(&component), || component.line())?;
+    Ok(Outcome::Ok)
+}
+
+/// Builds a project. What the programs say is shown.
+pub(super) async fn build(project: &Project, session: &Session) -> Result<Component, CliError> {
+    let directory = project.directory.canonicalize()?;
+    let tools = Tools { directory: &directory, session };
+    let file = interruptible(async {
+        match project.language {
+            Language::Rust => tools.cargo().await,
+            Language::TypeScript => tools.npm(&project.name).await,
+            Language::Python => tools.python(&project.name).await,
+        }
+    });
+    Component::read(file.await?, project.name.clone())
+}
+
+/// The programs that build.
+struct Tools<'a> {
+    directory: &'a Path,
+    session: &'a Session,
+}
+
+// === impl Tools ===
+
+impl Tools<'_> {
+    async fn cargo(&self) -> Result<PathBuf, CliError> {
+        let missing = "install Rust from https://rustup.rs";
+        let libraries = ["--print", "target-libdir", "--target", TARGET];
+        let (ending, output) = self.output("rustc", &libraries, missing, false).await?;
+        let libraries = String::from_utf8_lossy(&output).trim().to_owned();
+        if !ending.is_success() || !Path::new(&libraries).is_dir() {
+            let message = format!("this Rust cannot build for {TARGET}");
+            return Err(CliError::new(Outcome::Failed, "target_missing", message)
+                .hint(format!("`rustup target add {TARGET}`")));
+        }
+        let arguments = [
+            "build",
+            "--release",
+            "--target",
+            TARGET,
+            "--message-format=json-render-diagnostics",
+        ];
+        let (ending, output) = self.output("cargo", &arguments, missing, true).await?;
+        succeeded("cargo", ending)?;
+        let output = String::from_utf8_lossy(&output);
+        output.lines().rev().find_map(artifact).ok_or_else(|| {
+            let message = "cargo built no component".to_owned();
+            CliError::new(Outcome::Failed, "component_missing", message)
+                .hint("Cargo.toml needs `[lib]` with `crate-type = [\"cdylib\"]`")
+        })
+    }
+
+    async fn npm(&self, name: &str) -> Result<PathBuf, CliError> {
+        let missing = "install Node.js 20 or newer with npm (Debian and Ubuntu: `apt install nodejs \
+                       npm`; Fedora: `dnf install nodejs`; macOS: `brew install node`)";
+        let installed = project::changed(&self.directory.join("node_modules/.package-lock.json"));
+        let wanted = ["package.json", "package-lock.json"].map(|file| self.directory.join(file));
+        let sdk = project::files(&self.directory.join(VENDOR), &[], 1000).unwrap_or_default();
+        let wanted = wanted.iter().chain(sdk.iter().map(|(file, _)| file));
+        if installed.is_none() || wanted.into_iter().any(|file| project::changed(file) > installed) {
+            let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+            succeeded("npm install", self.show("npm", &install, missing).await?)?;
+        }
+        succeeded("npm run build", self.show("npm", &["run", "--silent", "build"], missing).await?)?;
+        Ok(self.directory.join(format!("dist/{name}.wasm")))
+    }
+
+    async fn python(&self, name: &str) -> Result<PathBuf, CliError> {
+        let missing = "install Python 3.11 or newer (Debian and Ubuntu: `apt install python3 \
+                       python3-venv`; Fedora: `dnf install python3`; macOS: `brew install python`)";
+        let python = self.directory.join(".venv/bin/python");
+        if !python.exists() {
+            let make = ["-m", "venv", ".venv"];
+            succeeded("python3 -m venv .venv", self.show("python3", &make, missing).await?)?;
+        }
+        let python = python.display().to_string();
+        let read = |file: &str| {
+            project::read(&self.directory.join(file), MANIFEST_BYTES_MAX).map_err(unusable)
+        };
+        let requirements = read("requirements.txt")?.unwrap_or_default();
+        if read(INSTALLED)?.as_deref() != Some(requirements.as_str()) {
+            let install = ["-m", "pip", "install", "--quiet", "-r", "requirements.txt"];
+            succeeded("pip install", self.show(&python, &install, missing).await?)?;
+            project::write(&self.directory.join(INSTALLED), &requirements).map_err(unusable)?;
+        }
+        let script = format!("{VENDOR}/build.py");
+        succeeded(&script, self.show(&python, &["-B", &script], missing).await?)?;
+        Ok(self.directory.join(format!("dist/{name}.wasm")))
+    }
+
+    async fn show(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        missing: &str,
+    ) -> Result<Ending, CliError> {
+        self.announce(program, arguments);
+        let ended = self.program(program, arguments).show().await;
+        ended.map_err(|error| not_started(program, &error, missing))
+    }
+
+    async fn output(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        missing: &str,
+        is_told: bool,
+    ) -> Result<(Ending, Vec<u8>), CliError> {
+        if is_told {
+            self.announce(program, arguments);
+        }
+        let ended = self.program(program, arguments).output(OUTPUT_BYTES_MAX).await;
+        ended.map_err(|error| not_started(program, &error, missing))
+    }
+
+    fn announce(&self, program: &str, arguments: &[&str]) {
+        self.session.ui.note(&dim(format!("$ {program} {}", arguments.join(" "))));
+    }
+
+    fn program(&self, program: &str, arguments: &[&str]) -> Program {
+        Program {
+            program: OsString::from(program),
+            arguments: arguments.iter().map(OsString::from).collect(),
+            directory: self.directory.to_owned(),
+        }
+    }
+}
+
+fn not_started(program: &str, error: &std::io::Error, missing: &str) -> CliError {
+    if error.kind() == std::io::ErrorKind::NotFound {
+        let message = format!("there is no `{program}`");
+        return CliError::new(Outcome::Failed, "program_missing", message).hint(missing);
+    }
+    CliError::new(Outcome::Failed, "program_failed", format!("{program}: {error}"))
+}
+
+fn succeeded(what: &str, ending: Ending) -> Result<(), CliError> {
+    if ending.is_success() {
+        return Ok(());
+    }
+    Err(CliError::new(Outcome::Failed, "build_failed", format!("`{what}` {ending}")))
+}
+
+/// The component that a message of cargo tells about.
+fn artifact(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    if message["reason"] != "compiler-artifact" {
+        return None;
+    }
+    let files = message["filenames"].as_array()?.iter().filter_map(serde_json::Value::as_str);
+    files.map(PathBuf::from).find(|file| file.extension().is_some_and(|kind| kind == "wasm"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_component_is_what_cargo_says_it_is() {
+        let message = r#"{"reason":"compiler-artifact","filenames":["/t/a.d","/t/a.wasm"]}"#;
+        assert_eq!(artifact(message), Some("/t/a.wasm".into()));
+        for other in [r#"{"reason":"build-finished"}"#, "", r#"{"filenames":["/t/a.wasm"]}"#] {
+            assert_eq!(artifact(other), None);
+        }
+    }
+}

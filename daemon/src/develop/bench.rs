@@ -1,0 +1,316 @@
+//! A daemon of this process with one plugin and a workspace of its own, in which the examples of the
+//! plugin's tools run: the same checks, limits and policy as elsewhere, nothing of the user's.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use moss_plugin_host::{Capability, Example, Plugin};
+use moss_sdk::{RelPath, ToolError};
+use moss_workspace::project::{self, Scratch};
+use serde_json::{Map, Value, json};
+
+use crate::call::{self, Call, CallError, ConfirmMode, Event, Events, Work};
+use crate::caller::Role;
+use crate::dirs::Dirs;
+use crate::plugins::{PluginState, Plugins};
+use crate::start::{self, Setup, StartError};
+use crate::state::{Daemon, WorkspaceState};
+
+/// Most bytes of a file that is compared.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+/// Most files that an example may leave behind.
+const FILES_MAX: usize = 10_000;
+/// Most log messages of one run that are kept.
+const LOG_MAX: usize = 200;
+/// Everything is allowed that the administrator does not forbid: it happens in a place of its own.
+const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
+                      effects = [\"write\", \"delete\", \"network\"]\ndecision = \"allow\"\n";
+
+/// A daemon with one plugin.
+pub struct Bench {
+    daemon: Arc<Daemon>,
+    workspace: Arc<WorkspaceState>,
+    plugin: Arc<Plugin>,
+    // Removed when nothing uses it any more.
+    scratch: Scratch,
+}
+
+/// What a plugin may do while it is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Allowed {
+    /// Reach the hosts that it requests.
+    pub http: bool,
+}
+
+/// What came of an example.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    /// The tool.
+    pub tool: String,
+    /// What the example shows.
+    pub title: String,
+    /// What is not as the example says; empty where it holds.
+    pub differences: Vec<Difference>,
+    /// What the plugin logged.
+    pub log: Vec<String>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// Something that is not as an example says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Difference {
+    /// It failed.
+    Failed(String),
+    /// The output.
+    Output {
+        /// What the example says.
+        expected: String,
+        /// What it was.
+        actual: String,
+    },
+    /// A file; none where it is not there.
+    File {
+        /// Its path.
+        path: String,
+        /// What the example says.
+        expected: Option<String>,
+        /// What it holds.
+        actual: Option<String>,
+    },
+}
+
+/// Why a plugin cannot be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The place could not be made.
+    #[error(transparent)]
+    Workspace(#[from] moss_workspace::Error),
+    /// The daemon could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The component is no plugin, and why.
+    #[error("{0}")]
+    Refused(String),
+}
+
+// === impl Bench ===
+
+impl Bench {
+    /// Loads a component, with what it requests.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no plugin, and where the place for it cannot be made.
+    pub async fn open(component: &Path, name: &str, allowed: Allowed) -> Result<Self, BenchError> {
+        let scratch = Scratch::new("moss-plugin-")?;
+        let root = scratch.path().join("workspace");
+        project::replace(&root, &[(".moss/.keep".to_owned(), String::new())])?;
+        let config = scratch.path().join("config");
+        project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
+        let list = scratch.path().join("moss-tools.json");
+        let entry = |grant: Value| json!({ "name": name, "source": component, "grant": grant });
+        write_list(&list, &entry(json!({})))?;
+        let setup = setup(&scratch, root, list.clone());
+        let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
+        let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
+        let mut plugins = Plugins::new(Arc::clone(&daemon));
+        let plugin = refreshed(&daemon, &mut plugins).await?;
+        // The code stays; only what it is granted changes.
+        write_list(&list, &entry(granted(&plugin, allowed)))?;
+        let plugin = refreshed(&daemon, &mut plugins).await?;
+        let workspace = Arc::clone(only_workspace(&daemon));
+        Ok(Self { daemon, workspace, plugin, scratch })
+    }
+
+    /// The plugin.
+    pub fn plugin(&self) -> &Arc<Plugin> {
+        &self.plugin
+    }
+
+    /// Runs an example of a tool in a workspace that holds its files and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// Where the workspace cannot be laid out or looked at.
+    pub async fn try_example(&self, tool: &str, example: &Example) -> Result<Tried, BenchError> {
+        let root = self.scratch.path().join("workspace");
+        let texts = |files: &[(RelPath, String)]| -> BTreeMap<String, String> {
+            files.iter().map(|(path, text)| (path.to_string(), text.clone())).collect()
+        };
+        let mut expected = texts(&example.files);
+        let laid_out: Vec<_> = expected.clone().into_iter().collect();
+        project::replace(&root, &laid_out)?;
+        let (result, log, duration_ms) = self.call(tool, &example.arguments).await;
+        let mut differences = Vec::new();
+        match result {
+            Err(why) => differences.push(Difference::Failed(why)),
+            Ok(output) => differences.extend(
+                example.output.as_ref().and_then(|expected| output_differs(expected, &output)),
+            ),
+        }
+        expected.extend(texts(&example.changed));
+        differences.extend(files_differ(&root, &expected)?);
+        let (tool, title) = (tool.to_owned(), example.title.clone());
+        Ok(Tried { tool, title, differences, log, duration_ms })
+    }
+
+    /// Ends the daemon, once what it is writing is written.
+    pub async fn close(self) {
+        crate::drain(&self.daemon).await;
+    }
+
+    async fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+    ) -> (Result<Value, String>, Vec<String>, u64) {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let (events, mut received) = Events::channel(LOG_MAX);
+        let running = call::start(&self.daemon, self.as_call(tool, arguments), events);
+        let outcome = running.await;
+        let mut log = Vec::new();
+        while let Ok(event) = received.try_recv() {
+            if let Event::Output { text, .. } = event {
+                log.push(text);
+            }
+        }
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => return (Err(could_not_run(&error)), log, 0),
+        };
+        let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+        let result = match outcome.result {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+            Err(error) => Err(failed(&error)),
+        };
+        (result, log, duration_ms)
+    }
+
+    fn as_call(&self, tool: &str, arguments: Map<String, Value>) -> Call {
+        Call {
+            role: Role::Approver,
+            workspace: Arc::clone(&self.workspace),
+            work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
+            confirm: ConfirmMode::Refuse,
+            approved_digests: Vec::new(),
+            dry_run: false,
+            session_id: None,
+            expected_hashes: BTreeMap::new(),
+            deadline: None,
+            parent: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("plugin", &self.plugin).finish_non_exhaustive()
+    }
+}
+
+fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
+    let at = |name: &str| scratch.path().join(name);
+    let admin = Dirs::of_user().map_or_else(|_| at("admin"), |dirs| dirs.admin);
+    Setup {
+        dirs: Dirs { config: at("config"), state: at("state"), runtime: at("run"), admin },
+        workspaces: vec![root],
+        plugin_lists: vec![list],
+        config_file: None,
+        admin_policies: Vec::new(),
+        secrets: Vec::new(),
+        collector: None,
+    }
+}
+
+fn write_list(list: &Path, entry: &Value) -> Result<(), BenchError> {
+    let text = json!({ "version": 1, "plugins": [entry] }).to_string();
+    let directory = moss_workspace::own::OwnDir::open(list.parent().unwrap_or(list))?;
+    Ok(directory.write("moss-tools.json", text.as_bytes())?)
+}
+
+async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {
+    plugins.read_lists().await;
+    plugins.refresh().await;
+    let statuses = only_workspace(daemon).plugins.load();
+    match statuses.first().map(|status| &status.state) {
+        Some(PluginState::Ready(plugin)) => Ok(Arc::clone(plugin)),
+        Some(PluginState::Failed(why)) => Err(BenchError::Refused(why.clone())),
+        _ => Err(BenchError::Refused("the plugin was not loaded".to_owned())),
+    }
+}
+
+fn only_workspace(daemon: &Daemon) -> &Arc<WorkspaceState> {
+    daemon.workspaces().next().expect("it was started with one")
+}
+
+/// All that a plugin requests; no variables, whose values an example cannot know.
+fn granted(plugin: &Plugin, allowed: Allowed) -> Value {
+    let mut files = Vec::new();
+    let (mut http, mut tools) = (Vec::new(), Vec::new());
+    let mut grant = Map::new();
+    for request in plugin.requests() {
+        match &request.capability {
+            Capability::Files(path) => {
+                files.push(json!({ "path": path.to_string(), "access": "read" }));
+            }
+            Capability::Http(host) if allowed.http => http.push(host.to_string()),
+            Capability::Tool(name) => tools.push(name.to_string()),
+            Capability::Store(bytes) => {
+                grant.insert("store".to_owned(), json!(format!("{bytes}B")));
+            }
+            Capability::Editor => {
+                grant.insert("editor".to_owned(), json!(true));
+            }
+            Capability::Http(_) | Capability::Env(_) => {}
+        }
+    }
+    grant.insert("fs".to_owned(), json!(files));
+    grant.insert("http".to_owned(), json!(http));
+    grant.insert("tools".to_owned(), json!(tools));
+    Value::Object(grant)
+}
+
+fn could_not_run(error: &CallError) -> String {
+    error.to_string()
+}
+
+fn failed(error: &ToolError) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// An output that is no object is handed on as `result` of one.
+fn output_differs(expected: &Value, actual: &Value) -> Option<Difference> {
+    if expected == actual || *actual == json!({ "result": expected }) {
+        return None;
+    }
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    Some(Difference::Output { expected: pretty(expected), actual: pretty(actual) })
+}
+
+fn files_differ(
+    root: &Path,
+    expected: &BTreeMap<String, String>,
+) -> Result<Vec<Difference>, BenchError> {
+    let mut differences = Vec::new();
+    let mut actual = BTreeMap::new();
+    for (file, _) in project::files(root, &[], FILES_MAX)? {
+        let path = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        actual.insert(path, project::read(&file, FILE_BYTES_MAX)?.unwrap_or_default());
+    }
+    for path in expected.keys().chain(actual.keys().filter(|path| !expected.contains_key(*path))) {
+        let (expected, actual) = (expected.get(path), actual.get(path));
+        if expected != actual {
+            differences.push(Difference::File {
+                path: path.clone(),
+                expected: expected.cloned(),
+                actual: actual.cloned(),
+            });
+        }
+    }
+    Ok(differences)
+}

@@ -1,0 +1,97 @@
+//! A program that the person at the terminal asked for, with their rights and environment: a build.
+//! What it says goes to standard error as it comes; its standard output is kept where it is wanted.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::worker::{Ending, Owned, read_bounded};
+
+/// A program and how it is run.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The program: a path, or a name that is looked up as a shell does.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where it runs.
+    pub directory: PathBuf,
+}
+
+// === impl Program ===
+
+impl Program {
+    /// Runs it to its end and shows all that it says on standard error. Dropping the future ends it,
+    /// with all that it started.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be started: `NotFound` where there is no such program.
+    pub async fn show(&self) -> io::Result<Ending> {
+        let mut command = self.command()?;
+        command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
+        let mut owned = Owned(command.spawn()?);
+        Ok(Ending::of(owned.0.wait().await?))
+    }
+
+    /// As [`Program::show`], and returns what it writes on standard output, if that is not more than
+    /// `bytes_max`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::show`], and where it writes more.
+    pub async fn output(&self, bytes_max: usize) -> io::Result<(Ending, Vec<u8>)> {
+        let mut command = self.command()?;
+        command.stdout(Stdio::piped());
+        let mut owned = Owned(command.spawn()?);
+        let stdout = owned.0.stdout.take().ok_or_else(|| io::Error::other("a pipe is missing"))?;
+        let output = read_bounded(stdout, bytes_max).await?;
+        let output = output
+            .ok_or_else(|| io::Error::other(format!("it wrote more than {bytes_max} bytes")))?;
+        Ok((Ending::of(owned.0.wait().await?), output))
+    }
+
+    fn command(&self) -> io::Result<Command> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .stderr(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?))
+            .process_group(0)
+            .kill_on_drop(true);
+        Ok(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Program {
+        Program {
+            program: "sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            directory: "/".into(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_runs_where_it_is_told_and_its_output_is_kept() {
+        let (ending, output) = shell("pwd; exit 3").output(100).await.unwrap();
+        assert_eq!((ending, output.as_slice()), (Ending::Exited(3), &b"/\n"[..]));
+        assert!(shell("echo too much").output(3).await.is_err());
+        assert!(shell("exit 0").show().await.unwrap().is_success());
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_not_there_is_told_from_one_that_fails() {
+        let mut program = shell("");
+        program.program = "no-such-program-anywhere".into();
+        assert_eq!(program.show().await.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
