@@ -27,6 +27,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
+use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
 
@@ -250,8 +251,10 @@ impl Plugins {
         if let Some(engine) = &self.engine {
             return Ok(engine.clone());
         }
+        // One chain of plugins that call each other comes to its end even where there is one place.
+        let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
         let options = EngineOptions {
-            calls_max: u32::try_from(self.daemon.config().calls.running_max).unwrap_or(u32::MAX),
+            calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };

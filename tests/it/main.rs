@@ -34,6 +34,7 @@ mod metrics;
 mod paths;
 mod plugin_downloads;
 mod plugin_examples;
+mod plugin_files;
 mod plugin_registry;
 mod plugin_services;
 mod plugin_zoo;

@@ -338,13 +338,21 @@ impl Examination {
         if let Err(reason) = missing {
             return Examined::nothing(None, reason);
         }
-
         let engine = match engine {
             Ok(engine) => engine,
             Err(reason) => {
                 return Examined::nothing(None, format!("no plugin can run here: {reason}"));
             }
         };
+        match self.read(bytes_max).await {
+            Ok((bytes, seen)) => self.judge(&engine, bytes, seen).await,
+            Err(examined) => examined,
+        }
+    }
+
+    /// Reads what the file holds; else says that it is what was there before, or why it cannot be
+    /// read.
+    async fn read(&self, bytes_max: u64) -> Result<(Vec<u8>, Seen), Examined> {
         let source = self.listed.source.clone();
         let entry = self.listed.entry.clone();
         let seen = self.seen.clone().filter(|seen| seen.entry == entry);
@@ -356,17 +364,23 @@ impl Examination {
         });
         let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
         let (bytes, digest, stamp) = match (read, seen) {
-            (Err(reason), _) => return Examined::nothing(None, reason),
+            (Err(reason), _) => return Err(Examined::nothing(None, reason)),
             (Ok((read, Some(digest))), Some(seen)) if seen.digest == digest => {
                 let seen = Some(Seen { stamp: read.stamp, ..seen });
-                return Examined { seen, found: Found::Same };
+                return Err(Examined { seen, found: Found::Same });
             }
             (Ok((component::Read { bytes: Some(bytes), stamp }, Some(digest))), _) => {
                 (bytes, digest, stamp)
             }
-            (Ok(_), seen) => return Examined { seen, found: Found::Same },
+            (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
         };
-        let seen = Some(Seen { stamp, digest, entry: entry.clone() });
+        Ok((bytes, Seen { stamp, digest, entry }))
+    }
+
+    /// Holds a component to its pin and its signature, and makes it ready to serve.
+    async fn judge(&self, engine: &Engine, bytes: Vec<u8>, seen: Seen) -> Examined {
+        let (digest, entry) = (seen.digest, seen.entry.clone());
+        let seen = Some(seen);
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             return Examined::nothing(seen, self.mismatch(digest, pinned));
         }
@@ -382,7 +396,7 @@ impl Examination {
         if self.serving == Some(digest) {
             return Examined { seen, found: Found::Serving };
         }
-        let loaded = Plugin::load(&engine, &entry, bytes).await;
+        let loaded = Plugin::load(engine, &entry, bytes).await;
         let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
         let tools = loaded.and_then(|plugin| {
             PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
