@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::harness::guests::{self, zoo_named};
-use crate::harness::{Client, Daemon, Site, call, failure, plugin, until};
-use crate::hostile::{End, Member, ZOO};
+use crate::harness::{Client, Daemon, Site, call, failure, plugin, reason, until};
+use crate::hostile::{Described, End, Member, PLAIN, ZOO, assemble_named, describing};
 use crate::plugins::settled;
 
 /// The time that a hostile plugin is given.
@@ -86,6 +86,55 @@ async fn every_member_of_the_zoo_ends_in_its_error_and_harms_nobody() {
     assert_eq!(client.done(NEIGHBOUR, json!({})).await, json!({}));
     assert_eq!(site.snapshot(), before);
     daemon.stop();
+}
+
+#[tokio::test]
+async fn what_a_plugin_says_about_itself_is_held_against_it() {
+    let broken = Described { output: r#"{"type":"object","required":["v"]}"#, ..PLAIN };
+    let slow = r#"{"type":"object","properties":{"text":{"type":"string","pattern":"^(a+)+$"}}}"#;
+    let slow = Described { parameters: slow, ..PLAIN };
+    let shadow = Described { tools: &["read_file"], ..PLAIN };
+    let site = Site::new();
+    let components = [
+        ("out", describing("out", &broken)),
+        ("slo", describing("slo", &slow)),
+        ("sha", describing("sha", &shadow)),
+        ("fic", assemble_named("fickle", "fic")),
+    ];
+    let listed: Vec<_> =
+        components.iter().map(|(name, bytes)| (*name, bytes.as_slice(), json!({}))).collect();
+    guests::install(&site, &listed);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let plugins = settled(&client).await;
+    let errors: Vec<_> = plugins.iter().map(|plugin| plugin.error.as_str()).collect();
+    assert_eq!([errors[0], errors[1], errors[3]], ["", "", ""]);
+    assert!(errors[2].contains("`read_file`"), "{}", errors[2]);
+    assert_eq!(plugins[2].state(), v1::PluginState::Failed);
+
+    let result = client.ran("out", json!({})).await;
+    let error = failure(&result);
+    assert_eq!(error.code, "plugin_failed", "{}", error.message);
+    assert!(error.message.contains('v'), "{}", error.message);
+    let nearly = json!({ "text": format!("{}!", "a".repeat(10_000)) });
+    let status = client.call(call("slo", nearly)).await.unwrap_err();
+    assert_eq!(reason(&status), "ARGUMENTS_INVALID");
+
+    // It would say something else if it were asked again.
+    let first = description(&client, "fic").await;
+    assert!(first.ends_with("oes it."), "{first}");
+    for _ in 0..5 {
+        client.done("fic", json!({})).await;
+        assert_eq!(description(&client, "fic").await, first);
+    }
+    daemon.stop();
+}
+
+/// What models read about a tool.
+async fn description(client: &Client, tool: &str) -> String {
+    let listed = client.tools().list_tools(v1::ListToolsRequest::default()).await.unwrap();
+    let mut tools = listed.into_inner().tools.into_iter();
+    tools.find(|listed| listed.name == tool).unwrap().description
 }
 
 #[tokio::test]

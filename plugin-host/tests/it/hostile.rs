@@ -54,7 +54,7 @@ pub(crate) struct Described {
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 /// A tool that is as it should be.
-const PLAIN: Described = Described {
+pub(crate) const PLAIN: Described = Described {
     tools: &["%"],
     title: "Act",
     description: "Does it.",
