@@ -182,7 +182,7 @@ struct Looked {
 /// Gets the component of an entry, holds it to its signature and looks at it, under the name that
 /// is demanded or that it gives itself.
 async fn look(
-    daemon: &Daemon,
+    daemon: &Arc<Daemon>,
     listed: &Listed,
     name: Option<&str>,
     on_bytes: OnBytes<'_>,
@@ -198,7 +198,7 @@ async fn look(
         true => Path::new(&listed.entry.source),
         false => &listed.source,
     };
-    let plugin = inspect::plugin(called, name, bytes).await?;
+    let plugin = inspect::plugin(daemon, called, name, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 

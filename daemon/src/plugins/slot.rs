@@ -15,6 +15,8 @@ use crate::state::Daemon;
 
 /// Most differences between two versions that are told.
 const DIFFERENCES_MAX: usize = 8;
+/// What calls of a plugin are told that may not serve as it is listed now.
+const REFUSED: &str = "the plugin may not be used any more";
 /// Digits of a digest that tell two versions apart for people.
 const SHORT_DIGEST_CHARS: usize = 12;
 
@@ -139,7 +141,7 @@ impl Slot {
                             problem,
                             "a plugin cannot be used any more"
                         );
-                        self.each_running(Plugin::revoke);
+                        self.each_running(|plugin| plugin.revoke(REFUSED));
                         (self.serving, self.problem) = (None, Some(problem));
                         replaced = true;
                     }
@@ -160,7 +162,9 @@ impl Slot {
             Some(moved) => self.each_running(|plugin| {
                 plugin.revoke_unless_granted(&moved.entry);
             }),
-            None => self.each_running(Plugin::revoke),
+            None => {
+                self.each_running(|plugin| plugin.revoke("the plugin was taken out of its list"));
+            }
         }
     }
 
@@ -238,6 +242,18 @@ impl Slot {
         }
     }
 
+    /// Stops serving where that does not fit beside those that come first; it waits for its names.
+    pub(super) fn make_way(&mut self, fits: impl FnOnce(&PluginTools) -> Result<(), String>) {
+        let Some(tools) = self.serving.take() else { return };
+        match fits(&tools) {
+            Ok(()) => self.serving = Some(tools),
+            Err(problem) => {
+                self.settle(Some(problem));
+                self.blocked = Some(tools);
+            }
+        }
+    }
+
     /// Why another version may not serve before somebody accepts it: what models and people read
     /// of its tools, or what it requests, is not what it was, and no digest in the list vouches.
     fn staged(&self, tools: &PluginTools) -> Option<String> {
@@ -265,7 +281,7 @@ impl Slot {
 
     /// Ends what serves. Returns whether anything did.
     fn refuse(&mut self, problem: String) -> bool {
-        self.each_running(Plugin::revoke);
+        self.each_running(|plugin| plugin.revoke(REFUSED));
         let served = self.serving.take().is_some();
         self.settle(Some(problem));
         served
@@ -336,13 +352,21 @@ impl Examination {
         if let Err(reason) = missing {
             return Examined::nothing(None, reason);
         }
-
         let engine = match engine {
             Ok(engine) => engine,
             Err(reason) => {
                 return Examined::nothing(None, format!("no plugin can run here: {reason}"));
             }
         };
+        match self.read(bytes_max).await {
+            Ok((bytes, seen)) => self.judge(&engine, bytes, seen).await,
+            Err(examined) => examined,
+        }
+    }
+
+    /// Reads what the file holds; else says that it is what was there before, or why it cannot be
+    /// read.
+    async fn read(&self, bytes_max: u64) -> Result<(Vec<u8>, Seen), Examined> {
         let source = self.listed.source.clone();
         let entry = self.listed.entry.clone();
         let seen = self.seen.clone().filter(|seen| seen.entry == entry);
@@ -354,17 +378,23 @@ impl Examination {
         });
         let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
         let (bytes, digest, stamp) = match (read, seen) {
-            (Err(reason), _) => return Examined::nothing(None, reason),
+            (Err(reason), _) => return Err(Examined::nothing(None, reason)),
             (Ok((read, Some(digest))), Some(seen)) if seen.digest == digest => {
                 let seen = Some(Seen { stamp: read.stamp, ..seen });
-                return Examined { seen, found: Found::Same };
+                return Err(Examined { seen, found: Found::Same });
             }
             (Ok((component::Read { bytes: Some(bytes), stamp }, Some(digest))), _) => {
                 (bytes, digest, stamp)
             }
-            (Ok(_), seen) => return Examined { seen, found: Found::Same },
+            (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
         };
-        let seen = Some(Seen { stamp, digest, entry: entry.clone() });
+        Ok((bytes, Seen { stamp, digest, entry }))
+    }
+
+    /// Holds a component to its pin and its signature, and makes it ready to serve.
+    async fn judge(&self, engine: &Engine, bytes: Vec<u8>, seen: Seen) -> Examined {
+        let (digest, entry) = (seen.digest, seen.entry.clone());
+        let seen = Some(seen);
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             return Examined::nothing(seen, self.mismatch(digest, pinned));
         }
@@ -380,7 +410,7 @@ impl Examination {
         if self.serving == Some(digest) {
             return Examined { seen, found: Found::Serving };
         }
-        let loaded = Plugin::load(&engine, &entry, bytes).await;
+        let loaded = Plugin::load(engine, &entry, bytes).await;
         let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
         let tools = loaded.and_then(|plugin| {
             PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())

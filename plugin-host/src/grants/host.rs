@@ -185,7 +185,7 @@ mod tests {
         for text in ["a.example", "*.a.example", "*", "http://a:8080", "[::1]:8443", "a:444"] {
             assert_eq!(pattern(text).to_string(), text);
         }
-        assert_eq!(pattern("https://A.Example:443").to_string(), "a.example");
+        assert_eq!(pattern("https://A.example:443").to_string(), "a.example");
         assert_eq!(pattern("http://a:80").to_string(), "http://a");
         for text in [
             "",

@@ -1,5 +1,5 @@
-//! Where a component, or its signature, is: a file relative to the list, or something on the network
-//! that the list pins.
+//! Where a component, or its signature, is: a file relative to the list, or something on the
+//! network that the list pins.
 
 use moss_sdk::RelPath;
 

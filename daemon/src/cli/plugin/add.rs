@@ -15,8 +15,8 @@ use crate::cli::prompt;
 
 /// Add a plugin to a list
 ///
-/// Looks at the component, in an instance that can do nothing, and shows its tools, what it asks for
-/// and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
+/// Looks at the component, in an instance that can do nothing, and shows its tools, what it asks
+/// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct AddArgs {
     /// The component: a `.wasm` file, or an `https://` URL, which needs `--sha256`

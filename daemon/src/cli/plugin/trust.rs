@@ -10,8 +10,8 @@ use crate::cli::outcome::Outcome;
 
 /// Trust the list that the workspace brings along
 ///
-/// Shows what `moss-tools.json` in the root of the workspace would load and allow. Its plugins serve
-/// this workspace only, and only as long as the list says exactly what it says now.
+/// Shows what `moss-tools.json` in the root of the workspace would load and allow. Its plugins
+/// serve this workspace only, and only as long as the list says exactly what it says now.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct TrustArgs {
     #[command(flatten)]
