@@ -7,6 +7,7 @@
 mod editor;
 mod effect;
 mod error;
+mod events;
 mod host;
 mod nested;
 mod past;
@@ -21,20 +22,20 @@ use std::time::{Duration, Instant};
 use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
+pub use self::events::{Event, Events};
 use self::host::CallHost;
 use self::nested::Behalf;
+pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
-use crate::confirm::Confirmation;
 use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
@@ -116,31 +117,6 @@ pub struct CallOutcome {
     /// How long it took, waiting included.
     pub duration: Duration,
 }
-
-/// What a call tells while it runs.
-#[derive(Debug, Clone)]
-pub enum Event {
-    /// It has a name.
-    Started {
-        /// The name.
-        call_id: String,
-    },
-    /// How far it is.
-    Progress(moss_sdk::context::Progress),
-    /// Text that is not part of its result.
-    Output {
-        /// `stdout`, `stderr` or `log`.
-        stream: &'static str,
-        /// The text.
-        text: String,
-    },
-    /// It waits for an answer, or would have.
-    ConfirmationNeeded(Arc<Confirmation>),
-}
-
-/// Where a call's events go; nowhere for a unary call.
-#[derive(Debug, Clone, Default)]
-pub struct Events(Option<mpsc::Sender<Event>>);
 
 /// What every part of a call may look at.
 #[derive(Debug)]
@@ -326,30 +302,6 @@ impl Call {
         self.session_id
             .clone()
             .map(|session_id| SessionKey { caller: self.role.as_str().to_owned(), session_id })
-    }
-}
-
-// === impl Events ===
-
-impl Events {
-    /// Makes a channel that keeps at most so many events for a slow reader.
-    pub fn channel(events_max: usize) -> (Self, mpsc::Receiver<Event>) {
-        let (sender, receiver) = mpsc::channel(events_max);
-        (Self(Some(sender)), receiver)
-    }
-
-    /// Sends an event that must arrive. A reader that is gone cancels the call in its own way.
-    async fn send(&self, event: Event) {
-        if let Some(sender) = &self.0 {
-            let _ = sender.send(event).await;
-        }
-    }
-
-    /// Sends an event that may be lost on a slow reader.
-    fn offer(&self, event: Event) {
-        if let Some(sender) = &self.0 {
-            let _ = sender.try_send(event);
-        }
     }
 }
 

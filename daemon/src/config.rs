@@ -1,6 +1,8 @@
 //! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
+mod lists;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,7 @@ pub struct Config {
     pub files: Files,
     pub history: History,
     pub plugins: Plugins,
+    pub plugin_maximum: PluginMaximum,
     pub network: Network,
     pub user_prompt: UserPrompt,
     pub grpc: Grpc,
@@ -67,7 +70,27 @@ section!(Editors {
 });
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
-section!(Plugins { component_bytes_max: u64, plugins_max: usize });
+section!(Plugins {
+    component_bytes_max: u64,
+    plugins_max: usize,
+    unpinned: bool,
+    remote_unsigned: bool,
+    signers: Vec<String>,
+    compile_timeout_ms: u64,
+    compile_memory_bytes: u64,
+    cache_bytes_max: u64,
+});
+section!(PluginMaximum {
+    files: Vec<String>,
+    http: Vec<String>,
+    env: Vec<String>,
+    tools: Vec<String>,
+    editor: bool,
+    store_bytes: u64,
+    timeout_ms: u64,
+    memory_bytes: usize,
+    output_bytes: usize,
+});
 section!(Network {
     connect_ms: u64,
     head_ms: u64,
@@ -150,7 +173,7 @@ impl Config {
 enum Take {
     /// It takes its place.
     Replace,
-    /// It is an upper bound; of switches, `false` is the lower.
+    /// It is an upper bound; of switches, `false` is the lower; of lists, what both have.
     Bound,
 }
 
@@ -169,6 +192,21 @@ const LIVE: &[&str] = &[
     "editors.clarify_ms",
     "plugins.component_bytes_max",
     "plugins.plugins_max",
+    "plugins.unpinned",
+    "plugins.remote_unsigned",
+    "plugins.signers",
+    "plugins.compile_timeout_ms",
+    "plugins.compile_memory_bytes",
+    "plugins.cache_bytes_max",
+    "plugin_maximum.files",
+    "plugin_maximum.http",
+    "plugin_maximum.env",
+    "plugin_maximum.tools",
+    "plugin_maximum.editor",
+    "plugin_maximum.store_bytes",
+    "plugin_maximum.timeout_ms",
+    "plugin_maximum.memory_bytes",
+    "plugin_maximum.output_bytes",
     "network.connect_ms",
     "network.head_ms",
     "network.silence_ms",
@@ -219,7 +257,7 @@ fn merge(table: &mut Table, changes: Table, take: Take) -> Result<(), String> {
             let Some(old) = known.get_mut(&key) else {
                 return Err(format!("no key `{key}` in [{section}]{}", did_you_mean(&key, &keys)));
             };
-            let expected = put(old, &value, take);
+            let expected = put(&section, &key, old, &value, take);
             expected.map_err(|expected| {
                 format!("`{key}` in [{section}]: expected {expected}, got {}", shown(&value))
             })?;
@@ -229,14 +267,20 @@ fn merge(table: &mut Table, changes: Table, take: Take) -> Result<(), String> {
 }
 
 /// Puts one value in its place, or says what is expected there.
-fn put(old: &mut Value, new: &Value, take: Take) -> Result<(), String> {
+fn put(section: &str, key: &str, old: &mut Value, new: &Value, take: Take) -> Result<(), String> {
+    // Nothing at all is a bound that makes sense here.
+    let least = i64::from((section, key) != ("plugin_maximum", "store_bytes"));
     match (old, new) {
-        (Value::Integer(old), Value::Integer(new)) if (1..=i64::from(u32::MAX)).contains(new) => {
+        (Value::Integer(old), Value::Integer(new))
+            if (least..=i64::from(u32::MAX)).contains(new) =>
+        {
             *old = if take == Take::Bound { *new.min(old) } else { *new };
         }
         (Value::Boolean(old), Value::Boolean(new)) => {
             *old = if take == Take::Bound { *new && *old } else { *new };
         }
+        (Value::Array(old), Value::Array(new)) => lists::put(section, key, old, new, take)?,
+        (Value::Array(_), _) => return Err("a list of texts".to_owned()),
         (Value::Boolean(_), _) => return Err("true or false".to_owned()),
         _ => return Err(format!("an integer from 1 to {}", u32::MAX)),
     }

@@ -2,13 +2,21 @@
 //! every workspace when they are ready, and all of that again when a file changes. A plugin that
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
+mod bounds;
+mod code_cache;
+pub mod compiler;
 mod component;
+mod downloads;
+mod examining;
 mod inspect;
 mod lists;
 pub mod registration;
-pub(crate) mod registry;
+mod registry;
+mod signatures;
 mod slot;
+mod trust;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -19,10 +27,11 @@ use moss_plugin_host::{
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio_util::task::AbortOnDropHandle;
 
+use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
+use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
 
@@ -52,6 +61,26 @@ pub struct PluginStatus {
     pub staged: Option<Sha256Digest>,
 }
 
+// === impl PluginStatus ===
+
+impl PluginStatus {
+    /// Returns what people should know of a plugin that serves.
+    pub fn notice(&self) -> Option<String> {
+        let paused = match &self.state {
+            PluginState::Ready(plugin) => plugin.paused(),
+            PluginState::Loading | PluginState::Failed(_) => None,
+        };
+        let paused = paused.map(|paused| {
+            format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)
+        });
+        let older = self.notice.as_ref();
+        match (paused, older) {
+            (Some(paused), Some(older)) => Some(format!("{older}; {paused}")),
+            (paused, older) => paused.or_else(|| older.cloned()),
+        }
+    }
+}
+
 /// Whether a plugin can be used.
 #[derive(Debug, Clone)]
 pub enum PluginState {
@@ -70,10 +99,19 @@ pub struct Plugins {
     engine: Option<Engine>,
     lists: Lists,
     slots: Vec<Slot>,
-    /// Plugins that the lists no longer name, until the catalog without them is complete.
-    leaving: Vec<Arc<PluginTools>>,
+    /// Plugins that moved from one list to another, until the catalog that has them from there is
+    /// complete.
+    leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
+}
+
+/// What serves, and where.
+#[derive(Debug, Clone)]
+struct Serving {
+    tools: Arc<PluginTools>,
+    /// The root of the only workspace; none for all.
+    only_for: Option<PathBuf>,
 }
 
 /// Reads one list, which only its owner may write.
@@ -99,7 +137,7 @@ fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
 impl Plugins {
     /// No plugins yet: see [`Plugins::read_lists`] and [`Plugins::refresh`].
     pub fn new(daemon: Arc<Daemon>) -> Self {
-        let lists = Lists::of(&daemon.setup);
+        let lists = lists_of(&daemon);
         Self { daemon, engine: None, lists, slots: Vec::new(), leaving: Vec::new(), left_out: 0 }
     }
 
@@ -110,28 +148,32 @@ impl Plugins {
         plugins.refresh().await;
     }
 
-    /// Where the lists are, or would be.
+    /// Where the lists are, or would be, and what tells which of them are trusted.
     pub fn list_files(&self) -> Vec<PathBuf> {
-        self.lists.paths().cloned().collect()
+        let trusted = self.daemon.setup.dirs.state.join(trust::FILE_NAME);
+        self.lists.paths().cloned().chain([trusted]).collect()
     }
 
     /// Reads the lists. Returns the files of the components that they name.
     pub async fn read_lists(&mut self) -> Vec<PathBuf> {
-        let mut lists = std::mem::replace(&mut self.lists, Lists::of(&self.daemon.setup));
+        let mut lists = std::mem::replace(&mut self.lists, lists_of(&self.daemon));
+        let dirs = self.daemon.setup.dirs.clone();
         let read = spawn_blocking(move || {
-            lists.read();
+            lists.read(&dirs);
             lists
         });
         match read.await {
             Ok(lists) => self.lists = lists,
             Err(error) => tracing::error!(%error, "the plugin lists were not read"),
         }
-        self.lists.entries().map(|listed| listed.source).collect()
+        let (dirs, config) = (&self.daemon.setup.dirs, self.daemon.config());
+        let files = |listed: Listed| [Some(listed.source), listed.signature];
+        self.lists.entries(dirs, &config).flat_map(files).flatten().collect()
     }
 
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
-    /// the catalogs. The first time tools appear as they are ready, in the order of the lists;
-    /// later all at once.
+    /// the catalogs. The first time tools appear as they are ready, later all at once; a catalog has
+    /// them in the order of the lists either way.
     pub async fn refresh(&mut self) {
         let is_first = self.slots.is_empty();
         if self.arrange().await {
@@ -139,13 +181,13 @@ impl Plugins {
         }
         self.publish();
         let mut has_changed = !self.leaving.is_empty();
-        for (index, examined) in self.examine().await.into_iter().enumerate() {
-            let examined = examined
-                .await
-                .unwrap_or_else(|error| Examined::nothing_known(format!("loading broke: {error}")));
-            let others = self.all_but(index);
-            let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
-            has_changed |= self.slots[index].take(examined, install);
+        let mut examining = self.examine().await;
+        while let Some((index, examined)) = examining.next().await {
+            has_changed |= self.take(index, examined, is_first);
+            // One catalog for all that are ready by now.
+            while let Some((index, examined)) = examining.next_if_ready() {
+                has_changed |= self.take(index, examined, is_first);
+            }
             if is_first {
                 self.swap();
                 self.publish();
@@ -160,10 +202,12 @@ impl Plugins {
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
-    /// another grant, limit or setting, which must not wait for anything.
+    /// another grant, limit or setting, or is gone, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
-        let mut listed: Vec<Listed> = self.lists.entries().collect();
-        let plugins_max = self.daemon.config().plugins.plugins_max;
+        let config = Arc::clone(&self.daemon.config());
+        let mut listed: Vec<Listed> =
+            self.lists.entries(&self.daemon.setup.dirs, &config).collect();
+        let plugins_max = config.plugins.plugins_max;
         let left_out = listed.len().saturating_sub(plugins_max);
         if left_out > 0 && left_out != self.left_out {
             tracing::warn!(left_out, plugins_max, "too many plugins: the last are left out");
@@ -173,18 +217,25 @@ impl Plugins {
         let mut old = std::mem::take(&mut self.slots);
         let arranged = spawn_blocking(move || {
             let mut has_changed = false;
-            let slots = listed.into_iter().map(|listed| {
-                match old.iter().position(|slot| slot.is_of(&listed)) {
+            let mut slots = Vec::with_capacity(listed.len());
+            for listed in &listed {
+                slots.push(match old.iter().position(|slot| slot.is_of(listed)) {
                     Some(index) => {
                         let mut slot = old.swap_remove(index);
-                        has_changed |= slot.take_entry(listed);
+                        has_changed |= slot.take_entry(listed.clone());
                         slot
                     }
-                    None => Slot::new(listed),
-                }
-            });
-            let slots: Vec<Slot> = slots.collect();
-            let left = old.iter().filter_map(Slot::serving).cloned().collect();
+                    None => Slot::new(listed.clone()),
+                });
+            }
+            let mut left = Vec::new();
+            for slot in old {
+                let serves = slot.serving().is_some();
+                let only_for = slot.only_for().map(Path::to_owned);
+                let leaving = slot.leave(&listed).map(|tools| Serving { tools, only_for });
+                has_changed |= serves && leaving.is_none();
+                left.extend(leaving);
+            }
             (slots, left, has_changed)
         });
         match arranged.await {
@@ -199,24 +250,44 @@ impl Plugins {
         }
     }
 
+    /// Takes what was found in one file. Returns whether another version serves now.
+    fn take(&mut self, index: usize, examined: Examined, is_first: bool) -> bool {
+        // At first a name that several plugins want is that of the first in the lists, whichever
+        // was ready first; later that of the one that has it.
+        let others = if is_first { self.serving(0..index) } else { self.all_but(index) };
+        let only_for = self.slots[index].only_for().map(Path::to_owned);
+        let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
+        let has_changed = self.slots[index].take(examined, install);
+        if is_first && has_changed {
+            for later in index + 1..self.slots.len() {
+                let others = self.serving(0..later);
+                let only_for = self.slots[later].only_for().map(Path::to_owned);
+                let fits = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
+                self.slots[later].make_way(fits);
+            }
+        }
+        has_changed
+    }
+
     /// Starts looking at every component, a few at a time.
-    async fn examine(&mut self) -> Vec<AbortOnDropHandle<Examined>> {
+    async fn examine(&mut self) -> Examining {
         if self.slots.is_empty() {
-            return Vec::new();
+            return Examining::default();
         }
         let engine = self.engine().await;
         let bytes_max = self.daemon.config().plugins.component_bytes_max;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
-        let start = |slot: &Slot| {
+        let mut examining = Examining::default();
+        for (index, slot) in self.slots.iter().enumerate() {
             let (examination, engine) = (slot.examination(), engine.clone());
-            let places = Arc::clone(&places);
-            AbortOnDropHandle::new(tokio::spawn(async move {
+            let (places, daemon) = (Arc::clone(&places), Arc::clone(&self.daemon));
+            examining.start(index, async move {
                 let _place = places.acquire().await.expect("nobody closes it");
-                examination.run(engine, bytes_max).await
-            }))
-        };
-        self.slots.iter().map(start).collect()
+                examination.run(engine, bytes_max, &daemon).await
+            });
+        }
+        examining
     }
 
     /// The engine, which is only set up where there are plugins.
@@ -224,13 +295,14 @@ impl Plugins {
         if let Some(engine) = &self.engine {
             return Ok(engine.clone());
         }
+        // One chain of plugins that call each other comes to its end even where there is one place.
+        let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
         let options = EngineOptions {
-            calls_max: u32::try_from(self.daemon.config().calls.running_max).unwrap_or(u32::MAX),
+            calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };
-        let made = spawn_blocking(move || Engine::new(options).map_err(|error| error.to_string()));
-        let engine = made.await.unwrap_or_else(|error| Err(error.to_string()))?;
+        let engine = compiler::engine(&self.daemon, options).await?;
         self.engine = Some(engine.clone());
         Ok(engine)
     }
@@ -241,25 +313,32 @@ impl Plugins {
         for index in 0..self.slots.len() {
             if self.slots[index].blocked().is_some() {
                 let others = self.all_but(index);
-                let install = |tools: &PluginTools| fit(&self.daemon, &others, tools);
+                let only_for = self.slots[index].only_for().map(Path::to_owned);
+                let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
                 has_changed |= self.slots[index].unblock(install);
             }
         }
         has_changed
     }
 
+    /// What serves in some of the slots.
+    fn serving(&self, slots: Range<usize>) -> Vec<Serving> {
+        self.slots[slots].iter().filter_map(Serving::of).collect()
+    }
+
     /// What serves in every other slot.
-    fn all_but(&self, index: usize) -> Vec<Arc<PluginTools>> {
-        let others = self.slots.iter().enumerate().filter(|(other, _)| *other != index);
-        others.filter_map(|(_, slot)| slot.serving().cloned()).collect()
+    fn all_but(&self, index: usize) -> Vec<Serving> {
+        [self.serving(0..index), self.serving(index + 1..self.slots.len())].concat()
     }
 
     /// Makes the catalogs of what serves now.
     fn swap(&self) {
-        let serving = self.slots.iter().filter_map(Slot::serving);
-        let all: Vec<_> = serving.chain(&self.leaving).map(Arc::as_ref).collect();
+        let serving = self.slots.iter().filter_map(Serving::of);
+        let all: Vec<_> = serving.chain(self.leaving.iter().cloned()).collect();
         for workspace in self.daemon.workspaces() {
-            match workspace.native.with_plugins(all.iter().copied()) {
+            let root = workspace.files.root();
+            let here = all.iter().filter(|serving| is_for(serving.only_for.as_deref(), root));
+            match workspace.native.with_plugins(here.map(|serving| &*serving.tools)) {
                 Ok(catalog) => workspace.replace_catalog(catalog),
                 Err(error) => {
                     tracing::error!(%error, "the catalog stays as it is; this is a defect of moss");
@@ -270,19 +349,52 @@ impl Plugins {
 
     /// Tells people.
     fn publish(&self) {
-        let slots = self.slots.iter().map(Slot::status);
-        let statuses: Arc<Vec<_>> = Arc::new(self.lists.broken().chain(slots).collect());
+        let slots =
+            self.slots.iter().map(|slot| (slot.only_for().map(Path::to_owned), slot.status()));
+        let all: Vec<_> = self.lists.broken().chain(slots).collect();
         for workspace in self.daemon.workspaces() {
-            workspace.plugins.store(Arc::clone(&statuses));
+            let root = workspace.files.root();
+            let here = all.iter().filter(|(only_for, _)| is_for(only_for.as_deref(), root));
+            let statuses: Vec<_> = here.map(|(_, status)| status.clone()).collect();
+            workspace.plugins.store(Arc::new(statuses));
             workspace.plugins_replaced.send_replace(());
         }
     }
 }
 
-/// Whether a plugin's tools can stand beside those of others in every workspace.
-fn fit(daemon: &Daemon, others: &[Arc<PluginTools>], tools: &PluginTools) -> Result<(), String> {
+// === impl Serving ===
+
+impl Serving {
+    fn of(slot: &Slot) -> Option<Self> {
+        let tools = Arc::clone(slot.serving()?);
+        Some(Self { tools, only_for: slot.only_for().map(Path::to_owned) })
+    }
+}
+
+fn lists_of(daemon: &Daemon) -> Lists {
+    let workspaces = daemon.workspaces().map(|workspace| Arc::clone(&workspace.files));
+    Lists::of(&daemon.setup, workspaces)
+}
+
+/// Whether what serves all workspaces, or only one, serves this one.
+fn is_for(only_for: Option<&Path>, root: &Path) -> bool {
+    only_for.is_none_or(|only| only == root)
+}
+
+/// Whether a plugin's tools can stand beside those of others in every workspace that it serves.
+fn fit(
+    daemon: &Daemon,
+    others: &[Serving],
+    tools: &PluginTools,
+    only_for: &Option<PathBuf>,
+) -> Result<(), String> {
     for workspace in daemon.workspaces() {
-        let all = others.iter().map(Arc::as_ref).chain([tools]);
+        let root = workspace.files.root();
+        if !is_for(only_for.as_deref(), root) {
+            continue;
+        }
+        let here = others.iter().filter(|serving| is_for(serving.only_for.as_deref(), root));
+        let all = here.map(|serving| &*serving.tools).chain([tools]);
         workspace.native.with_plugins(all).map_err(|error| error.to_string())?;
     }
     Ok(())

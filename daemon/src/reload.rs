@@ -119,6 +119,7 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
 /// Keeps the plugins up with their lists and components.
 async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
     let mut rounds = watch.subscribe();
+    let mut configs = daemon.config_replaced.subscribe();
     let mut plugins = Plugins::new(Arc::clone(daemon));
     let lists = plugins.list_files();
     follow(watch, lists.clone()).await;
@@ -129,7 +130,11 @@ async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
         follow(watch, lists.iter().cloned().chain(components).collect()).await;
         plugins.refresh().await;
         daemon.plugins_loading.send_replace(false);
-        if rounds.changed().await.is_err() {
+        let told = tokio::select! {
+            told = rounds.changed() => told,
+            told = configs.changed() => told,
+        };
+        if told.is_err() {
             return;
         }
     }

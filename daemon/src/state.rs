@@ -38,6 +38,8 @@ const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Daemon {
     config: ArcSwap<Config>,
+    /// Tells when there are other limits.
+    pub config_replaced: watch::Sender<()>,
     /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
     pub config_problem: ArcSwap<String>,
     /// Open questions.
@@ -169,6 +171,7 @@ impl Daemon {
                 .collect(),
             config: ArcSwap::from_pointee(config),
             config_problem: ArcSwap::default(),
+            config_replaced: watch::Sender::new(()),
         })
     }
 
@@ -236,6 +239,7 @@ impl Daemon {
     pub fn replace_config(&self, config: Config) {
         self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
         self.config.store(Arc::new(config));
+        self.config_replaced.send_replace(());
     }
 
     /// Returns the workspaces, by root directory.

@@ -147,6 +147,8 @@ fn read_request(told: tools::Capability) -> Result<Request, String> {
     };
     let capability = match told.kind.as_str() {
         "fs" => RelPath::parse(scope).map(Capability::Files).map_err(|error| error.message),
+        // Whatever the user grants: nearby hosts and plain HTTP, too.
+        "http" if scope == "*" => Ok(Capability::Http(HostPattern::EVERYTHING)),
         "http" => HostPattern::parse(scope)
             .map(Capability::Http)
             .map_err(|why| format!("`{scope}` {why}")),

@@ -4,6 +4,7 @@
 //! Only what is enforced has a type here.
 
 pub mod host;
+pub mod maximum;
 pub(crate) mod paths;
 
 use std::fmt;
@@ -85,7 +86,7 @@ impl Grant {
     pub fn everything() -> Self {
         Self {
             files: vec![FileGrant { path: RelPath::root(), except: Vec::new() }],
-            http: ["*", "http://*"].map(|text| HostPattern::parse(text).expect("a pattern")).into(),
+            http: vec![HostPattern::EVERYTHING],
             env: vec![NamePattern::Any],
             store_bytes_max: u64::MAX,
             tools: vec![NamePattern::Any],
@@ -133,6 +134,25 @@ impl Grant {
             && all(&self.tools, &other.tools, NamePattern::covers)
             && self.store_bytes_max >= other.store_bytes_max
             && (self.editor || !other.editor)
+    }
+
+    /// What it allows and `other` does not, one line each, for people.
+    pub fn beyond(&self, other: &Self) -> Vec<String> {
+        fn without<T: Clone>(mine: &[T], theirs: &[T], covers: impl Fn(&T, &T) -> bool) -> Vec<T> {
+            let is_lost = |mine: &&T| !theirs.iter().any(|theirs| covers(theirs, mine));
+            mine.iter().filter(is_lost).cloned().collect()
+        }
+        let store_bytes_max =
+            if other.store_bytes_max < self.store_bytes_max { self.store_bytes_max } else { 0 };
+        let beyond = Self {
+            files: without(&self.files, &other.files, FileGrant::covers),
+            http: without(&self.http, &other.http, HostPattern::covers),
+            env: without(&self.env, &other.env, NamePattern::covers),
+            store_bytes_max,
+            tools: without(&self.tools, &other.tools, NamePattern::covers),
+            editor: self.editor && !other.editor,
+        };
+        beyond.lines()
     }
 
     /// Whether it allows nothing.
@@ -325,6 +345,14 @@ mod tests {
         let other = grant("b.a.example", "LANG", 20, "read_file", false);
         assert_eq!(one.meet(&other), grant("b.a.example", "LANG", 10, "read_file", false));
         assert_eq!(one.meet(&grant("c.example", "HOME", 0, "diff", false)), Grant::default());
+        let near = Grant {
+            http: vec![HostPattern::parse("http://localhost:8080").unwrap()],
+            ..Grant::default()
+        };
+        let requested = Capability::Http(HostPattern::EVERYTHING);
+        let requested =
+            Grant::requested(&[Request { capability: requested, reason: String::new() }]);
+        assert_eq!(requested.meet(&near).meet(&Grant::everything()), near);
         assert!(Grant::everything().covers(&one) && !one.covers(&Grant::everything()));
         assert!(Grant::default().is_empty());
         let lines = one.lines();

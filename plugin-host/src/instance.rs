@@ -1,7 +1,7 @@
 //! One call's instance: what it is linked with, what its store holds, and the watch over its run.
 //!
 //! A store lives for one call. Running stops at the first of: the guest is done, its time is over,
-//! the call is cancelled. Dropping the future stops the guest wherever it is, in its own code or
+//! the call is cancelled, what the plugin was granted is taken back. Dropping the future stops the guest wherever it is, in its own code or
 //! parked in the host.
 
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
-use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
@@ -28,6 +27,7 @@ use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
+use crate::revocation::Revocation;
 
 /// What a store holds.
 pub(crate) struct State {
@@ -47,6 +47,7 @@ pub(crate) struct Setup {
     /// What is left of the caller's time.
     pub(crate) timeout: Option<Duration>,
     pub(crate) cancelled: CancellationToken,
+    pub(crate) revocation: Arc<Revocation>,
     pub(crate) voice: Voice,
     pub(crate) settings: Arc<str>,
     pub(crate) granted: Arc<GrantedPaths>,
@@ -75,7 +76,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     imports::filesystem::add_to_linker(l)?;
     imports::sockets::add_to_linker(l)?;
-    add_only_http_to_linker_async(l)?;
+    imports::http::add_to_linker(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
@@ -108,6 +109,7 @@ pub(crate) struct Run {
 pub(crate) struct Watch {
     deadline: Deadline,
     cancelled: CancellationToken,
+    revocation: Arc<Revocation>,
     voice: Voice,
     engine: Engine,
     output_bytes_max: usize,
@@ -122,6 +124,7 @@ impl Run {
         let watch = Watch {
             deadline: deadline.clone(),
             cancelled: setup.cancelled.clone(),
+            revocation: Arc::clone(&setup.revocation),
             voice: setup.voice.clone(),
             engine: engine.clone(),
             output_bytes_max: setup.limits.output_bytes_max,
@@ -151,7 +154,7 @@ impl Run {
 // === impl Watch ===
 
 impl Watch {
-    /// Runs the guest until it is done, out of time or cancelled.
+    /// Runs the guest until it is done, out of time, cancelled or without what it was granted.
     pub(crate) async fn over<T>(
         &self,
         guest: impl Future<Output = wasmtime::Result<T>>,
@@ -159,6 +162,7 @@ impl Watch {
         let _ticking = self.engine.keep_ticking();
         tokio::select! {
             biased;
+            revoked = self.revocation.happened() => Err(revoked),
             result = guest => result.map_err(|error| self.explain(&error)),
             () = self.cancelled.cancelled() => Err(CallError::Cancelled),
             () = tokio::time::sleep_until(self.deadline.at.into()) => {

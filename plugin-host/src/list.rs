@@ -5,6 +5,7 @@
 mod digest;
 mod edit;
 mod granted;
+mod place;
 mod source;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 pub use self::digest::Sha256Digest;
 pub use self::edit::ListEdit;
 use self::granted::parse_grant;
+use self::place::Keeper;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
 use crate::limits::Limits;
@@ -33,6 +35,7 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
 const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
 const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
 const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 
 /// A parsed plugin list.
@@ -47,15 +50,20 @@ pub struct PluginList {
 pub struct PluginEntry {
     /// Its name, which the component must confirm.
     pub name: String,
-    /// The file of its component, relative to the list's directory.
+    /// Where its component is: a file relative to the list's directory, or an `https` URL. See
+    /// [`PluginEntry::is_remote`].
     pub source: String,
     /// The source as who reads the list knows it, for example with its directory. A plugin of the
     /// same name from elsewhere does not get at what this one keeps.
     pub origin: String,
     /// The digest that its component must have.
     pub sha256: Option<Sha256Digest>,
+    /// Where its detached signature is: a file relative to the list's directory, or an `https` URL.
+    pub signature: Option<String>,
     /// What it is granted.
     pub grant: Grant,
+    /// What it may have at most, whatever is granted. No list says it: who reads it does.
+    pub maximum: Grant,
     /// What one call of it may use.
     pub limits: Limits,
     /// Its settings, handed to it as they are.
@@ -82,7 +90,26 @@ impl PluginList {
     ///
     /// The first thing that is malformed, unknown, unsupported, out of range or said twice.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, ListError> {
-        parse(text).map_err(|problem| ListError::new(file_name, text, problem))
+        parse(text, Keeper::User).map_err(|problem| ListError::new(file_name, text, problem))
+    }
+
+    /// As [`PluginList::parse`], for a list that a workspace brings along: it names only files of the
+    /// workspace, and what it pins on the network.
+    ///
+    /// # Errors
+    ///
+    /// As [`PluginList::parse`].
+    pub fn parse_of_workspace(file_name: &str, text: &str) -> Result<Self, ListError> {
+        parse(text, Keeper::Workspace).map_err(|problem| ListError::new(file_name, text, problem))
+    }
+}
+
+// === impl PluginEntry ===
+
+impl PluginEntry {
+    /// Whether its component is on the network. Then it is pinned.
+    pub fn is_remote(&self) -> bool {
+        place::is_remote(&self.source)
     }
 }
 
@@ -108,7 +135,7 @@ impl Grant {
     }
 }
 
-fn parse(text: &str) -> Result<PluginList, Problem> {
+fn parse(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
     if text.len() > LIST_BYTES_MAX {
         let size = units::size(LIST_BYTES_MAX);
         return Err(Problem::at(0..0, format!("the list is larger than {size}")));
@@ -123,7 +150,7 @@ fn parse(text: &str) -> Result<PluginList, Problem> {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     let mut entries = Vec::new();
     for node in plugins.array(PLUGINS_MAX)? {
-        let (entry, name) = parse_entry(text, node)?;
+        let (entry, name) = parse_entry(text, node, keeper)?;
         if let Some(line) = lines.insert(entry.name.clone(), entry.line) {
             let message = format!("a plugin named `{}` is listed twice", entry.name);
             return Err(name.problem(message).help(format!("the other one is in line {line}")));
@@ -133,16 +160,31 @@ fn parse(text: &str) -> Result<PluginList, Problem> {
     Ok(PluginList { plugins: entries })
 }
 
-fn parse_entry<'t>(text: &str, node: Node<'t>) -> Result<(PluginEntry, Node<'t>), Problem> {
-    let keys = ["name", "source", "sha256", "grant", "limits", "config"];
+fn parse_entry<'t>(
+    text: &str,
+    node: Node<'t>,
+    keeper: Keeper,
+) -> Result<(PluginEntry, Node<'t>), Problem> {
+    let keys = ["name", "source", "sha256", "signature", "grant", "limits", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
-    let source = parse_source(entry.required("source")?)?;
+    let from = entry.required("source")?;
+    let source = place::parse(from, keeper)?;
+    if place::is_remote(&source) && entry.optional("sha256").is_none() {
+        return Err(from
+            .problem("a source on the network needs the key `sha256`")
+            .help("`moss plugin add URL --sha256 HEX` looks at it and writes the entry"));
+    }
     let parsed = PluginEntry {
         name: parse_name(name)?,
         origin: source.clone(),
         source,
         sha256: entry.optional("sha256").map(parse_digest).transpose()?,
+        signature: match entry.optional("signature") {
+            Some(node) => Some(place::parse(node, keeper)?),
+            None => None,
+        },
+        maximum: Grant::everything(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),
         config: entry.optional("config").map(parse_config).transpose()?.unwrap_or_default(),
@@ -165,19 +207,6 @@ fn parse_name(node: Node<'_>) -> Result<String, Problem> {
     }
 }
 
-fn parse_source(node: Node<'_>) -> Result<String, Problem> {
-    let source = node.string()?;
-    if source.is_empty() || source.chars().any(char::is_control) {
-        return Err(node.problem("the source is not a path"));
-    }
-    if let Some((scheme, _)) = source.split_once("://") {
-        return Err(node
-            .problem(format!("`{scheme}` sources are not supported by this version"))
-            .help("give the path of a file, relative to this list"));
-    }
-    Ok(source.to_owned())
-}
-
 fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
     Sha256Digest::parse(node.string()?).ok_or_else(|| {
         node.problem("not a SHA-256 digest").help("expected 64 hexadecimal digits in lowercase")
@@ -185,7 +214,7 @@ fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
 }
 
 fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
-    let mut given = node.object(&["timeout", "memory", "output"])?;
+    let mut given = node.object(&["timeout", "memory", "output", "calls"])?;
     let mut limits = Limits::default();
     if let Some(node) = given.optional("timeout") {
         limits.timeout = units::parse_duration(node.string()?)
@@ -200,6 +229,10 @@ fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
     if let Some(node) = given.optional("memory") {
         let size = parse_size(node)?;
         limits.memory_bytes_max = in_range(node, size, MEMORIES.contains(&size), "64KiB to 4GiB")?;
+    }
+    if let Some(node) = given.optional("calls") {
+        let calls = usize::try_from(node.integer()?).unwrap_or(usize::MAX);
+        limits.calls_max = in_range(node, calls, CALLS.contains(&calls), "1 to 1024")?;
     }
     if let Some(node) = given.optional("output") {
         let size = parse_size(node)?;

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod docs;
+mod exports;
 mod names;
 mod output;
 mod schema;
@@ -13,17 +14,17 @@ mod text;
 
 use serde_json::Value;
 use wasmtime::Store;
-use wasmtime::component::types::{ComponentInstance, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Val};
 
 use self::docs::Named;
 pub(crate) use self::docs::{Docs, docs};
+use self::exports::{Candidate, Search, named_types};
 use self::names::Export;
 use self::output::Unwritable;
 use self::schema::Schemas;
 use self::shape::{Returns, Signature};
 use crate::bindings::{EXPORT, tools, types};
-use crate::description::{self, TOOLS_MAX};
+use crate::description;
 use crate::engine::Engine;
 use crate::error::quoted;
 use crate::face::Returned;
@@ -32,8 +33,6 @@ use crate::limits::LimitReached;
 
 /// Most functions that are named where they cannot be tools.
 const LEFT_OUT_MAX: usize = 16;
-/// Most exports that are looked at.
-const EXPORTS_MAX: usize = 4096;
 /// The version of a component that does not say it.
 const NO_VERSION: &str = "0.0.0";
 /// Most bytes of host memory for one byte of output: a value of a list takes 32, its JSON two.
@@ -67,22 +66,6 @@ struct Tool {
     output: Value,
     signature: Signature,
     function: ComponentExportIndex,
-}
-
-/// A function before it is a tool.
-struct Candidate {
-    export: Export,
-    signature: Signature,
-    function: ComponentExportIndex,
-}
-
-/// Looks through the exports of a component.
-struct Search<'a> {
-    engine: &'a wasmtime::Engine,
-    component: &'a Component,
-    candidates: Vec<Candidate>,
-    left_out: Vec<String>,
-    exports: usize,
 }
 
 // === impl Plain ===
@@ -269,138 +252,6 @@ fn requests(
             (*kind, *scope, format!("the component imports {package}"))
         })
         .collect()
-}
-
-/// The documented types that a function may use.
-fn named_types<'d>(
-    engine: &wasmtime::Engine,
-    component: &Component,
-    export: &Export,
-    docs: &'d Docs,
-) -> Vec<Named<'d>> {
-    if !docs.has_types() {
-        return Vec::new();
-    }
-    let interface = export.short_interface();
-    let kind = component.component_type();
-    let mut named = Vec::new();
-    let mut add = |interface: Option<&str>, name: &str, item: &ComponentItem| {
-        if let ComponentItem::Type(kind) = item
-            && let Some(docs) = docs.kind(interface, name)
-            && let Some(names) = names_of(kind)
-        {
-            named.push(Named { names, docs });
-        }
-    };
-    let of_instance = |instance: &ComponentInstance, add: &mut dyn FnMut(&str, &ComponentItem)| {
-        instance.exports(engine).take(EXPORTS_MAX).for_each(|(name, item)| add(name, &item.ty));
-    };
-    let root = kind.exports(engine).take(EXPORTS_MAX);
-    match &export.interface {
-        Some(whole) => {
-            for (_, item) in root.filter(|(name, _)| name == whole) {
-                if let ComponentItem::ComponentInstance(instance) = &item.ty {
-                    of_instance(instance, &mut |name, item| add(interface, name, item));
-                }
-            }
-        }
-        // The types of a world are imported, alone or with the interface that they come from.
-        None => {
-            for (name, item) in root.chain(kind.imports(engine).take(EXPORTS_MAX)) {
-                match &item.ty {
-                    ComponentItem::ComponentInstance(instance) => {
-                        of_instance(instance, &mut |name, item| add(None, name, item));
-                    }
-                    item => add(None, name, item),
-                }
-            }
-        }
-    }
-    named
-}
-
-/// The names of the fields, cases or names of a type that has such.
-fn names_of(kind: &Type) -> Option<Vec<String>> {
-    Some(match kind {
-        Type::Record(record) => record.fields().map(|field| field.name.to_owned()).collect(),
-        Type::Variant(variant) => variant.cases().map(|case| case.name.to_owned()).collect(),
-        Type::Enum(names) => names.names().map(str::to_owned).collect(),
-        Type::Flags(names) => names.names().map(str::to_owned).collect(),
-        _ => return None,
-    })
-}
-
-// === impl Search ===
-
-impl<'a> Search<'a> {
-    fn new(engine: &'a wasmtime::Engine, component: &'a Component) -> Self {
-        Self { engine, component, candidates: Vec::new(), left_out: Vec::new(), exports: 0 }
-    }
-
-    fn run(&mut self) -> Result<(), String> {
-        let component = self.component;
-        for (name, item) in component.component_type().exports(self.engine) {
-            match item.ty {
-                ComponentItem::ComponentInstance(_) if name.starts_with("wasi:") => {
-                    self.leave_out(
-                        name,
-                        "an interface of WASI is for the host that it is made for",
-                    );
-                }
-                ComponentItem::ComponentInstance(instance) => self.interface(name, &instance)?,
-                item => self.item(None, name, &item)?,
-            }
-        }
-        if self.candidates.len() > TOOLS_MAX {
-            let functions = self.candidates.len();
-            return Err(format!("it exports {functions} functions; at most {TOOLS_MAX} are tools"));
-        }
-        Ok(())
-    }
-
-    fn interface(&mut self, interface: &str, instance: &ComponentInstance) -> Result<(), String> {
-        for (name, item) in instance.exports(self.engine) {
-            if matches!(item.ty, ComponentItem::ComponentInstance(_)) {
-                let name = format!("{interface}#{name}");
-                self.leave_out(&name, "an interface within an interface is not looked into");
-            } else {
-                self.item(Some(interface), name, &item.ty)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn item(
-        &mut self,
-        interface: Option<&str>,
-        name: &str,
-        item: &ComponentItem,
-    ) -> Result<(), String> {
-        self.exports += 1;
-        if self.exports > EXPORTS_MAX {
-            return Err(format!("it has more than {EXPORTS_MAX} exports"));
-        }
-        let ComponentItem::ComponentFunc(function) = item else { return Ok(()) };
-        let export = Export { interface: interface.map(str::to_owned), function: name.to_owned() };
-        if name.starts_with('[') {
-            self.leave_out(&export.shown(), "it belongs to a resource, which no call can hold");
-            return Ok(());
-        }
-        let outer = interface.and_then(|name| self.component.get_export_index(None, name));
-        let index = self.component.get_export_index(outer.as_ref(), name);
-        match (index, Signature::of(function)) {
-            (Some(function), Ok(signature)) => {
-                self.candidates.push(Candidate { export, signature, function });
-            }
-            (None, _) => self.leave_out(&export.shown(), "it cannot be found again"),
-            (_, Err(why)) => self.leave_out(&export.shown(), &why),
-        }
-        Ok(())
-    }
-
-    fn leave_out(&mut self, name: &str, why: &str) {
-        self.left_out.push(format!("`{}`: {why}", quoted(name)));
-    }
 }
 
 // === impl Tool ===

@@ -168,10 +168,10 @@ async fn a_broken_plugin_list_is_told_with_its_place() {
         (format!("{{\"version\": 1, \"plugins\": [\n{entry}, \"grants\": {{}}}}]}}"), 2, "grant"),
         (
             format!(
-                "{{\"version\": 1, \"plugins\": [\n{entry},\n\"grant\": {{\"http\": [\"x\"]}}}}]}}"
+                "{{\"version\": 1, \"plugins\": [\n{entry},\n\"grant\": {{\"http\": [\"x/y\"]}}}}]}}"
             ),
             3,
-            "not supported",
+            "is not a host",
         ),
         (
             format!(

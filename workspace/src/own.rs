@@ -17,10 +17,10 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use moss_sdk::file::EntryKind;
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
 use crate::error::Error;
@@ -48,6 +48,17 @@ pub struct FileVersion {
     identity: handle::Identity,
     size_bytes: u64,
     changed: (i64, i64),
+}
+
+/// One file of a directory, as its entry tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// When it was last written or touched.
+    pub modified: SystemTime,
 }
 
 /// Reads a configuration file that only its owner may write: the user, or the super-user. None
@@ -283,6 +294,41 @@ impl OwnDir {
             Err(errno) => Err(errno),
         }
         .map_err(|errno| Error::io(&path.display(), "remove", errno))
+    }
+
+    /// Returns its regular files, in no order. One that comes or goes meanwhile may be missing.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn files(&self) -> Result<Vec<OwnFile>, Error> {
+        let failed = |errno| Error::io(&self.path.display(), "list", errno);
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let stat = handle::find_at(&self.directory, name).map_err(failed)?;
+            let Some(stat) = stat.filter(|stat| stat.kind == EntryKind::File) else { continue };
+            files.push(OwnFile {
+                name: name.to_owned(),
+                size_bytes: stat.size_bytes,
+                modified: stat.modified,
+            });
+        }
+        Ok(files)
+    }
+
+    /// Makes a file count as modified just now.
+    ///
+    /// # Errors
+    ///
+    /// `Io`.
+    pub fn touch(&self, name: &str) -> Result<(), Error> {
+        let path = self.named(name)?;
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        rustix::fs::utimensat(&self.directory, name, &times, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| Error::io(&path.display(), "touch", errno))
     }
 
     /// Takes the lock of a name, waiting for at most `wait`.

@@ -1,4 +1,5 @@
-//! What the other commands need to have built: the WASM target, the daemon, the example plugins.
+//! What the other commands need to have built: the WASM target, the daemon, the example plugins, those of
+//! the tests.
 
 use std::process::Command;
 
@@ -31,12 +32,21 @@ pub(crate) fn daemon(layout: &Layout, profile: Profile) -> Result<()> {
 
 /// Builds the example plugins.
 pub(crate) fn plugins(layout: &Layout) -> Result<()> {
+    components(layout, "plugins-example/Cargo.toml")
+}
+
+/// Builds the plugins that only tests call, beside the examples.
+pub(crate) fn guests(layout: &Layout) -> Result<()> {
+    components(layout, "tests/guests/Cargo.toml")
+}
+
+fn components(layout: &Layout, manifest: &str) -> Result<()> {
     wasm_target()?;
     let mut build = child::cargo();
     build
         .current_dir(&layout.root)
         .args(["build", "--release", "--target", WASM_TARGET])
-        .args(["--manifest-path", "plugins-example/Cargo.toml", "--target-dir"])
+        .args(["--manifest-path", manifest, "--target-dir"])
         .arg(layout.plugin_target());
     child::run(&mut build)
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench calls`, `bench load` and `bench edits`: build what is measured and the program that measures,
-//! then run it.
+//! `cargo xtask bench calls`, `bench load`, `bench edits` and `bench zoo`: build what is measured and
+//! what measures, then run it.
 
 use std::process::Command;
 
@@ -25,6 +25,25 @@ pub(crate) fn load(layout: &Layout) -> Result<()> {
 pub(crate) fn edits(layout: &Layout) -> Result<()> {
     build(layout)?;
     child::run(Command::new(layout.bench_calls()).arg("edits").arg(&layout.target))
+}
+
+/// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.
+pub(crate) fn zoo(layout: &Layout) -> Result<()> {
+    artifacts::daemon(layout, Profile::Release)?;
+    let mut test = child::cargo();
+    test.current_dir(&layout.root)
+        .args([
+            "test",
+            "--package",
+            "moss-tests",
+            "--test",
+            "it",
+            "plugin_zoo",
+            "--",
+            "--nocapture",
+        ])
+        .env("MOSS_TEST_BINARY", layout.moss(Profile::Release));
+    child::run(&mut test)
 }
 
 fn measure(layout: &Layout, what: &str, arguments: &[&str]) -> Result<()> {

@@ -1,5 +1,5 @@
 //! `cargo xtask lint`: formatting, clippy and documentation, warnings as errors, of the workspace
-//! and of the example plugins.
+//! and of all plugins.
 
 use std::process::Command;
 
@@ -10,7 +10,10 @@ use crate::{artifacts, child};
 
 /// Formatted alike; to build them takes a nightly toolchain.
 const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
-const PLUGINS: [&str; 2] = ["--manifest-path", "plugins-example/Cargo.toml"];
+const PLUGINS: [[&str; 2]; 2] = [
+    ["--manifest-path", "plugins-example/Cargo.toml"],
+    ["--manifest-path", "tests/guests/Cargo.toml"],
+];
 /// Everything, what is behind features too.
 const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/http"];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
@@ -23,16 +26,20 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         cargo
     };
     child::run(cargo(&["fmt", "--all", "--check"]).args([] as [&str; 0]))?;
-    child::run(cargo(&["fmt"]).args(PLUGINS).args(["--all", "--check"]))?;
+    for plugins in PLUGINS {
+        child::run(cargo(&["fmt"]).args(plugins).args(["--all", "--check"]))?;
+    }
     child::run(cargo(&["fmt"]).args(FUZZ).arg("--check"))?;
     child::run(cargo(&["clippy", "--all-targets"]).args(WORKSPACE).args(DENY_WARNINGS))?;
-    child::run(
-        cargo(&["clippy", "--target", WASM_TARGET])
-            .args(PLUGINS)
-            .arg("--target-dir")
-            .arg(layout.plugin_target())
-            .args(DENY_WARNINGS),
-    )?;
+    for plugins in PLUGINS {
+        child::run(
+            cargo(&["clippy", "--target", WASM_TARGET])
+                .args(plugins)
+                .arg("--target-dir")
+                .arg(layout.plugin_target())
+                .args(DENY_WARNINGS),
+        )?;
+    }
     let mut doc = cargo(&["doc", "--no-deps", "--document-private-items"]);
     child::run(doc.args(WORKSPACE).env("RUSTDOCFLAGS", "-D warnings"))
 }

@@ -1,5 +1,5 @@
 //! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
-//! `bench calls`, `bench load`, `bench edits`, `fuzz`.
+//! `bench calls`, `bench load`, `bench edits`, `bench zoo`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from the WASM target that rustup
@@ -48,6 +48,8 @@ usage:
       64 clients that read, edit and call a plugin for a minute, then the same without moss
   cargo xtask bench edits
       find places of edits at every level, and commit edits, against bare baselines
+  cargo xtask bench zoo
+      let hostile plugins end, beside one that is called all the time, in a release build
   cargo xtask fuzz TARGET [SECONDS]
       throw inputs at a target of fuzz/ for SECONDS (60); needs a nightly toolchain and
       cargo-fuzz";
@@ -80,6 +82,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "calls"] => bench::calls(&layout),
         ["bench", "load"] => bench::load(&layout),
         ["bench", "edits"] => bench::edits(&layout),
+        ["bench", "zoo"] => bench::zoo(&layout),
         ["fuzz", target] => fuzz::run(&layout, target, fuzz::SECONDS_DEFAULT),
         ["fuzz", target, seconds] => fuzz::run(&layout, target, seconds),
         [] | ["help" | "--help" | "-h"] => {

@@ -21,6 +21,7 @@ struct Tally {
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let started = Instant::now();
     artifacts::plugins(layout)?;
+    artifacts::guests(layout)?;
     let python = python::environment(layout)?;
     let node_modules = node::modules(layout)?;
     artifacts::daemon(layout, Profile::Debug)?;

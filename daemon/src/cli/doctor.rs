@@ -178,7 +178,7 @@ fn plugin_lists(setup: &Setup) -> Vec<Check> {
             let missing: Vec<String> = read
                 .plugins
                 .iter()
-                .filter(|plugin| !directory.join(&plugin.source).is_file())
+                .filter(|plugin| !plugin.is_remote() && !directory.join(&plugin.source).is_file())
                 .map(|plugin| format!("{} ({})", plugin.name, plugin.source))
                 .collect();
             let detail = format!("{}: {} plugins", list.display(), read.plugins.len());

@@ -8,6 +8,7 @@ mod develop;
 mod list;
 mod remove;
 mod show;
+mod trust;
 
 use super::Session;
 use super::error::CliError;
@@ -26,6 +27,7 @@ pub(super) enum PluginCommand {
     Add(add::AddArgs),
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
+    Trust(trust::TrustArgs),
     #[command(flatten)]
     Develop(develop::DevelopCommand),
 }
@@ -37,6 +39,7 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
         PluginCommand::Add(args) => add::run(args, session).await,
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
+        PluginCommand::Trust(args) => trust::run(args, session).await,
         PluginCommand::Develop(command) => develop::run(command, session).await,
     }
 }

@@ -1,6 +1,7 @@
 //! Plugins: looking at them, changing their lists.
 
 use moss_proto::v1;
+use moss_proto::v1::change_plugins_response::Event;
 use moss_proto::v1::plugin_service_client::PluginServiceClient;
 
 use super::{Client, Failure, RESPONSE_BYTES_MAX, body};
@@ -22,7 +23,7 @@ impl Client {
         body(service.list_plugins(request).await)
     }
 
-    /// Changes a plugin list.
+    /// Changes a plugin list; `progress` hears how far it is.
     ///
     /// # Errors
     ///
@@ -30,12 +31,21 @@ impl Client {
     pub async fn change_plugins(
         &self,
         mut request: v1::ChangePluginsRequest,
+        progress: impl Fn(&v1::CallProgress),
     ) -> Result<v1::CallResult, Failure> {
         request.workspace.clone_from(&self.workspace);
         let request = self.request(Role::Approver, request);
         let mut service = PluginServiceClient::new(self.channel.clone())
             .max_decoding_message_size(RESPONSE_BYTES_MAX);
-        let response = body(service.change_plugins(request).await)?;
-        response.result.ok_or_else(|| Failure::incomplete("result"))
+        let mut events = body(service.change_plugins(request).await)?;
+        loop {
+            let message = events.message().await.map_err(|status| Failure::from(&status))?;
+            let message = message.ok_or_else(|| Failure::incomplete("result"))?;
+            match message.event {
+                Some(Event::Progress(told)) => progress(&told),
+                Some(Event::Result(result)) => return Ok(result),
+                None => {}
+            }
+        }
     }
 }

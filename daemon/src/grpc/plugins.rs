@@ -8,7 +8,9 @@ use std::sync::Arc;
 use moss_plugin_host::{Grant, Plugin, PluginEntry, Request as Asked, Sha256Digest};
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
+use moss_proto::v1::change_plugins_response::Event;
 use moss_proto::v1::plugin_service_server::PluginService;
+use moss_proto::v1::stream_call_tool_response::Event as WireEvent;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -17,8 +19,8 @@ use tonic::{Extensions, Request, Response, Status};
 
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
-use crate::call::{self, Call, ConfirmMode, Events, Work};
-use crate::plugins::registration::{AddPlugin, Granting, PluginChange};
+use crate::call::{self, Background, Call, ConfirmMode, Events, Work};
+use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange};
 use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -31,6 +33,8 @@ const GRANT_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Plugins(pub(super) Arc<Daemon>);
 
 type WatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchPluginsResponse, Status>> + Send>>;
+
+type ChangeStream = Pin<Box<dyn Stream<Item = Result<v1::ChangePluginsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl PluginService for Plugins {
@@ -62,17 +66,49 @@ impl PluginService for Plugins {
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
 
+    type ChangePluginsStream = ChangeStream;
+
     async fn change_plugins(
         &self,
         request: Request<v1::ChangePluginsRequest>,
-    ) -> Result<Response<v1::ChangePluginsResponse>, Status> {
+    ) -> Result<Response<ChangeStream>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = change_of(&self.0, request, &extensions, &metadata)?;
-        let outcome = call::start(&self.0, call, Events::default())
-            .await
-            .map_err(|refusal| error::call(&refusal))?;
-        let result = Some(to_proto::outcome(outcome));
-        Ok(Response::new(v1::ChangePluginsResponse { result }))
+        let (events, received) = Events::channel(self.0.config().calls.events_max);
+        let running = call::start(&self.0, call, events).in_background();
+        let (sender, stream) = mpsc::channel(1);
+        self.0.tasks.spawn(forward(running, received, sender));
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+}
+
+/// Passes progress and the result on. Ends, and so cancels the change, when the reader is gone.
+async fn forward(
+    mut running: Background,
+    mut events: mpsc::Receiver<call::Event>,
+    sender: mpsc::Sender<Result<v1::ChangePluginsResponse, Status>>,
+) {
+    let message = |event| Ok(v1::ChangePluginsResponse { event: Some(event) });
+    let all = async {
+        while let Some(event) = events.recv().await {
+            let told = match to_proto::event(event) {
+                WireEvent::Progress(progress) => message(Event::Progress(progress)),
+                _ => continue,
+            };
+            if sender.send(told).await.is_err() {
+                return;
+            }
+        }
+        let last = match running.finish().await {
+            Ok(outcome) => message(Event::Result(to_proto::outcome(outcome))),
+            Err(refusal) => Err(error::call(&refusal)),
+        };
+        // A reader that is gone by now has no use for the result.
+        let _ = sender.send(last).await;
+    };
+    tokio::select! {
+        () = sender.closed() => {}
+        () = all => {}
     }
 }
 
@@ -115,6 +151,7 @@ fn change_of(
         Some(Change::Accept(v1::AcceptPlugin { list, name })) => {
             PluginChange::Accept { list: path("list", list)?, name: named(name)? }
         }
+        Some(Change::Trust(v1::TrustPluginList {})) => PluginChange::Trust,
         None => return Err(invalid_field("change", "missing")),
     };
     Ok(Call {
@@ -145,11 +182,12 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
             Grant::parse(text).map_err(|problem| invalid_field("grant_json", &problem))?,
         ),
     };
-    let source = path("source", add.source)?;
+    let source = place("source", add.source)?;
     Ok(AddPlugin {
         list: path("list", add.list)?,
         name: Some(add.name).filter(|name| !name.is_empty()),
         source: source.ok_or_else(|| invalid_field("source", "missing"))?,
+        signature: place("signature", add.signature)?,
         sha256: sha256.transpose()?,
         grant,
         replace: add.replace,
@@ -160,6 +198,14 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
 fn named(name: String) -> Result<String, Status> {
     from_proto::bounded("name", &name, TEXT_BYTES_MAX)?;
     if name.is_empty() { Err(invalid_field("name", "missing")) } else { Ok(name) }
+}
+
+fn place(field: &str, text: String) -> Result<Option<Place>, Status> {
+    if text.contains("://") {
+        from_proto::bounded(field, &text, TEXT_BYTES_MAX)?;
+        return Ok(Some(Place::Url(text)));
+    }
+    Ok(path(field, text)?.map(Place::File))
 }
 
 fn path(field: &str, text: String) -> Result<Option<PathBuf>, Status> {
@@ -182,7 +228,7 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
         listed_in: format!("{}{line}", status.listed_in),
         list: status.listed_in.clone(),
         source: status.source.display().to_string(),
-        notice: status.notice.clone().unwrap_or_default(),
+        notice: status.notice().unwrap_or_default(),
         staged_sha256: status.staged.map(|digest| digest.to_string()).unwrap_or_default(),
         ..v1::Plugin::default()
     };

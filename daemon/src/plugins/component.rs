@@ -46,9 +46,14 @@ pub(super) fn read(path: &Path, bytes_max: u64, known: Option<Stamp>) -> Result<
         return Ok(Read { bytes: None, stamp: known });
     }
     let mut bytes = Vec::new();
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("{}: larger than {bytes_max} bytes", path.display()));
+    if metadata.len() <= bytes_max {
+        file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    // It may have grown meanwhile.
+    let size = metadata.len().max(bytes.len() as u64);
+    if size > bytes_max {
+        let (name, mebibytes_max) = (path.display(), bytes_max >> 20);
+        return Err(format!("{name}: {size} bytes, at most {mebibytes_max}MiB are loaded"));
     }
     Ok(Read { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
 }
@@ -90,7 +95,7 @@ mod tests {
         assert_eq!(stamp.filter_settled(later), Some(stamp));
         std::fs::write(&file, "other").unwrap();
         assert_eq!(read(&file, 10, Some(stamp)).unwrap().bytes.as_deref(), Some(&b"other"[..]));
-        assert!(read(&file, 4, None).err().unwrap().contains("larger than 4 bytes"));
+        assert!(read(&file, 4, None).err().unwrap().contains("5 bytes, at most"));
         assert!(read(temp.path(), 4, None).err().unwrap().contains("not a regular file"));
         assert!(read(&temp.path().join("none"), 4, None).is_err());
     }

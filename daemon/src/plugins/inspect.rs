@@ -2,15 +2,15 @@
 //! instance that can do nothing, in an engine of its own.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, LoadError, Plugin, PluginEntry, PluginList,
-};
+use moss_plugin_host::{Allocation, EngineOptions, LoadError, Plugin, PluginEntry, PluginList};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{MEMORY_BYTES_MAX, component};
+use super::{MEMORY_BYTES_MAX, compiler, component};
+use crate::state::Daemon;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.
 const UNNAMED: &str = "plugin";
@@ -34,22 +34,17 @@ pub(super) async fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ToolErr
 ///
 /// What it is refused for.
 pub(super) async fn plugin(
+    daemon: &Arc<Daemon>,
     source: &Path,
     name: Option<&str>,
     bytes: Vec<u8>,
 ) -> Result<Plugin, ToolError> {
-    let engine = spawn_blocking(|| {
-        Engine::new(EngineOptions {
-            calls_max: 1,
-            memory_bytes_max: MEMORY_BYTES_MAX,
-            allocation: Allocation::OnDemand,
-        })
-    });
-    let engine = match engine.await {
-        Ok(Ok(engine)) => engine,
-        Ok(Err(error)) => return Err(broken(&error.to_string())),
-        Err(error) => return Err(broken(&error.to_string())),
+    let options = EngineOptions {
+        calls_max: 1,
+        memory_bytes_max: MEMORY_BYTES_MAX,
+        allocation: Allocation::OnDemand,
     };
+    let engine = compiler::engine(daemon, options).await.map_err(|error| broken(&error))?;
     let guessed = guess(source);
     let entry = entry(name.unwrap_or(&guessed))?;
     match Plugin::load(&engine, &entry, bytes.clone()).await {

@@ -3,9 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use moss_plugin_host::{PluginEntry, PluginList};
+use std::sync::Arc;
 
-use super::{PluginState, PluginStatus, read_list_if_there};
+use moss_plugin_host::{PluginEntry, PluginList};
+use moss_sdk::RelPath;
+use moss_sdk::file::Content;
+use moss_workspace::Workspace;
+
+use super::trust::{self, WORKSPACE_LIST};
+use super::{PluginState, PluginStatus, bounds, downloads, read_list_if_there};
+use crate::config::Config;
+use crate::dirs::Dirs;
 use crate::start::{self, Setup};
 
 /// All lists of a daemon.
@@ -18,6 +26,14 @@ pub(super) struct Listed {
     pub(super) list: PathBuf,
     pub(super) entry: PluginEntry,
     pub(super) source: PathBuf,
+    /// The file of its signature, where it has one.
+    pub(super) signature: Option<PathBuf>,
+    /// The keys whose signatures count.
+    pub(super) signers: Vec<String>,
+    /// Why it may not serve, whatever its component is.
+    pub(super) refusal: Option<String>,
+    /// The root of the only workspace that it serves; none for all.
+    pub(super) only_for: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -25,6 +41,8 @@ struct ListFile {
     path: PathBuf,
     /// Whether somebody named it: then it must be there.
     is_named: bool,
+    /// The workspace that brings it along.
+    workspace: Option<Arc<Workspace>>,
     /// What it said when it was last in order.
     good: Option<PluginList>,
     /// What is wrong with it now.
@@ -34,12 +52,23 @@ struct ListFile {
 // === impl Lists ===
 
 impl Lists {
-    /// The lists that a setup names, unread: the user's own first.
-    pub(super) fn of(setup: &Setup) -> Self {
+    /// The lists that a setup names and that workspaces bring along, unread: the user's own first.
+    pub(super) fn of(setup: &Setup, workspaces: impl Iterator<Item = Arc<Workspace>>) -> Self {
         let users = (start::user_plugin_list(setup), false);
         let named = setup.plugin_lists.iter().map(|list| (list.clone(), true));
-        let file = |(path, is_named)| ListFile { path, is_named, good: None, problem: None };
-        Self([users].into_iter().chain(named).map(file).collect())
+        let own = [users].into_iter().chain(named).map(|(path, is_named)| (path, is_named, None));
+        let brought = workspaces.map(|files| {
+            let path = files.root().join(WORKSPACE_LIST);
+            (path, false, Some(files))
+        });
+        let file = |(path, is_named, workspace)| ListFile {
+            path,
+            is_named,
+            workspace,
+            good: None,
+            problem: None,
+        };
+        Self(own.chain(brought).map(file).collect())
     }
 
     /// Where they are, or would be.
@@ -48,31 +77,31 @@ impl Lists {
     }
 
     /// Reads them again.
-    pub(super) fn read(&mut self) {
-        self.0.iter_mut().for_each(ListFile::read);
+    pub(super) fn read(&mut self, dirs: &Dirs) {
+        self.0.iter_mut().for_each(|list| list.read(dirs));
     }
 
-    /// Every entry of every list, in their order.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Listed> {
+    /// Every entry of every list, in their order, held to the configuration.
+    pub(super) fn entries(&self, dirs: &Dirs, config: &Config) -> impl Iterator<Item = Listed> {
         let plugins = |list: &ListFile| list.good.as_ref().map(|good| good.plugins.clone());
         self.0.iter().flat_map(move |list| {
-            plugins(list).unwrap_or_default().into_iter().map(|mut entry| {
-                let source = list.path.parent().unwrap_or(Path::new(".")).join(&entry.source);
-                entry.origin = source.display().to_string();
-                Listed { source, list: list.path.clone(), entry }
-            })
+            let only_for = list.workspace.as_ref().map(|files| files.root().to_owned());
+            let listed =
+                move |entry| Listed::new(&list.path, only_for.clone(), entry, dirs, config);
+            plugins(list).unwrap_or_default().into_iter().map(listed)
         })
     }
 
     /// A status for each list that is broken.
-    pub(super) fn broken(&self) -> impl Iterator<Item = PluginStatus> {
+    pub(super) fn broken(&self) -> impl Iterator<Item = (Option<PathBuf>, PluginStatus)> {
         self.0.iter().filter_map(|list| {
             let problem = list.problem.as_ref()?;
             let meanwhile = match list.good {
                 Some(_) => " (what it said before holds until it is mended)",
                 None => "",
             };
-            Some(PluginStatus {
+            let only_for = list.workspace.as_ref().map(|files| files.root().to_owned());
+            let status = PluginStatus {
                 name: list.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 listed_in: list.path.display().to_string(),
                 source: list.path.clone(),
@@ -80,17 +109,56 @@ impl Lists {
                 state: PluginState::Failed(format!("{problem}{meanwhile}")),
                 notice: None,
                 staged: None,
-            })
+            };
+            Some((only_for, status))
         })
+    }
+}
+
+// === impl Listed ===
+
+impl Listed {
+    pub(super) fn new(
+        list: &Path,
+        only_for: Option<PathBuf>,
+        mut entry: PluginEntry,
+        dirs: &Dirs,
+        config: &Config,
+    ) -> Self {
+        let beside = |place: &str| list.parent().unwrap_or(Path::new(".")).join(place);
+        let source = match entry.sha256 {
+            Some(digest) if entry.is_remote() => downloads::component(dirs, digest),
+            _ => beside(&entry.source),
+        };
+        let signature = entry.signature.as_deref().map(|place| match entry.sha256 {
+            Some(digest) if place.starts_with("https://") => downloads::signature(dirs, digest),
+            _ => beside(place),
+        });
+        entry.origin = match entry.is_remote() {
+            true => entry.source.clone(),
+            false => source.display().to_string(),
+        };
+        bounds::bound(&mut entry, config);
+        let refusal = bounds::refusal(&entry, config);
+        let signers = config.plugins.signers.clone();
+        Self { list: list.to_owned(), entry, source, signature, signers, refusal, only_for }
     }
 }
 
 // === impl ListFile ===
 
 impl ListFile {
-    fn read(&mut self) {
+    fn read(&mut self, dirs: &Dirs) {
         let known = self.problem.take();
-        match read_list_if_there(&self.path) {
+        let read = match &self.workspace {
+            Some(files) => read_trusted(files, &self.path, dirs),
+            None => read_list_if_there(&self.path),
+        };
+        if self.workspace.is_some() && !matches!(read, Ok(Some(_))) {
+            // What it said before is not what somebody trusted for good.
+            self.good = None;
+        }
+        match read {
             Ok(Some(list)) => self.good = Some(list),
             Ok(None) if !self.is_named => self.good = None,
             Ok(None) => {
@@ -107,6 +175,34 @@ impl ListFile {
             }
             _ => {}
         }
+    }
+}
+
+/// Reads the list that a workspace brings along, where the user trusts what it says.
+fn read_trusted(files: &Workspace, list: &Path, dirs: &Dirs) -> Result<Option<PluginList>, String> {
+    let Some(text) = workspace_list(files)? else { return Ok(None) };
+    if !trust::is_trusted(dirs, list, &text).map_err(|error| error.to_string())? {
+        return Err(format!(
+            "{} is not trusted as it is: `moss plugin trust --workspace {}` shows what it would load \
+             and allow",
+            list.display(),
+            files.root().display()
+        ));
+    }
+    let name = list.display().to_string();
+    PluginList::parse_of_workspace(&name, &text).map(Some).map_err(|error| error.to_string())
+}
+
+/// Reads what the list says that a workspace brings along; none where there is none.
+pub(super) fn workspace_list(files: &Workspace) -> Result<Option<String>, String> {
+    let path = RelPath::parse(WORKSPACE_LIST).expect("a plain path");
+    match files.read(&path) {
+        Ok(snapshot) => match snapshot.content {
+            Content::Text(text) => Ok(Some(text.text)),
+            Content::Binary => Err(format!("{path}: the file is not text")),
+        },
+        Err(moss_workspace::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -129,6 +225,7 @@ mod tests {
             admin_policies: Vec::new(),
             secrets: Vec::new(),
             collector: None,
+            program: None,
         };
         fs::create_dir(at("c")).unwrap();
         let list = |names: &[&str]| {
@@ -136,36 +233,37 @@ mod tests {
             let entries: Vec<_> = names.iter().map(entry).collect();
             format!(r#"{{"version": 1, "plugins": [{}]}}"#, entries.join(","))
         };
-        let mut lists = Lists::of(&setup);
+        let config = Config::default();
+        let mut lists = Lists::of(&setup, std::iter::empty());
         let seen = |lists: &Lists| -> (Vec<String>, Vec<String>) {
-            let problem = |status: PluginStatus| match status.state {
+            let problem = |(_, status): (Option<PathBuf>, PluginStatus)| match status.state {
                 PluginState::Failed(problem) => problem,
                 other => panic!("{other:?}"),
             };
-            let entries = lists.entries().map(|listed| listed.entry.name);
+            let entries = lists.entries(&setup.dirs, &config).map(|listed| listed.entry.name);
             (entries.collect(), lists.broken().map(problem).collect())
         };
 
-        lists.read();
+        lists.read(&setup.dirs);
         let (entries, broken) = seen(&lists);
         assert!(entries.is_empty());
         assert_eq!(broken, [format!("{}: there is no such file", at("named.json").display())]);
 
         fs::write(at("named.json"), list(&["a", "b"])).unwrap();
         fs::write(at("c/moss-tools.json"), list(&["c"])).unwrap();
-        lists.read();
+        lists.read(&setup.dirs);
         assert_eq!(seen(&lists), (vec!["c".into(), "a".into(), "b".into()], Vec::new()));
-        assert_eq!(lists.entries().next().unwrap().source, at("c/x/c.wasm"));
+        assert_eq!(lists.entries(&setup.dirs, &config).next().unwrap().source, at("c/x/c.wasm"));
 
         fs::write(at("named.json"), "{\n oops").unwrap();
         fs::remove_file(at("c/moss-tools.json")).unwrap();
-        lists.read();
+        lists.read(&setup.dirs);
         let (entries, broken) = seen(&lists);
         assert_eq!(entries, ["a", "b"]);
         assert!(broken[0].contains("named.json:2:") && broken[0].contains("said before"));
 
         fs::write(at("named.json"), list(&["b"])).unwrap();
-        lists.read();
+        lists.read(&setup.dirs);
         assert_eq!(seen(&lists), (vec!["b".into()], Vec::new()));
     }
 }

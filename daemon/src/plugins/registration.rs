@@ -3,16 +3,24 @@
 //!
 //! Nothing here decides or writes: see `call/effect/register.rs`.
 
-use std::path::{Component, Path, PathBuf};
+mod accepting;
+mod adding;
+mod trusting;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Grant, ListEdit, Plugin, Sha256Digest};
-use moss_sdk::{ErrorCode, ToolError};
+use moss_sdk::{ContentHash, ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::inspect;
+use super::lists::Listed;
 use super::registry::{self, EditedList};
-use super::{PluginState, read_list};
+use super::{PluginState, downloads, signatures, trust};
+use crate::config::Config;
+use crate::dirs::Dirs;
+use crate::network::download::OnBytes;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -35,6 +43,8 @@ pub enum PluginChange {
         /// The plugin.
         name: String,
     },
+    /// Trusts the list that the workspace brings along with what it says now.
+    Trust,
 }
 
 /// A plugin that is to be added.
@@ -44,8 +54,10 @@ pub struct AddPlugin {
     pub list: Option<PathBuf>,
     /// What it must be called; where none is named, what it calls itself.
     pub name: Option<String>,
-    /// The file of its component.
-    pub source: PathBuf,
+    /// Where its component is.
+    pub source: Place,
+    /// Where its signature is.
+    pub signature: Option<Place>,
     /// The digest that its component must have.
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
@@ -54,6 +66,15 @@ pub struct AddPlugin {
     pub replace: bool,
     /// Why, for the person who decides.
     pub reason: String,
+}
+
+/// Where something is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// A file.
+    File(PathBuf),
+    /// A URL.
+    Url(String),
 }
 
 /// What a plugin is granted that is added.
@@ -71,10 +92,18 @@ pub(crate) struct Proposal {
     /// What people are shown, and what an answer is bound to.
     pub(crate) shown: Map<String, Value>,
     pub(crate) list: PathBuf,
-    pub(crate) edits: Vec<ListEdit>,
-    pub(crate) edited: EditedList,
-    /// The plugin and the digest that serve afterwards; none where it is taken out.
+    pub(crate) work: Writing,
+    /// The plugin and the digest that serve afterwards; none where that is not one.
     pub(crate) serves: Option<(String, Sha256Digest)>,
+}
+
+/// What is written.
+#[derive(Debug)]
+pub(crate) enum Writing {
+    /// Changes of the list, and what comes of them.
+    List(Vec<ListEdit>, EditedList),
+    /// That the list is trusted.
+    Trust(ContentHash),
 }
 
 /// Works a change out. Compiling takes up to seconds.
@@ -86,9 +115,10 @@ pub(crate) async fn propose(
     daemon: &Arc<Daemon>,
     workspace: &WorkspaceState,
     change: &PluginChange,
+    on_bytes: OnBytes<'_>,
 ) -> Result<Proposal, ToolError> {
     match change {
-        PluginChange::Add(add) => propose_to_add(daemon, workspace, add).await,
+        PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
         PluginChange::Remove { list, name } => {
             let list = list_of(daemon, list.as_deref());
             let edits = vec![ListEdit::Remove { name: name.clone() }];
@@ -96,8 +126,10 @@ pub(crate) async fn propose(
             finish(list, edits, shown, None).await
         }
         PluginChange::Accept { list, name } => {
-            propose_to_accept(daemon, workspace, list_of(daemon, list.as_deref()), name).await
+            let list = list_of(daemon, list.as_deref());
+            accepting::propose(daemon, workspace, list, name).await
         }
+        PluginChange::Trust => trusting::propose(daemon, workspace).await,
     }
 }
 
@@ -110,6 +142,7 @@ impl PluginChange {
             Self::Add(_) => "add_plugin",
             Self::Remove { .. } => "remove_plugin",
             Self::Accept { .. } => "accept_plugin",
+            Self::Trust => "trust_plugin_list",
         }
     }
 
@@ -117,114 +150,93 @@ impl PluginChange {
     pub fn arguments(&self) -> Value {
         match self {
             Self::Add(add) => json!({
-                "list": add.list, "name": add.name, "source": add.source,
+                "list": add.list, "name": add.name, "source": add.source.to_string(),
                 "sha256": add.sha256.map(|digest| digest.to_string()),
             }),
             Self::Remove { list, name } | Self::Accept { list, name } => {
                 json!({ "list": list, "name": name })
             }
+            Self::Trust => json!({}),
         }
     }
+}
+
+// === impl Place ===
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Url(url) => f.write_str(url),
+        }
+    }
+}
+
+/// What an entry leads to.
+struct Looked {
+    plugin: Plugin,
+    digest: Sha256Digest,
+    signed_by: Option<String>,
+}
+
+/// Gets the component of an entry, holds it to its signature and looks at it, under the name that
+/// is demanded or that it gives itself.
+async fn look(
+    daemon: &Arc<Daemon>,
+    listed: &Listed,
+    name: Option<&str>,
+    on_bytes: OnBytes<'_>,
+) -> Result<Looked, ToolError> {
+    let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
+    downloads::fetch_missing(daemon, &listed.entry, on_bytes).await.map_err(failed)?;
+    let bytes_max = daemon.config().plugins.component_bytes_max;
+    let bytes = inspect::read(&listed.source, bytes_max).await?;
+    let digest = Sha256Digest::of(&bytes);
+    let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
+    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
+    let called = match listed.entry.is_remote() {
+        true => Path::new(&listed.entry.source),
+        false => &listed.source,
+    };
+    let plugin = inspect::plugin(daemon, called, name, bytes).await?;
+    Ok(Looked { plugin, digest, signed_by })
+}
+
+/// Writes what was worked out. Waits for the disk.
+///
+/// # Errors
+///
+/// Where the list is not what it was worked out on any more, or cannot be written.
+pub(crate) fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
+    match &proposal.work {
+        Writing::List(edits, _) => registry::edit(dirs, &proposal.list, edits).map(|_| ()),
+        Writing::Trust(digest) => trust::trust(dirs, &proposal.list, *digest),
+    }
+}
+
+/// Whether a component was fetched from the network before.
+pub(crate) fn is_fetched(daemon: &Daemon, digest: Sha256Digest) -> bool {
+    downloads::component(&daemon.setup.dirs, digest).exists()
 }
 
 fn list_of(daemon: &Daemon, named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| start::user_plugin_list(&daemon.setup), Path::to_owned)
 }
 
-async fn propose_to_add(
-    daemon: &Arc<Daemon>,
-    workspace: &WorkspaceState,
-    add: &AddPlugin,
-) -> Result<Proposal, ToolError> {
-    let list = list_of(daemon, add.list.as_deref());
-    let bytes_max = daemon.config().plugins.component_bytes_max;
-    let bytes = inspect::read(&add.source, bytes_max).await?;
-    let digest = Sha256Digest::of(&bytes);
-    if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
-        let file = add.source.display();
-        let message = format!("{file} has the sha256 {digest}, but {expected} is asked for");
-        return Err(ToolError::new(ErrorCode::Conflict, message)
-            .hint("get the file that is meant, or ask for the digest that it has"));
-    }
-    let plugin = inspect::plugin(&add.source, add.name.as_deref(), bytes).await?;
-    check_names(daemon, &plugin)?;
-    let known = known(&list, plugin.name()).await?;
-    if known && !add.replace {
-        let message = format!("{} names a plugin `{}`", list.display(), plugin.name());
-        return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
-            "`moss plugin accept` pins what its file holds now, `moss plugin add --replace` puts \
-             another in its place",
-        ));
-    }
-    let granted = match &add.grant {
-        Granting::Exactly(grant) => grant.clone(),
-        Granting::Requested => Grant::requested(plugin.requests()),
-    };
-    let source = written_source(&list, add.list.is_some(), &add.source);
-    let pairs = [
-        ("source", Some(json!(source))),
-        ("sha256", Some(json!(digest.to_string()))),
-        ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
-    ];
-    let edits = if known {
-        let set = |(key, value)| ListEdit::Set { name: plugin.name().to_owned(), key, value };
-        pairs.into_iter().map(set).collect()
-    } else {
-        let mut entry = Map::from_iter([("name".to_owned(), json!(plugin.name()))]);
-        let given = pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-        entry.extend(given);
-        vec![ListEdit::Add(Value::Object(entry))]
-    };
-    let mut shown =
-        json!({ "action": if known { "replace" } else { "add" }, "name": plugin.name() });
-    shown["source"] = json!(add.source.display().to_string());
-    add_plugin(&mut shown, &plugin, &granted, workspace);
-    if !add.reason.is_empty() {
-        shown["reason"] = json!(add.reason);
-    }
-    finish(list, edits, shown, Some((plugin.name().to_owned(), digest))).await
-}
-
-async fn propose_to_accept(
-    daemon: &Arc<Daemon>,
-    workspace: &WorkspaceState,
-    list: PathBuf,
-    name: &str,
-) -> Result<Proposal, ToolError> {
-    let file = list.clone();
-    let read = blocking(move || read_list(&file)).await?;
-    let read = read.map_err(|reason| ToolError::new(ErrorCode::InvalidArguments, reason))?;
-    let Some(entry) = read.plugins.into_iter().find(|entry| entry.name == name) else {
-        let message = format!("no plugin named `{name}` is listed in {}", list.display());
-        return Err(ToolError::new(ErrorCode::NotFound, message)
-            .hint("`moss plugin list` says which list names it; name the list with `--list`"));
-    };
-    let source = list.parent().unwrap_or(Path::new(".")).join(&entry.source);
-    let bytes = inspect::read(&source, daemon.config().plugins.component_bytes_max).await?;
-    let digest = Sha256Digest::of(&bytes);
-    if entry.sha256 == Some(digest) {
-        let message = format!("`{name}` is pinned to what {} holds already", source.display());
-        return Err(ToolError::new(ErrorCode::NoChange, message));
-    }
-    let plugin = inspect::plugin(&source, Some(name), bytes).await?;
-    check_names(daemon, &plugin)?;
-    let value = Some(json!(digest.to_string()));
-    let edits = vec![ListEdit::Set { name: name.to_owned(), key: "sha256", value }];
-    let mut shown = json!({ "action": "accept", "name": name });
-    shown["source"] = json!(source.display().to_string());
-    shown["pinned"] = json!(entry.sha256.map(|digest| digest.to_string()));
-    add_plugin(&mut shown, &plugin, &entry.grant, workspace);
-    finish(list, edits, shown, Some((name.to_owned(), digest))).await
-}
-
 /// Adds what a plugin is, what it asks for and what it gets, and what differs from the version that
 /// serves.
-fn add_plugin(shown: &mut Value, plugin: &Plugin, granted: &Grant, workspace: &WorkspaceState) {
+fn add_plugin(
+    shown: &mut Value,
+    plugin: &Plugin,
+    granted: &Grant,
+    config: &Config,
+    workspace: &WorkspaceState,
+) {
     if let Value::Object(facts) = inspect::shown(plugin) {
         facts.into_iter().for_each(|(key, value)| shown[key] = value);
     }
     let requested = Grant::requested(plugin.requests());
-    let effective = requested.meet(granted);
+    let effective = requested.meet(granted).meet(&config.plugin_maximum.grant());
     shown["granted"] = json!(granted.lines());
     shown["may"] = json!(effective.lines());
     let refused = plugin
@@ -257,14 +269,6 @@ fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Whether a list names a plugin.
-async fn known(list: &Path, name: &str) -> Result<bool, ToolError> {
-    let (file, name) = (list.to_owned(), name.to_owned());
-    let edits = [ListEdit::Set { name, key: "sha256", value: None }];
-    // A list that is broken is refused where it is edited.
-    blocking(move || registry::preview(&file, &edits).is_ok()).await
-}
-
 async fn finish(
     list: PathBuf,
     edits: Vec<ListEdit>,
@@ -275,7 +279,7 @@ async fn finish(
     let (file, planned) = (list.clone(), edits.clone());
     let edited = blocking(move || registry::preview(&file, &planned)).await??;
     let Value::Object(shown) = shown else { unreachable!("it was made as an object") };
-    Ok(Proposal { shown, list, edits, edited, serves })
+    Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves })
 }
 
 async fn blocking<T: Send + 'static>(
@@ -283,43 +287,4 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, ToolError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
-}
-
-/// How a list names a file: relative where the file lies beneath it, or where somebody keeps both
-/// together; else whole.
-fn written_source(list: &Path, is_named: bool, source: &Path) -> String {
-    let directory = list.parent().unwrap_or(Path::new("/"));
-    let relative = match source.strip_prefix(directory) {
-        Ok(below) => below.to_owned(),
-        Err(_) if is_named && directory.is_absolute() && source.is_absolute() => {
-            relative(directory, source)
-        }
-        Err(_) => source.to_owned(),
-    };
-    relative.display().to_string()
-}
-
-fn relative(from: &Path, to: &Path) -> PathBuf {
-    let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
-    while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
-    }
-    from.map(|_| Component::ParentDir).chain(to).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_is_relative_to_a_list_that_is_kept_with_it() {
-        for (list, is_named, source, written) in [
-            ("/c/moss-tools.json", false, "/c/p/a.wasm", "p/a.wasm"),
-            ("/c/moss-tools.json", false, "/w/a.wasm", "/w/a.wasm"),
-            ("/w/p/moss-tools.json", true, "/w/target/a.wasm", "../target/a.wasm"),
-            ("/w/moss-tools.json", true, "/a.wasm", "../a.wasm"),
-        ] {
-            assert_eq!(written_source(Path::new(list), is_named, Path::new(source)), written);
-        }
-    }
 }

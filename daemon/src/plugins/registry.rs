@@ -29,7 +29,7 @@ pub(crate) struct EditedList {
 /// # Errors
 ///
 /// Where the list is broken, with line and column, or the change is not one that it can have.
-pub(crate) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, ToolError> {
+pub(super) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, ToolError> {
     let bytes = own::read_trusted(list, LIST_BYTES_MAX)?;
     let name = list.display().to_string();
     let before = bytes.map(String::from_utf8).transpose().map_err(|_| {
@@ -52,7 +52,7 @@ pub(crate) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, Too
 /// # Errors
 ///
 /// As [`preview`]; `Conflict` where somebody changed the file meanwhile.
-pub(crate) fn edit(dirs: &Dirs, list: &Path, edits: &[ListEdit]) -> Result<EditedList, ToolError> {
+pub(super) fn edit(dirs: &Dirs, list: &Path, edits: &[ListEdit]) -> Result<EditedList, ToolError> {
     let state = OwnDir::create(&dirs.state)?;
     let _lock = state.lock(LOCK, LOCK_WAIT)?;
     let list = real(list)?;

@@ -1,15 +1,17 @@
 //! The place of one plugin of a list through its versions: which one serves, and whether what the
 //! file holds now may take over.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Weak};
 
 use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
 use tokio::task::spawn_blocking;
 
 use super::component::{self, Stamp};
 use super::lists::Listed;
-use super::{PluginState, PluginStatus};
+use super::{PluginState, PluginStatus, downloads, signatures};
 use crate::catalog::PluginTools;
+use crate::state::Daemon;
 
 /// Most differences between two versions that are told.
 const DIFFERENCES_MAX: usize = 8;
@@ -22,6 +24,8 @@ pub(super) struct Slot {
     listed: Listed,
     /// The version whose tools are in the catalog.
     serving: Option<Arc<PluginTools>>,
+    /// Versions that served before and may still have running calls.
+    older: Vec<Weak<Plugin>>,
     /// What the file held when it was last looked at.
     seen: Option<Seen>,
     /// A version that would serve, but for the name of a tool that another plugin has.
@@ -63,13 +67,15 @@ enum Found {
     Other(Arc<PluginTools>),
     /// Nothing that can serve, and why.
     Nothing(String),
+    /// Nothing that may serve, nor what serves, and why.
+    Refused(String),
 }
 
 // === impl Slot ===
 
 impl Slot {
     pub(super) fn new(listed: Listed) -> Self {
-        Self { listed, serving: None, seen: None, blocked: None, problem: None }
+        Self { listed, serving: None, older: Vec::new(), seen: None, blocked: None, problem: None }
     }
 
     /// Whether this is the place of that plugin.
@@ -82,6 +88,11 @@ impl Slot {
         self.serving.as_ref()
     }
 
+    /// The root of the only workspace that it serves; none for all.
+    pub(super) fn only_for(&self) -> Option<&Path> {
+        self.listed.only_for.as_deref()
+    }
+
     /// A version that waits for the name of a tool.
     pub(super) fn blocked(&self) -> Option<&Arc<PluginTools>> {
         self.blocked.as_ref()
@@ -91,16 +102,34 @@ impl Slot {
     /// version that serves, whatever becomes of the file. Returns whether that one was replaced.
     pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
         let (old, new) = (&self.listed.entry, &listed.entry);
-        let is_same =
-            (&old.grant, &old.limits, &old.config) == (&new.grant, &new.limits, &new.config);
+        let said = |entry: &PluginEntry| {
+            let PluginEntry { grant, maximum, limits, config, .. } = entry;
+            (grant.clone(), maximum.clone(), *limits, config.clone())
+        };
+        let is_same = said(old) == said(new);
         let mut replaced = false;
-        if !is_same {
+        if self.listed.signers != listed.signers || self.listed.signature != listed.signature {
+            self.seen = None;
+        }
+        self.each_running(|plugin| {
+            if plugin.revoke_unless_granted(&listed.entry) {
+                tracing::info!(
+                    plugin = listed.entry.name,
+                    "running calls lost what was taken away"
+                );
+            }
+        });
+        let new = &listed.entry;
+        if let Some(refusal) = &listed.refusal {
+            replaced = self.refuse(refusal.clone());
+        } else if !is_same {
             // A version that waits was made for the old entry.
             (self.blocked, self.seen) = (None, None);
             if let Some(serving) = &self.serving {
                 match rebound(serving.plugin(), new) {
                     Ok(tools) => {
-                        self.serving = Some(Arc::new(tools));
+                        let old = self.serving.replace(Arc::new(tools));
+                        self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                         replaced = true;
                     }
                     // It must not go on with a grant that was taken away.
@@ -110,6 +139,7 @@ impl Slot {
                             problem,
                             "a plugin cannot be used any more"
                         );
+                        self.each_running(Plugin::revoke);
                         (self.serving, self.problem) = (None, Some(problem));
                         replaced = true;
                     }
@@ -118,6 +148,30 @@ impl Slot {
         }
         self.listed = listed;
         replaced
+    }
+
+    /// Stops the calls of a plugin that the list no longer names, unless another list names it and
+    /// grants as much. Returns what may go on until that one serves.
+    pub(super) fn leave(mut self, listed: &[Listed]) -> Option<Arc<PluginTools>> {
+        let name = &self.listed.entry.name;
+        let moved = listed.iter().find(|listed| listed.entry.name == *name);
+        let Some(moved) = moved else {
+            self.each_running(Plugin::revoke);
+            return None;
+        };
+        self.each_running(|plugin| {
+            plugin.revoke_unless_granted(&moved.entry);
+        });
+        let serving = self.serving?;
+        (!serving.plugin().is_revoked()).then_some(serving)
+    }
+
+    /// Comes to every version that may have running calls.
+    fn each_running(&mut self, visit: impl Fn(&Plugin)) {
+        self.older.retain(|plugin| plugin.strong_count() > 0);
+        let older: Vec<_> = self.older.iter().filter_map(Weak::upgrade).collect();
+        let serving = self.serving.as_ref().map(|tools| tools.plugin());
+        older.iter().chain(serving).for_each(|plugin| visit(plugin));
     }
 
     /// What has to be known to look at the file.
@@ -147,6 +201,7 @@ impl Slot {
                 self.settle(Some(problem));
                 false
             }
+            Found::Refused(problem) => self.refuse(problem),
             Found::Other(tools) => {
                 if let Some(staged) = self.staged(&tools) {
                     self.settle(Some(staged));
@@ -172,7 +227,8 @@ impl Slot {
                 for why in plugin.left_out() {
                     tracing::warn!(plugin = plugin.name(), why, "a function is no tool");
                 }
-                self.serving = Some(tools);
+                let old = self.serving.replace(tools);
+                self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                 self.problem = None;
                 true
             }
@@ -180,6 +236,18 @@ impl Slot {
                 self.settle(Some(problem));
                 self.blocked = Some(tools);
                 false
+            }
+        }
+    }
+
+    /// Stops serving where that does not fit beside those that come first; it waits for its names.
+    pub(super) fn make_way(&mut self, fits: impl FnOnce(&PluginTools) -> Result<(), String>) {
+        let Some(tools) = self.serving.take() else { return };
+        match fits(&tools) {
+            Ok(()) => self.serving = Some(tools),
+            Err(problem) => {
+                self.settle(Some(problem));
+                self.blocked = Some(tools);
             }
         }
     }
@@ -207,6 +275,14 @@ impl Slot {
             self.listed.entry.name,
             tools.plugin().digest(),
         ))
+    }
+
+    /// Ends what serves. Returns whether anything did.
+    fn refuse(&mut self, problem: String) -> bool {
+        self.each_running(Plugin::revoke);
+        let served = self.serving.take().is_some();
+        self.settle(Some(problem));
+        served
     }
 
     fn settle(&mut self, problem: Option<String>) {
@@ -261,13 +337,34 @@ impl Slot {
 
 impl Examination {
     /// Reads the file and, where it holds another version, makes it ready to serve.
-    pub(super) async fn run(self, engine: Result<Engine, String>, bytes_max: u64) -> Examined {
+    pub(super) async fn run(
+        self,
+        engine: Result<Engine, String>,
+        bytes_max: u64,
+        daemon: &Daemon,
+    ) -> Examined {
+        if let Some(refusal) = self.listed.refusal.clone() {
+            return Examined { seen: None, found: Found::Refused(refusal) };
+        }
+        let missing = downloads::fetch_missing(daemon, &self.listed.entry, &|_, _| {}).await;
+        if let Err(reason) = missing {
+            return Examined::nothing(None, reason);
+        }
         let engine = match engine {
             Ok(engine) => engine,
             Err(reason) => {
                 return Examined::nothing(None, format!("no plugin can run here: {reason}"));
             }
         };
+        match self.read(bytes_max).await {
+            Ok((bytes, seen)) => self.judge(&engine, bytes, seen).await,
+            Err(examined) => examined,
+        }
+    }
+
+    /// Reads what the file holds; else says that it is what was there before, or why it cannot be
+    /// read.
+    async fn read(&self, bytes_max: u64) -> Result<(Vec<u8>, Seen), Examined> {
         let source = self.listed.source.clone();
         let entry = self.listed.entry.clone();
         let seen = self.seen.clone().filter(|seen| seen.entry == entry);
@@ -279,24 +376,39 @@ impl Examination {
         });
         let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
         let (bytes, digest, stamp) = match (read, seen) {
-            (Err(reason), _) => return Examined::nothing(None, reason),
+            (Err(reason), _) => return Err(Examined::nothing(None, reason)),
             (Ok((read, Some(digest))), Some(seen)) if seen.digest == digest => {
                 let seen = Some(Seen { stamp: read.stamp, ..seen });
-                return Examined { seen, found: Found::Same };
+                return Err(Examined { seen, found: Found::Same });
             }
             (Ok((component::Read { bytes: Some(bytes), stamp }, Some(digest))), _) => {
                 (bytes, digest, stamp)
             }
-            (Ok(_), seen) => return Examined { seen, found: Found::Same },
+            (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
         };
-        let seen = Some(Seen { stamp, digest, entry: entry.clone() });
+        Ok((bytes, Seen { stamp, digest, entry }))
+    }
+
+    /// Holds a component to its pin and its signature, and makes it ready to serve.
+    async fn judge(&self, engine: &Engine, bytes: Vec<u8>, seen: Seen) -> Examined {
+        let (digest, entry) = (seen.digest, seen.entry.clone());
+        let seen = Some(seen);
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             return Examined::nothing(seen, self.mismatch(digest, pinned));
+        }
+        let (signature, signers) = (self.listed.signature.clone(), &self.listed.signers);
+        if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
+            // What serves was signed by somebody whose signature does not count any more.
+            let found = match self.serving == Some(digest) {
+                true => Found::Refused(reason),
+                false => Found::Nothing(reason),
+            };
+            return Examined { seen: None, found };
         }
         if self.serving == Some(digest) {
             return Examined { seen, found: Found::Serving };
         }
-        let loaded = Plugin::load(&engine, &entry, bytes).await;
+        let loaded = Plugin::load(engine, &entry, bytes).await;
         let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
         let tools = loaded.and_then(|plugin| {
             PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())

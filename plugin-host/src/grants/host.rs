@@ -25,6 +25,8 @@ pub enum Scheme {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum NameOfHost {
+    /// Any name, by any scheme, at any port.
+    Everything,
     Any,
     Below(String),
     Exactly(String),
@@ -33,8 +35,10 @@ enum NameOfHost {
 // === impl HostPattern ===
 
 impl HostPattern {
-    /// Every host, by HTTPS.
-    pub const ANY: Self = Self { scheme: Scheme::Https, name: NameOfHost::Any, port: None };
+    /// Every host, however it is spoken to: for what is requested, and at most allowed. No pattern
+    /// says this.
+    pub const EVERYTHING: Self =
+        Self { scheme: Scheme::Https, name: NameOfHost::Everything, port: None };
 
     /// Reads a pattern.
     ///
@@ -67,13 +71,13 @@ impl HostPattern {
     /// Whether a request may go to this host. The name is in lower case, an address of IPv6 in
     /// brackets.
     pub fn matches(&self, scheme: Scheme, name: &str, port: u16) -> bool {
-        self.scheme == scheme
-            && self.port() == port
-            && match &self.name {
-                NameOfHost::Any => true,
-                NameOfHost::Exactly(exactly) => exactly == name,
-                NameOfHost::Below(below) => is_below(name, below),
-            }
+        let matches_name = match &self.name {
+            NameOfHost::Everything => return true,
+            NameOfHost::Any => true,
+            NameOfHost::Exactly(exactly) => exactly == name,
+            NameOfHost::Below(below) => is_below(name, below),
+        };
+        matches_name && self.scheme == scheme && self.port() == port
     }
 
     /// Whether it names this one host outright, and not among others.
@@ -83,17 +87,18 @@ impl HostPattern {
 
     /// Whether all that `other` matches is matched by this.
     pub fn covers(&self, other: &Self) -> bool {
-        self.scheme == other.scheme
-            && self.port == other.port
-            && match (&self.name, &other.name) {
-                (NameOfHost::Any, _) => true,
-                (NameOfHost::Exactly(mine), NameOfHost::Exactly(theirs)) => mine == theirs,
-                (NameOfHost::Below(mine), NameOfHost::Exactly(theirs)) => is_below(theirs, mine),
-                (NameOfHost::Below(mine), NameOfHost::Below(theirs)) => {
-                    mine == theirs || is_below(theirs, mine)
-                }
-                (NameOfHost::Exactly(_) | NameOfHost::Below(_), _) => false,
+        let covers_name = match (&self.name, &other.name) {
+            (NameOfHost::Everything, _) => return true,
+            (_, NameOfHost::Everything) => return false,
+            (NameOfHost::Any, _) => true,
+            (NameOfHost::Exactly(mine), NameOfHost::Exactly(theirs)) => mine == theirs,
+            (NameOfHost::Below(mine), NameOfHost::Exactly(theirs)) => is_below(theirs, mine),
+            (NameOfHost::Below(mine), NameOfHost::Below(theirs)) => {
+                mine == theirs || is_below(theirs, mine)
             }
+            (NameOfHost::Exactly(_) | NameOfHost::Below(_), _) => false,
+        };
+        covers_name && self.scheme == other.scheme && self.port == other.port
     }
 
     fn port(&self) -> u16 {
@@ -107,7 +112,7 @@ impl fmt::Display for HostPattern {
             f.write_str("http://")?;
         }
         match &self.name {
-            NameOfHost::Any => f.write_str("*")?,
+            NameOfHost::Everything | NameOfHost::Any => f.write_str("*")?,
             NameOfHost::Below(name) => write!(f, "*.{name}")?,
             NameOfHost::Exactly(name) => f.write_str(name)?,
         }
@@ -180,7 +185,7 @@ mod tests {
         for text in ["a.example", "*.a.example", "*", "http://a:8080", "[::1]:8443", "a:444"] {
             assert_eq!(pattern(text).to_string(), text);
         }
-        assert_eq!(pattern("https://A.Example:443").to_string(), "a.example");
+        assert_eq!(pattern("https://A.example:443").to_string(), "a.example");
         assert_eq!(pattern("http://a:80").to_string(), "http://a");
         for text in [
             "",
@@ -219,9 +224,12 @@ mod tests {
             ("*.example", "example", false),
             ("a.example", "*", false),
             ("a:1", "a", false),
+            ("*", "http://localhost:8080", false),
         ];
         for (outer, inner, expected) in covers {
             assert_eq!(pattern(outer).covers(&pattern(inner)), expected, "{outer} {inner}");
+            assert!(HostPattern::EVERYTHING.covers(&pattern(inner)), "{inner}");
+            assert!(!pattern(outer).covers(&HostPattern::EVERYTHING), "{outer}");
         }
     }
 }

@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use http::Uri;
 use http_body_util::BodyExt as _;
-use wasmtime::component::ResourceTable;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource, ResourceTable};
+use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 use wasmtime_wasi_http::{
-    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks,
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView as _,
 };
 
 use crate::error::quoted;
 use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
+use crate::instance::State;
 use crate::services::{HttpError, HttpOptions, Wait};
 
 /// Most requests of one call.
@@ -48,6 +52,34 @@ struct Refusal {
 
 type Answer = Result<(http::Response<WasiBody>, Ending), Error>;
 type Ending = Box<dyn Future<Output = Result<(), Error>> + Send>;
+
+/// The interface in the version that the bindings link.
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+/// Links the interfaces.
+pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+    add_only_http_to_linker_async(linker)?;
+    // The one of the engine does not know the errors of bodies again.
+    linker.allow_shadowing(true);
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, State>, (error,): (Resource<wasmtime::Error>,)| {
+            let error = store.data_mut().http().table.get(&error)?;
+            Ok((error.downcast_ref::<Error>().map(code_of_body),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// The code of an error that ends the body of a response.
+fn code_of_body(error: &Error) -> ErrorCode {
+    match error {
+        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
+        Error::HttpResponseBodySize(bytes) => ErrorCode::HttpResponseBodySize(*bytes),
+        _ => ErrorCode::HttpResponseIncomplete,
+    }
+}
 
 // === impl Http ===
 
@@ -194,5 +226,75 @@ impl From<HttpError> for Error {
             HttpError::ResponseTooLarge(bytes) => Self::HttpResponseBodySize(Some(bytes)),
             HttpError::Failed(reason) => Self::InternalError(Some(reason)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grants::Grant;
+    use crate::services::NoServices;
+
+    fn door(hosts: &[&str]) -> Door {
+        let host = |text: &&str| HostPattern::parse(text).unwrap();
+        let grant = Grant { http: hosts.iter().map(host).collect(), ..Grant::default() };
+        Http::new(Served { grant: Arc::new(grant), services: Arc::new(NoServices) }).door
+    }
+
+    fn permit(door: &mut Door, uri: &str) -> Result<bool, String> {
+        door.permit(&uri.parse().unwrap()).map_err(|refusal| refusal.reason)
+    }
+
+    #[test]
+    fn a_request_is_let_out_where_a_host_was_granted() {
+        let mut door = door(&["*.a.example", "b.a.example", "http://[::1]:8080", "c.example:444"]);
+        for (uri, expected) in [
+            ("https://c.a.example/x", Some(false)),
+            ("https://B.A.example:443/", Some(true)),
+            ("https://c.example:444/", Some(true)),
+            ("http://[::1]:8080/", Some(true)),
+            ("https://a.example/", None),
+            ("https://c.a.example:444/", None),
+            ("http://c.a.example/", None),
+            ("https://c.example/", None),
+            ("https://a.example@c.example:444/", None),
+            ("https://c.a.example.b.example/", None),
+            ("http://[::1]/", None),
+        ] {
+            assert_eq!(permit(&mut door, uri).ok(), expected, "{uri}");
+        }
+    }
+
+    #[test]
+    fn who_is_refused_is_told_what_to_grant() {
+        let mut door = door(&[]);
+        for (uri, pattern) in [
+            ("https://A.example/x?y", "a.example"),
+            ("https://a.example:8443", "a.example:8443"),
+            ("http://a.example", "http://a.example"),
+            ("http://[::1]:80/", "http://[::1]"),
+        ] {
+            let reason = permit(&mut door, uri).unwrap_err();
+            assert!(reason.ends_with(&format!("\"http\": [\"{pattern}\"]")), "{reason}");
+        }
+        assert_eq!(permit(&mut door, "/").unwrap_err(), "`` is not a host that can be granted");
+    }
+
+    #[test]
+    fn requests_are_counted() {
+        let mut door = door(&["a.example"]);
+        let mut open = Vec::new();
+        for _ in 0..REQUESTS_OPEN_MAX {
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            open.push(Arc::clone(&door.open));
+        }
+        let busy = permit(&mut door, "https://a.example/").unwrap_err();
+        assert_eq!(busy, "a call has at most 8 requests open");
+        open.clear();
+        for _ in REQUESTS_OPEN_MAX..REQUESTS_MAX {
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+        }
+        let spent = permit(&mut door, "https://a.example/").unwrap_err();
+        assert_eq!(spent, "a call sends at most 64 requests");
     }
 }

@@ -27,7 +27,7 @@ fn a_full_list_is_read() {
         "http": [],
         "env": []
       },
-      "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB" },
+      "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB", "calls": 16 },
       "config": { "z": [1, 2.5, -3], "a": { "b": null, "c": "é\n" } }
     },
     { "name": "b", "source": "b.wasm" }
@@ -45,6 +45,7 @@ fn a_full_list_is_read() {
     assert_eq!(first.limits.timeout.as_millis(), 1500);
     assert_eq!(first.limits.memory_bytes_max, 128 << 20);
     assert_eq!(first.limits.output_bytes_max, 64 << 10);
+    assert_eq!(first.limits.calls_max, 16);
     assert_eq!(
         Value::Object(first.config.clone()).to_string(),
         r#"{"z":[1,2.5,-3],"a":{"b":null,"c":"é\n"}}"#
@@ -135,6 +136,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
             "2:64: `../a`: `..` is not allowed; only files beneath the workspace root can be \
              reached",
         ),
+        (", \"limits\": { \"calls\": 0 }", "2:57: the limit is out of range; it can be 1 to 1024"),
         (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
         (
             ", \"limits\": { \"timeout\": \"10\" }",
@@ -155,7 +157,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         ),
         (
             ", \"limits\": { \"fuel\": \"1\" }",
-            "2:48: unknown key `fuel`; known keys: timeout, memory, output",
+            "2:48: unknown key `fuel`; known keys: timeout, memory, output, calls",
         ),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
@@ -174,6 +176,10 @@ fn names_and_sources_are_checked() {
         ("a_b", "a.wasm", "2:11: `a_b` cannot name a plugin"),
         ("a", "", "2:26: the source is not a path"),
         ("a", "oci://x/y", "2:26: `oci` sources are not supported by this version"),
+        ("a", "http://x/y", "2:26: `http` sources are not supported by this version"),
+        ("a", "https://x/y", "2:26: a source on the network needs the key `sha256`"),
+        ("a", "https://", "2:26: the URL is not one"),
+        ("a", "https://a:b@x/y", "2:26: the URL has credentials in it"),
     ] {
         let text = list_of("").replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
         let text = text.replace("a.wasm", source);
@@ -219,4 +225,22 @@ fn a_grant_is_written_as_it_is_read() {
     assert_eq!(Grant::default().to_json(), json!({}));
     let refused = Grant::parse(r#"{"fss": []}"#).unwrap_err();
     assert_eq!(refused, "unknown key `fss`; did you mean `fs`?");
+}
+
+#[test]
+fn a_list_of_a_workspace_names_only_what_lies_in_it() {
+    let of = |source: &str, more: &str| {
+        let text = list_of(more).replace("a.wasm", source);
+        PluginList::parse_of_workspace("l", &text).map_err(|error| error.to_string())
+    };
+    let pin = format!(", \"sha256\": \"{}\"", "0".repeat(64));
+    assert!(of("build/a.wasm", "").is_ok());
+    let remote = of("https://a.example/a.wasm", &pin).unwrap();
+    assert!(remote.plugins[0].is_remote());
+    for source in ["../a.wasm", "/etc/a.wasm", "a/../../b"] {
+        let refused = of(source, "").unwrap_err();
+        assert!(refused.starts_with("l:2:26: a workspace's list names only files"), "{refused}");
+    }
+    let refused = of("a.wasm", ", \"signature\": \"../a.minisig\"").unwrap_err();
+    assert!(refused.contains("names only files of the workspace"), "{refused}");
 }

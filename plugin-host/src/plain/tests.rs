@@ -193,7 +193,10 @@ fn texts_are_bounded_and_contested_ones_are_dropped() {
         "package-docs",
         &package(&json!({
             "worlds": {
-                "a": { "func_exports": { "f": { "docs": "one" }, "g": { "docs": "a\tb\u{7}\r\nc " } } },
+                "a": { "func_exports": {
+                    "f": { "docs": "one" },
+                    "g": { "docs": "a\tb\u{7}\r\nc " },
+                } },
                 "b": { "func_exports": { "f": { "docs": "two" }, "g": { "docs": "a b\nc" } } },
             },
             "interfaces": {

@@ -54,7 +54,7 @@ pub(crate) struct Described {
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 /// A tool that is as it should be.
-const PLAIN: Described = Described {
+pub(crate) const PLAIN: Described = Described {
     tools: &["%"],
     title: "Act",
     description: "Does it.",
@@ -93,7 +93,7 @@ pub(crate) const ZOO: &[Member] = &[
     text("busy_poll", End::Fails("timeout", "ran longer than 300ms")),
     text("host_calls", End::Fails("timeout", "ran longer than 300ms")),
     // What a call may use.
-    text("recursion", End::Fails("limit_exceeded", "out of stack")),
+    text("recursion", End::Fails("limit_exceeded", "more than 512KiB of stack")),
     text("memory_hog", End::Fails("limit_exceeded", "more than 64MiB of memory")),
     text("memory_hogs", End::Refused("more than 64MiB of memory")),
     text("table_hog", End::Fails("limit_exceeded", "table elements")),
@@ -118,7 +118,7 @@ pub(crate) const ZOO: &[Member] = &[
     // What it is.
     bytes("nothing", Vec::new, End::Refused("not WebAssembly")),
     bytes("truncated", truncated, End::Refused("not valid")),
-    bytes("two_hundred_megabytes", || vec![0; 200 << 20], End::Refused("at most 64MiB")),
+    bytes("two_hundred_megabytes", || vec![0; 200 << 20], End::Refused("at most 64MiB are loaded")),
     text("module", End::Refused("a core WebAssembly module, not a component")),
     text("no_plugin", End::Refused("does not export")),
     text("old_plugin", End::Refused("exports `moss:plugin/tools@0.0.9`")),

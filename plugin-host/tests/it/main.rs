@@ -12,4 +12,5 @@ mod harness;
 mod hostile;
 mod loading;
 mod plain;
+mod revocation;
 mod zoo;

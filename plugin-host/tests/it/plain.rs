@@ -243,3 +243,19 @@ async fn exports_beyond_what_is_served_are_refused_or_left_out() {
     assert_eq!(plugin.specs().len(), 1);
     assert!(plugin.left_out()[0].contains("which is not a name of a tool"));
 }
+
+#[tokio::test]
+async fn functions_that_do_harm_end_like_those_of_any_plugin() {
+    let plugin = zoo("plain_hostile").await;
+    for (tool, code, expected) in [
+        ("zoo_spin", ErrorCode::Timeout, "ran longer than 300ms"),
+        ("zoo_trap", ErrorCode::PluginFailed, "unreachable"),
+        ("zoo_garbage", ErrorCode::PluginFailed, "utf-8"),
+        ("zoo_outside", ErrorCode::PluginFailed, "out of bounds"),
+        ("zoo_letter", ErrorCode::PluginFailed, "crashed"),
+    ] {
+        let error = ToolError::from(run(&plugin, tool, json!({})).await.unwrap_err());
+        assert_eq!(error.code, code, "{tool}: {error}");
+        assert!(error.message.contains(expected), "{tool}: {error}");
+    }
+}

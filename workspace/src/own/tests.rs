@@ -43,6 +43,26 @@ fn directories_and_files_are_private() {
 }
 
 #[test]
+fn files_are_listed_and_touched() {
+    let temp = tempfile::tempdir().unwrap();
+    let own = OwnDir::create(temp.path()).unwrap();
+    own.write("x", b"one").unwrap();
+    own.subdirectory("d").unwrap();
+    let past = SystemTime::UNIX_EPOCH + Duration::from_secs(5);
+    fs::File::options()
+        .write(true)
+        .open(temp.path().join("x"))
+        .unwrap()
+        .set_modified(past)
+        .unwrap();
+    let expected = OwnFile { name: "x".to_owned(), size_bytes: 3, modified: past };
+    assert_eq!(own.files().unwrap(), [expected]);
+    own.touch("x").unwrap();
+    assert!(own.files().unwrap()[0].modified > past);
+    assert!(own.touch("none").is_err());
+}
+
+#[test]
 fn what_others_can_write_is_refused() {
     let temp = tempfile::tempdir().unwrap();
     let own = OwnDir::create(temp.path()).unwrap();

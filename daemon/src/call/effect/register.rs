@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_plugin_host::{Grant, Sha256Digest};
+use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Action as FileAction, between, hash};
@@ -13,10 +14,12 @@ use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::{Effects, Names};
-use crate::call::record;
+use crate::call::{Event, Work, record};
 use crate::change::{self, FileChange, Status};
-use crate::plugins::registration::{self, AddPlugin, Granting, PluginChange, Proposal};
-use crate::plugins::{PluginState, registry};
+use crate::plugins::PluginState;
+use crate::plugins::registration::{
+    self, AddPlugin, Granting, Place, PluginChange, Proposal, Writing,
+};
 use crate::policy::{Action, Decision, Verdict};
 use crate::start;
 
@@ -31,7 +34,10 @@ impl Effects {
         self: &Arc<Self>,
         request: PluginRequest,
     ) -> Result<PluginRegistered, ToolError> {
-        let source = self.component_of(&request.source).await?;
+        let source = match request.source.starts_with("https://") {
+            true => Place::Url(request.source),
+            false => Place::File(self.component_of(&request.source).await?),
+        };
         let grant = request.grant.map(|grant| Grant::parse(&grant.to_string())).transpose();
         let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
         let grant = grant.map_err(|why| invalid(format!("the grant: {why}")))?;
@@ -43,6 +49,7 @@ impl Effects {
             list: None,
             name: Some(request.name),
             source,
+            signature: None,
             sha256: sha256.transpose()?,
             grant: Granting::Exactly(grant.unwrap_or_default()),
             replace: false,
@@ -91,10 +98,18 @@ impl Effects {
         change: PluginChange,
     ) -> Result<Value, ToolError> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
-        let proposal = registration::propose(daemon, workspace, &change).await?;
+        if let PluginChange::Add(AddPlugin { source: Place::Url(url), sha256, .. }) = &change {
+            self.permit_download(url, *sha256).await?;
+        }
+        let events = self.scope.events.clone();
+        let on_bytes = move |done, total| {
+            let message = "bytes of the plugin".to_owned();
+            events.offer(Event::Progress(Progress { message, done, total }));
+        };
+        let proposal = registration::propose(daemon, workspace, &change, &on_bytes).await?;
         let arguments = Value::Object(proposal.shown.clone()).to_string();
         let digest = self.digest_of("register", &arguments);
-        let changes = vec![self.change_of(&proposal)];
+        let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();
         {
             let mut inner = self.lock();
             inner.digest = Some(digest);
@@ -120,6 +135,45 @@ impl Effects {
         Ok(outcome(proposal, true, loaded))
     }
 
+    /// Decides about fetching a component. A person who names a URL has said yes.
+    async fn permit_download(
+        &self,
+        url: &str,
+        sha256: Option<Sha256Digest>,
+    ) -> Result<(), ToolError> {
+        if sha256.is_some_and(|digest| registration::is_fetched(&self.scope.daemon, digest)) {
+            return Ok(());
+        }
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Network, None);
+        let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
+        recorded.map_err(|error| self.stop(error))?;
+        match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(self.stop(self.denied(&decision))),
+            Verdict::Ask if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
+            Verdict::Ask if self.scope.call.dry_run => {
+                let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
+                Err(ToolError::new(ErrorCode::NotFound, message))
+            }
+            Verdict::Ask => {
+                let sha256 = sha256.map(|digest| digest.to_string());
+                let arguments = json!({ "download": url, "sha256": sha256 }).to_string();
+                let digest = self.digest_of("network", &arguments);
+                let (arguments, offers) = (Some(arguments), Vec::new());
+                let ask = Ask {
+                    digest,
+                    decision: &decision,
+                    changes: Vec::new(),
+                    arguments,
+                    registers: false,
+                    offers,
+                };
+                self.ask(ask).await.map_err(|error| self.stop(error))
+            }
+        }
+    }
+
     /// Refuses what is denied; returns what else is decided.
     async fn decide_registration(&self) -> Result<Decision, ToolError> {
         let policy = self.scope.call.workspace.policy.load_full();
@@ -133,12 +187,13 @@ impl Effects {
         Ok(decision)
     }
 
-    /// Shows what becomes of the list.
-    fn change_of(&self, proposal: &Proposal) -> FileChange {
+    /// Shows what becomes of the list; nothing where it stays as it is.
+    fn change_of(&self, proposal: &Proposal) -> Option<FileChange> {
+        let Writing::List(_, edited) = &proposal.work else { return None };
         let name = proposal.list.file_name().unwrap_or_default().to_string_lossy();
         let path = RelPath::parse(&name).unwrap_or_else(|_| RelPath::root());
-        let before = proposal.edited.before.as_deref().map(str::as_bytes);
-        let after = proposal.edited.after.as_bytes();
+        let before = edited.before.as_deref().map(str::as_bytes);
+        let after = edited.after.as_bytes();
         let diff = between(&path, before, Some(after));
         let mut change = FileChange {
             path,
@@ -156,7 +211,7 @@ impl Effects {
         };
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
         change::shorten(std::iter::once(&mut change.diff), diff_bytes_max);
-        change
+        Some(change)
     }
 
     /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
@@ -166,13 +221,13 @@ impl Effects {
         let write = move || {
             effects.check_not_cancelled()?;
             let dirs = &effects.scope.daemon.setup.dirs;
-            let written = registry::edit(dirs, &proposal.list, &proposal.edits);
+            let written = registration::write(dirs, &proposal);
             effects.mark(match &written {
                 Ok(_) => Status::Committed,
                 Err(_) => Status::Conflict,
             });
             drop(committing);
-            written.map(|_| proposal)
+            written.map(|()| proposal)
         };
         self.scope.blocking(write).await?
     }

@@ -15,12 +15,12 @@ use crate::cli::prompt;
 
 /// Add a plugin to a list
 ///
-/// Looks at the component, in an instance that can do nothing, and shows its tools, what it asks for
-/// and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
+/// Looks at the component, in an instance that can do nothing, and shows its tools, what it asks
+/// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct AddArgs {
-    /// The component: a `.wasm` file
-    #[arg(value_name = "FILE")]
+    /// The component: a `.wasm` file, or an `https://` URL, which needs `--sha256`
+    #[arg(value_name = "FILE|URL")]
     source: String,
 
     /// What it must be called; by default what it calls itself
@@ -34,6 +34,10 @@ pub(in crate::cli) struct AddArgs {
     /// The SHA-256 that the component must have
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
+
+    /// Its detached signature, as minisign makes them
+    #[arg(long, value_name = "FILE|URL")]
+    signature: Option<String>,
 
     #[command(flatten)]
     grants: GrantArgs,
@@ -88,7 +92,8 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
     let add = v1::AddPlugin {
         list: absolute(args.list)?,
         name: args.name.unwrap_or_default(),
-        source: absolute(Some(PathBuf::from(&args.source)))?,
+        source: place(Some(args.source))?,
+        signature: place(args.signature)?,
         sha256: args.sha256.unwrap_or_default(),
         grant_json: grant,
         grant_requested: args.grants.grant_requested,
@@ -109,6 +114,14 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
         Ok(granted)
     })
     .await
+}
+
+/// A URL, or a path as it is for a daemon.
+fn place(text: Option<String>) -> Result<String, CliError> {
+    match text {
+        Some(url) if url.contains("://") => Ok(url),
+        path => absolute(path.map(PathBuf::from)),
+    }
 }
 
 /// A path as it is for a daemon, which is somewhere else.

@@ -1,5 +1,6 @@
 //! Changing a plugin list: shown first, then answered, then done with the digest that was approved.
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use moss_daemon::client::{Client, Need};
 use moss_proto::v1;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
 use crate::cli::prompt;
 use crate::cli::report::Report;
-use crate::cli::ui::dim;
+use crate::cli::ui::{Ui, dim};
 use crate::cli::{Session, effect};
 
 /// How a change is answered.
@@ -54,11 +55,11 @@ async fn change(
     adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<bool, CliError>,
 ) -> Result<Outcome, CliError> {
     let ui = &session.ui;
-    let mut shown = look(client, &request).await?;
+    let mut shown = look(ui, client, &request).await?;
     let is_failed = |shown: &Shown| shown.result.error.is_some();
     let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
     if asks && !is_failed(&shown) && adjust(&shown, &mut request).await? {
-        shown = look(client, &request).await?;
+        shown = look(ui, client, &request).await?;
     }
     if is_failed(&shown) {
         return Report::of_result(shown.result, true).show(ui);
@@ -76,7 +77,7 @@ async fn change(
     }
     approve(session, &shown, answer, asks).await?;
     request.approved_digests = vec![shown.result.digest];
-    let done = client.change_plugins(request).await?;
+    let done = client.change_plugins(request, |_| {}).await?;
     if ui.json() || done.error.is_some() {
         return Report::of_result(done, false).show(ui);
     }
@@ -86,11 +87,36 @@ async fn change(
 }
 
 /// Works a change out, and does nothing.
-async fn look(client: &Client, request: &v1::ChangePluginsRequest) -> Result<Shown, CliError> {
+async fn look(
+    ui: &Ui,
+    client: &Client,
+    request: &v1::ChangePluginsRequest,
+) -> Result<Shown, CliError> {
     let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
-    let result = client.change_plugins(request).await?;
+    let bar = progress_bar(ui);
+    let told = |progress: &v1::CallProgress| {
+        bar.set_length(progress.total.unwrap_or(progress.done));
+        bar.set_position(progress.done);
+    };
+    let result = client.change_plugins(request, told).await;
+    bar.finish_and_clear();
+    let result = result?;
     let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
     Ok(Shown { result, facts })
+}
+
+/// Shows how far a download is, where somebody looks.
+fn progress_bar(ui: &Ui) -> ProgressBar {
+    let target = match ui.interactive() && !ui.json() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Gets a yes to exactly what was shown.
@@ -144,6 +170,7 @@ fn done_line(facts: &Value) -> String {
     match facts["action"].as_str() {
         Some("remove") => format!("{name} is taken out of the list"),
         Some("accept") => format!("{name} is pinned to what its file holds"),
+        Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
         _ => format!(
             "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
         ),

@@ -9,6 +9,9 @@ use crate::cli::ui::{bold, dim, yellow};
 
 /// Shows a change: what plugin, from where, what it asks for, what it would be allowed.
 pub(in crate::cli) fn change(shown: &Value) -> String {
+    if shown["action"] == "trust" {
+        return trust(shown);
+    }
     let said = |key: &str| shown[key].as_str().map(text::line).unwrap_or_default();
     let mut out = String::new();
     let plugin = format!("{} {}", said("name"), said("version"));
@@ -24,6 +27,31 @@ pub(in crate::cli) fn change(shown: &Value) -> String {
             let _ = writeln!(out, "{key}: {}", said(key));
         }
     }
+    out.push_str(&capabilities(shown));
+    out
+}
+
+/// Shows what a list of a workspace would load.
+fn trust(shown: &Value) -> String {
+    let list = plain(&shown["list"]);
+    let mut out = format!("{}\n", bold(format!("trust the list {list} as it is")));
+    for plugin in shown["plugins"].as_array().into_iter().flatten() {
+        let name = format!("{} {}", plain(&plugin["name"]), plain(&plugin["version"]));
+        let _ = writeln!(out, "\n{}", bold(name.trim_end()));
+        for key in ["source", "sha256", "pinned", "signed_by", "problem"] {
+            if plugin[key].is_string() {
+                let _ = writeln!(out, "{key}: {}", plain(&plugin[key]));
+            }
+        }
+        section(&mut out, "granted", lines_of(&plugin["granted"], plain));
+        out.push_str(&capabilities(plugin));
+    }
+    out
+}
+
+/// Shows what a plugin does, asks for and may do.
+fn capabilities(shown: &Value) -> String {
+    let mut out = String::new();
     section(&mut out, "tools", lines_of(&shown["tools"], tool));
     section(&mut out, "asks for", lines_of(&shown["requested"], request));
     if shown["may"].is_array() {

@@ -1,0 +1,25 @@
+//! `moss plugin trust`.
+
+use moss_proto::v1;
+use moss_proto::v1::change_plugins_request::Change;
+
+use super::changing::{self, AnswerArgs};
+use crate::cli::Session;
+use crate::cli::error::CliError;
+use crate::cli::outcome::Outcome;
+
+/// Trust the list that the workspace brings along
+///
+/// Shows what `moss-tools.json` in the root of the workspace would load and allow. Its plugins
+/// serve this workspace only, and only as long as the list says exactly what it says now.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct TrustArgs {
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, CliError> {
+    let change = Some(Change::Trust(v1::TrustPluginList {}));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+}

@@ -1,0 +1,155 @@
+//! Values that are lists of texts: what they may hold, and what comes of the user's and the
+//! administrator's together.
+
+use minisign_verify::PublicKey;
+use moss_plugin_host::Grant;
+use moss_plugin_host::grants::maximum::Kind;
+use toml::Value;
+
+use super::{PluginMaximum, Take};
+
+/// Most texts of one list.
+const TEXTS_MAX: usize = 64;
+
+/// Puts a list in its place: as it is, or as what both lists have.
+///
+/// # Errors
+///
+/// What is expected there.
+pub(super) fn put(
+    section: &str,
+    key: &str,
+    old: &mut Vec<Value>,
+    new: &[Value],
+    take: Take,
+) -> Result<(), String> {
+    let texts = |values: &[Value]| -> Option<Vec<String>> {
+        values.iter().map(|value| value.as_str().map(ToOwned::to_owned)).collect()
+    };
+    let expected = || format!("at most {TEXTS_MAX} texts");
+    let given = texts(new).filter(|given| given.len() <= TEXTS_MAX).ok_or_else(expected)?;
+    let kept = texts(old).ok_or_else(expected)?;
+    let result = match kind(section, key) {
+        Some(kind) => {
+            let bound =
+                Grant::bound(kind, &given).map_err(|why| format!("texts that fit: {why}"))?;
+            match take {
+                Take::Replace => given,
+                Take::Bound => {
+                    let known = Grant::bound(kind, &kept).map_err(|why| why.clone())?;
+                    known.meet(&bound).texts(kind)
+                }
+            }
+        }
+        None => {
+            if let Some(text) = given.iter().find(|text| PublicKey::from_base64(text).is_err()) {
+                return Err(format!("public keys of minisign, such as \"RW…\", not `{text}`"));
+            }
+            match take {
+                // Who names none leaves it to the other.
+                Take::Bound if !kept.is_empty() && !given.is_empty() => {
+                    kept.into_iter().filter(|key| given.contains(key)).collect()
+                }
+                Take::Bound if given.is_empty() => kept,
+                Take::Bound | Take::Replace => given,
+            }
+        }
+    };
+    *old = result.into_iter().map(Value::String).collect();
+    Ok(())
+}
+
+/// The kind of capability that a list bounds; none for other lists.
+fn kind(section: &str, key: &str) -> Option<Kind> {
+    match (section, key) {
+        ("plugin_maximum", "files") => Some(Kind::Files),
+        ("plugin_maximum", "http") => Some(Kind::Http),
+        ("plugin_maximum", "env") => Some(Kind::Env),
+        ("plugin_maximum", "tools") => Some(Kind::Tools),
+        _ => None,
+    }
+}
+
+// === impl PluginMaximum ===
+
+impl PluginMaximum {
+    /// What any plugin may have at most.
+    pub fn grant(&self) -> Grant {
+        let of = |kind, texts: &[String]| {
+            Grant::bound(kind, texts).expect("what does not fit was refused where it was read")
+        };
+        Grant {
+            files: of(Kind::Files, &self.files).files,
+            http: of(Kind::Http, &self.http).http,
+            env: of(Kind::Env, &self.env).env,
+            tools: of(Kind::Tools, &self.tools).tools,
+            store_bytes_max: self.store_bytes,
+            editor: self.editor,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::{Config, Source};
+
+    fn resolve(user: &str, admin: &str) -> Result<Config, String> {
+        let source = |text| Some(Source { file: Path::new("config.toml"), text });
+        Config::resolve(source(user), source(admin)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_is_withheld_where_nobody_says_so() {
+        let all = Config::default().plugin_maximum.grant();
+        let everything = moss_plugin_host::Grant::everything();
+        assert_eq!((&all.files, &all.http), (&everything.files, &everything.http));
+        assert_eq!((&all.env, &all.tools), (&everything.env, &everything.tools));
+        assert!(all.editor && all.store_bytes_max >= 64 << 20);
+    }
+
+    #[test]
+    fn a_user_narrows_what_the_administrator_allows_and_never_widens_it() {
+        let admin = "[plugin_maximum]\nhttp = [\"*.bank.example\"]\nfiles = [\"docs\"]\nenv = []\n\
+                     editor = false\nstore_bytes = 0\n[plugins]\nunpinned = false";
+        let wide = "[plugin_maximum]\nhttp = [\"*\"]\nenv = [\"*\"]\neditor = true\n[plugins]\n\
+                    unpinned = true";
+        let config = resolve(wide, admin).unwrap();
+        let grant = config.plugin_maximum.grant();
+        assert_eq!(grant.lines(), ["read docs", "reach *.bank.example", "call the tool *"]);
+        assert!(!config.plugins.unpinned);
+        let narrow = "[plugin_maximum]\nhttp = [\"a.bank.example\", \"b.example\"]\ntools = []";
+        let grant = resolve(narrow, admin).unwrap().plugin_maximum.grant();
+        assert_eq!(grant.lines(), ["read docs", "reach a.bank.example"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        let key = |section: &str| format!("[{section}]\n");
+        for (text, word) in [
+            (
+                "http = [\"a/b\"]",
+                "`http` in [plugin_maximum]: expected texts that fit: `a/b` is not",
+            ),
+            ("http = \"a\"", "expected a list of texts, got \"a\""),
+            ("files = [1]", "expected at most 64 texts"),
+        ] {
+            let refused = resolve(&(key("plugin_maximum") + text), "").unwrap_err();
+            assert!(refused.contains(word), "{word}: {refused}");
+        }
+        let refused = resolve("[plugins]\nsigners = [\"RW\"]", "").unwrap_err();
+        assert!(refused.contains("public keys of minisign"), "{refused}");
+    }
+
+    #[test]
+    fn only_keys_that_both_name_sign() {
+        const ONE: &str = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+        let one = format!("[plugins]\nsigners = [\"{ONE}\"]");
+        let signers = |user: &str, admin: &str| resolve(user, admin).unwrap().plugins.signers;
+        assert_eq!(signers(&one, ""), [ONE]);
+        assert_eq!(signers("", &one), [ONE]);
+        assert_eq!(signers(&one, &one), [ONE]);
+        assert_eq!(signers(&one, "[plugins]\nsigners = []"), [ONE]);
+    }
+}

@@ -1,0 +1,37 @@
+//! What the configuration makes of an entry: the most that it may have, and whether it may serve at
+//! all.
+
+use std::time::Duration;
+
+use moss_plugin_host::PluginEntry;
+
+use crate::config::Config;
+
+/// Holds an entry to the configuration.
+pub(super) fn bound(entry: &mut PluginEntry, config: &Config) {
+    let maximum = &config.plugin_maximum;
+    entry.maximum = maximum.grant();
+    let limits = &mut entry.limits;
+    limits.timeout = limits.timeout.min(Duration::from_millis(maximum.timeout_ms));
+    limits.memory_bytes_max = limits.memory_bytes_max.min(maximum.memory_bytes);
+    limits.output_bytes_max = limits.output_bytes_max.min(maximum.output_bytes);
+}
+
+/// Says why an entry may not serve, whatever its component is; none where it may.
+pub(super) fn refusal(entry: &PluginEntry, config: &Config) -> Option<String> {
+    let name = &entry.name;
+    if entry.sha256.is_none() && !config.plugins.unpinned {
+        return Some(format!(
+            "the list does not pin it, which the configuration demands (plugins.unpinned); \
+             `moss plugin accept {name}` pins what its file holds"
+        ));
+    }
+    if entry.is_remote() && entry.signature.is_none() && !config.plugins.remote_unsigned {
+        return Some(
+            "it is from the network and has no signature, which the configuration demands \
+             (plugins.remote_unsigned)"
+                .to_owned(),
+        );
+    }
+    None
+}

@@ -1,0 +1,104 @@
+//! Components and signatures from the network, kept by the digest of the component: what was fetched
+//! once is there without the network. The digest is looked at again whenever one is loaded.
+
+use std::path::{Path, PathBuf};
+
+use moss_plugin_host::{PluginEntry, Sha256Digest};
+use moss_workspace::own::OwnDir;
+use tokio::task::spawn_blocking;
+
+use super::signatures::SIGNATURE_BYTES_MAX;
+use crate::dirs::Dirs;
+use crate::network::Bounds;
+use crate::network::download::{Download, OnBytes};
+use crate::state::Daemon;
+
+/// The directory in the state directory.
+const DIRECTORY: &str = "downloads";
+
+/// Where a component that has this digest is kept.
+pub(super) fn component(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
+    dirs.state.join(DIRECTORY).join(format!("{digest}.wasm"))
+}
+
+/// Where the signature of such a component is kept.
+pub(super) fn signature(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
+    dirs.state.join(DIRECTORY).join(format!("{digest}.minisig"))
+}
+
+/// Fetches what an entry names on the network and is not there yet.
+///
+/// # Errors
+///
+/// Why it is not to be had, or is not what the list pins.
+pub(super) async fn fetch_missing(
+    daemon: &Daemon,
+    entry: &PluginEntry,
+    on_bytes: OnBytes<'_>,
+) -> Result<(), String> {
+    let Some(digest) = entry.sha256 else { return Ok(()) };
+    let dirs = &daemon.setup.dirs;
+    if entry.is_remote() {
+        fetch_component(daemon, &entry.source, digest, on_bytes).await?;
+    }
+    let remote = entry.signature.as_ref().filter(|place| place.starts_with("https://"));
+    let kept = signature(dirs, digest);
+    if let Some(url) = remote.filter(|_| !kept.exists()) {
+        let bytes = fetch(daemon, url, SIGNATURE_BYTES_MAX, &|_, _| {}).await?;
+        keep(dirs, &kept, bytes).await?;
+    }
+    Ok(())
+}
+
+/// Fetches a component that is not there yet.
+///
+/// # Errors
+///
+/// Why it is not to be had, or that it has another digest.
+pub(super) async fn fetch_component(
+    daemon: &Daemon,
+    url: &str,
+    digest: Sha256Digest,
+    on_bytes: OnBytes<'_>,
+) -> Result<PathBuf, String> {
+    let dirs = &daemon.setup.dirs;
+    let kept = component(dirs, digest);
+    if kept.exists() {
+        return Ok(kept);
+    }
+    let bytes_max = daemon.config().plugins.component_bytes_max;
+    let bytes = fetch(daemon, url, bytes_max, on_bytes).await?;
+    let found = Sha256Digest::of(&bytes);
+    if found != digest {
+        return Err(format!("{url} has the sha256 {found}, but {digest} is asked for"));
+    }
+    keep(dirs, &kept, bytes).await?;
+    Ok(kept)
+}
+
+async fn fetch(
+    daemon: &Daemon,
+    url: &str,
+    bytes_max: u64,
+    on_bytes: OnBytes<'_>,
+) -> Result<Vec<u8>, String> {
+    let bounds = Bounds { response_bytes_max: bytes_max, ..Bounds::new(&daemon.config().network) };
+    // A person wrote the URL, or agreed to it.
+    let download = Download { url, is_named: true, bounds };
+    let fetched = daemon.network.download(download, on_bytes).await;
+    fetched.map_err(|error| format!("{url}: {error}"))
+}
+
+async fn keep(dirs: &Dirs, file: &Path, bytes: Vec<u8>) -> Result<(), String> {
+    let (state, file) = (dirs.state.clone(), file.to_owned());
+    let kept = spawn_blocking(move || {
+        let directory = OwnDir::create(&state)?.subdirectory(DIRECTORY)?;
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        directory.write(name, &bytes)
+    });
+    match kept.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,46 @@
+//! What the file of a plugin holds now, as the new pin of its entry.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use moss_plugin_host::ListEdit;
+use moss_sdk::{ErrorCode, ToolError};
+use serde_json::json;
+
+use super::{Proposal, add_plugin, blocking, check_names, finish, look};
+use crate::plugins::lists::Listed;
+use crate::plugins::read_list;
+use crate::state::{Daemon, WorkspaceState};
+
+pub(super) async fn propose(
+    daemon: &Arc<Daemon>,
+    workspace: &WorkspaceState,
+    list: PathBuf,
+    name: &str,
+) -> Result<Proposal, ToolError> {
+    let file = list.clone();
+    let read = blocking(move || read_list(&file)).await?;
+    let read = read.map_err(|reason| ToolError::new(ErrorCode::InvalidArguments, reason))?;
+    let Some(entry) = read.plugins.into_iter().find(|entry| entry.name == name) else {
+        let message = format!("no plugin named `{name}` is listed in {}", list.display());
+        return Err(ToolError::new(ErrorCode::NotFound, message)
+            .hint("`moss plugin list` says which list names it; name the list with `--list`"));
+    };
+    let config = Arc::clone(&daemon.config());
+    let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
+    let looked = look(daemon, &listed, Some(name), &|_, _| {}).await?;
+    if listed.entry.sha256 == Some(looked.digest) {
+        let message =
+            format!("`{name}` is pinned to what {} holds already", listed.source.display());
+        return Err(ToolError::new(ErrorCode::NoChange, message));
+    }
+    check_names(daemon, &looked.plugin)?;
+    let value = Some(json!(looked.digest.to_string()));
+    let edits = vec![ListEdit::Set { name: name.to_owned(), key: "sha256", value }];
+    let mut shown = json!({ "action": "accept", "name": name });
+    shown["source"] = json!(listed.source.display().to_string());
+    shown["pinned"] = json!(listed.entry.sha256.map(|digest| digest.to_string()));
+    shown["signed_by"] = json!(looked.signed_by);
+    add_plugin(&mut shown, &looked.plugin, &listed.entry.grant, &config, workspace);
+    finish(list, edits, shown, Some((name.to_owned(), looked.digest))).await
+}

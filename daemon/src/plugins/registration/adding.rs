@@ -1,0 +1,149 @@
+//! A plugin that comes into a list, or takes the place of another of its name.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use moss_plugin_host::{Grant, ListEdit, PluginEntry, PluginList};
+use moss_sdk::{ErrorCode, ToolError};
+use serde_json::{Map, Value, json};
+
+use super::{AddPlugin, Granting, Place, Proposal, add_plugin, check_names, finish, list_of, look};
+use crate::network::download::OnBytes;
+use crate::plugins::bounds;
+use crate::plugins::lists::Listed;
+use crate::plugins::registry;
+use crate::state::{Daemon, WorkspaceState};
+
+/// A name for as long as there is none.
+const UNNAMED: &str = "plugin";
+
+pub(super) async fn propose(
+    daemon: &Arc<Daemon>,
+    workspace: &WorkspaceState,
+    add: &AddPlugin,
+    on_bytes: OnBytes<'_>,
+) -> Result<Proposal, ToolError> {
+    let list = list_of(daemon, add.list.as_deref());
+    let config = Arc::clone(&daemon.config());
+    let draft = draft(add, &list)?;
+    let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
+    let looked = look(daemon, &listed, add.name.as_deref(), on_bytes).await?;
+    let (plugin, digest) = (&looked.plugin, looked.digest);
+    if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
+        let message =
+            format!("{} has the sha256 {digest}, but {expected} is asked for", add.source);
+        return Err(ToolError::new(ErrorCode::Conflict, message)
+            .hint("get the file that is meant, or ask for the digest that it has"));
+    }
+    let pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
+    if let Some(refusal) = bounds::refusal(&pinned, &config) {
+        return Err(ToolError::new(ErrorCode::Denied, refusal));
+    }
+    check_names(daemon, plugin)?;
+    let is_known = is_known(&list, plugin.name()).await?;
+    if is_known && !add.replace {
+        let message = format!("{} names a plugin `{}`", list.display(), plugin.name());
+        return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
+            "`moss plugin accept` pins what its file holds now, `moss plugin add --replace` puts \
+             another in its place",
+        ));
+    }
+    let granted = match &add.grant {
+        Granting::Exactly(grant) => grant.clone(),
+        Granting::Requested => Grant::requested(plugin.requests()),
+    };
+    let pairs = [
+        ("source", Some(json!(pinned.source))),
+        ("sha256", Some(json!(digest.to_string()))),
+        ("signature", pinned.signature.map(Value::String)),
+        ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
+    ];
+    let edits = edits(plugin.name(), is_known, pairs);
+    let action = if is_known { "replace" } else { "add" };
+    let mut shown = json!({ "action": action, "name": plugin.name() });
+    shown["source"] = json!(add.source.to_string());
+    shown["signed_by"] = json!(looked.signed_by);
+    add_plugin(&mut shown, plugin, &granted, &config, workspace);
+    if !add.reason.is_empty() {
+        shown["reason"] = json!(add.reason);
+    }
+    finish(list, edits, shown, Some((plugin.name().to_owned(), digest))).await
+}
+
+/// The entry as far as it is known before the component is.
+fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
+    let place = |place: &Place| match place {
+        Place::File(path) => written(list, add.list.is_some(), path),
+        Place::Url(url) => url.clone(),
+    };
+    let mut entry = json!({ "name": add.name.as_deref().unwrap_or(UNNAMED) });
+    entry["source"] = json!(place(&add.source));
+    if let Some(digest) = add.sha256 {
+        entry["sha256"] = json!(digest.to_string());
+    }
+    if let Some(signature) = &add.signature {
+        entry["signature"] = json!(place(signature));
+    }
+    let text = json!({ "version": 1, "plugins": [entry] }).to_string();
+    let parsed = PluginList::parse("the entry", &text).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArguments, error.to_string()).hint("nothing was changed")
+    })?;
+    Ok(parsed.plugins.into_iter().next().expect("it has one"))
+}
+
+fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 4]) -> Vec<ListEdit> {
+    if is_known {
+        let set = |(key, value)| ListEdit::Set { name: name.to_owned(), key, value };
+        return pairs.into_iter().map(set).collect();
+    }
+    let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
+    entry.extend(pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    vec![ListEdit::Add(Value::Object(entry))]
+}
+
+/// Whether a list names a plugin.
+async fn is_known(list: &Path, name: &str) -> Result<bool, ToolError> {
+    let (file, name) = (list.to_owned(), name.to_owned());
+    let edits = [ListEdit::Set { name, key: "limits", value: None }];
+    // A list that is broken is refused where it is edited.
+    super::blocking(move || registry::preview(&file, &edits).is_ok()).await
+}
+
+/// How a list names a file: relative where the file lies beneath it, or where somebody keeps both
+/// together; else whole.
+fn written(list: &Path, is_named: bool, source: &Path) -> String {
+    let directory = list.parent().unwrap_or(Path::new("/"));
+    let relative = match source.strip_prefix(directory) {
+        Ok(below) => below.to_owned(),
+        Err(_) if is_named && directory.is_absolute() && source.is_absolute() => {
+            relative(directory, source)
+        }
+        Err(_) => source.to_owned(),
+    };
+    relative.display().to_string()
+}
+
+fn relative(from: &Path, to: &Path) -> PathBuf {
+    let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
+    while from.peek().is_some() && from.peek() == to.peek() {
+        (from.next(), to.next());
+    }
+    from.map(|_| Component::ParentDir).chain(to).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_relative_to_a_list_that_is_kept_with_it() {
+        for (list, is_named, source, expected) in [
+            ("/c/moss-tools.json", false, "/c/p/a.wasm", "p/a.wasm"),
+            ("/c/moss-tools.json", false, "/w/a.wasm", "/w/a.wasm"),
+            ("/w/p/moss-tools.json", true, "/w/target/a.wasm", "../target/a.wasm"),
+            ("/w/moss-tools.json", true, "/a.wasm", "../a.wasm"),
+        ] {
+            assert_eq!(written(Path::new(list), is_named, Path::new(source)), expected);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What an administrator lets any plugin have at most, as configuration files say it: lists of
+//! texts, where `*` stands for every name and `.` for the whole workspace.
+
+use moss_sdk::RelPath;
+
+use super::host::HostPattern;
+use super::{FileGrant, Grant, NamePattern};
+use crate::description::is_tool_name;
+
+/// A kind of capability that lists of texts bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Paths of the workspace.
+    Files,
+    /// Hosts.
+    Http,
+    /// Variables of the environment.
+    Env,
+    /// Tools of moss.
+    Tools,
+}
+
+// === impl Grant ===
+
+impl Grant {
+    /// Reads a bound on one kind; nothing of the others.
+    ///
+    /// # Errors
+    ///
+    /// The text that is none of that kind, and why.
+    pub fn bound(kind: Kind, texts: &[String]) -> Result<Self, String> {
+        let mut bound = Self::default();
+        for text in texts {
+            let refused = |why: &str| format!("`{text}` {why}");
+            match kind {
+                Kind::Files => {
+                    let path = RelPath::parse(text).map_err(|error| refused(&error.message))?;
+                    bound.files.push(FileGrant { path, except: Vec::new() });
+                }
+                Kind::Http => bound.http.push(HostPattern::parse(text).map_err(refused)?),
+                Kind::Env => bound.env.push(
+                    name(text)
+                        .ok_or_else(|| refused("is neither the name of a variable nor `*`"))?,
+                ),
+                Kind::Tools => bound.tools.push(
+                    name(text).ok_or_else(|| refused("is neither the name of a tool nor `*`"))?,
+                ),
+            }
+        }
+        Ok(bound)
+    }
+
+    /// Writes what it has of one kind as [`Grant::bound`] reads it.
+    pub fn texts(&self, kind: Kind) -> Vec<String> {
+        let path = |files: &FileGrant| match files.path.is_root() {
+            true => ".".to_owned(),
+            false => files.path.to_string(),
+        };
+        match kind {
+            Kind::Files => self.files.iter().map(path).collect(),
+            Kind::Http => self.http.iter().map(ToString::to_string).collect(),
+            Kind::Env => self.env.iter().map(ToString::to_string).collect(),
+            Kind::Tools => self.tools.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+fn name(text: &str) -> Option<NamePattern> {
+    match text {
+        "*" => Some(NamePattern::Any),
+        name => is_tool_name(name).then(|| NamePattern::Exactly(name.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_meet_by_what_they_mean() {
+        let meet = |kind, one: &[&str], other: &[&str]| {
+            let bound = |texts: &[&str]| {
+                let texts: Vec<_> = texts.iter().map(ToString::to_string).collect();
+                Grant::bound(kind, &texts).unwrap()
+            };
+            bound(one).meet(&bound(other)).texts(kind)
+        };
+        assert_eq!(meet(Kind::Files, &["."], &["docs"]), ["docs"]);
+        assert_eq!(meet(Kind::Files, &["."], &["."]), ["."]);
+        assert_eq!(meet(Kind::Http, &["*", "http://*"], &["*.a.example"]), ["*.a.example"]);
+        assert_eq!(meet(Kind::Http, &["*.a.example"], &["*"]), ["*.a.example"]);
+        assert_eq!(meet(Kind::Env, &["*"], &["LANG", "HOME"]), ["LANG", "HOME"]);
+        assert_eq!(meet(Kind::Tools, &["read_file"], &["grep_search"]), [""; 0]);
+        for (kind, text) in
+            [(Kind::Files, "../a"), (Kind::Http, "a/b"), (Kind::Env, "A B"), (Kind::Tools, "a*")]
+        {
+            let refused = Grant::bound(kind, &[text.to_owned()]).unwrap_err();
+            assert!(refused.starts_with(&format!("`{text}` ")), "{refused}");
+        }
+    }
+}

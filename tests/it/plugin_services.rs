@@ -1,0 +1,302 @@
+//! What moss does for plugins behind their capabilities: HTTP, variables, a store, other tools, the
+//! editor. The plugin `probe` does what a test tells it.
+
+mod http;
+
+use std::path::Path;
+
+use moss_proto::v1;
+use moss_proto::v1::editor_answer::Answer;
+use moss_proto::v1::editor_question::Question;
+use serde_json::{Value, json};
+
+use crate::harness::guests::install;
+use crate::harness::{Client, Daemon, Editor, Site, call, failure, output, plugin, range};
+use crate::plugins::settled;
+
+/// Puts the probe into the user's list, with what it is granted and more keys of its entry.
+pub(crate) fn install_probe(site: &Site, grant: Value, more: Value) {
+    let probe = std::fs::read(plugin("probe")).unwrap();
+    let mut entry = more;
+    entry["grant"] = grant;
+    install(site, &[("probe", &probe, entry)]);
+}
+
+/// A daemon with the probe, and a caller.
+pub(crate) async fn probed(site: &Site, grant: Value) -> (Daemon, Client) {
+    install_probe(site, grant, json!({}));
+    served(site).await
+}
+
+async fn served(site: &Site) -> (Daemon, Client) {
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    for plugin in settled(&caller).await {
+        assert_eq!(plugin.error, "");
+    }
+    (daemon, caller)
+}
+
+/// Lets the probe take steps and returns what came of each.
+pub(crate) async fn probe(caller: &Client, steps: Value) -> Vec<Value> {
+    let done = caller.done("probe", json!({ "steps": steps })).await;
+    done["result"].as_array().unwrap().clone()
+}
+
+fn set(key: &str, value: &str) -> Value {
+    json!({ "do": "set", "key": key, "value": value })
+}
+
+fn load(key: &str) -> Value {
+    json!({ "do": "load", "key": key })
+}
+
+fn ask(tool: &str, arguments: Value) -> Value {
+    json!({ "do": "call", "tool": tool, "arguments": arguments })
+}
+
+#[tokio::test]
+async fn nothing_is_there_that_was_not_granted() {
+    let site = Site::new();
+    site.write("a.txt", "a\n");
+    let (_daemon, caller) = probed(&site, json!({})).await;
+    let steps = json!([
+        { "do": "get", "url": "http://127.0.0.1:9/" },
+        { "do": "env" },
+        set("k", "v"),
+        ask("read_file", json!({ "path": "a.txt" })),
+        { "do": "symbols", "path": "a.txt" },
+    ]);
+    let came = probe(&caller, steps).await;
+    assert_eq!(came[1], json!([]));
+    for index in [0, 2, 3, 4] {
+        assert_eq!(came[index]["error"], "denied", "{}", came[index]);
+        assert!(came[index]["hint"].as_str().unwrap().contains("moss-tools.json"), "{came:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_guest_sees_the_variables_that_it_was_granted() {
+    let site = Site::new();
+    install_probe(&site, json!({ "env": ["GREETING", "HOME", "ABSENT"] }), json!({}));
+    let mut command = site.serve_command();
+    command.env("GREETING", "hello").env("SECRET", "canary").env("MOSS_LOG", "info");
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    let came = probe(&caller, json!([{ "do": "env" }])).await;
+    let home = site.outside("home");
+    assert_eq!(came[0], json!([["GREETING", "hello"], ["HOME", home]]));
+
+    let refused = Site::new();
+    install_probe(&refused, json!({ "env": ["MOSS_TOKEN"] }), json!({}));
+    let daemon = refused.serve();
+    let problem = format!("{:?}", settled(&daemon.caller().await).await);
+    assert!(problem.contains("`MOSS_TOKEN` is moss's own, and no plugin sees it"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_store_outlives_calls_and_the_daemon_and_has_its_bounds() {
+    let site = Site::new();
+    let (daemon, caller) = probed(&site, json!({ "store": "40B" })).await;
+    let came = probe(&caller, json!([load("k"), set("k", "v"), load("k")])).await;
+    assert_eq!(came, [Value::Null, Value::Null, json!("v")]);
+    daemon.stop();
+    let (daemon, caller) = served(&site).await;
+    let large = set("large", &"x".repeat(40));
+    let long = set(&"k".repeat(257), "");
+    let steps = json!([load("k"), large, long, set("kk", ""), { "do": "keys", "prefix": "k" },
+        { "do": "delete", "key": "k" }, { "do": "delete", "key": "k" }, { "do": "keys" }]);
+    let came = probe(&caller, steps).await;
+    assert_eq!(came[0], "v");
+    assert_eq!(came[1]["message"], "the store would have 47 bytes; 40 were granted");
+    assert_eq!(
+        (&came[1]["error"], &came[2]["error"]),
+        (&json!("too_large"), &json!("invalid_arguments"))
+    );
+    assert_eq!(
+        came[3..],
+        [Value::Null, json!(["k", "kk"]), json!(true), json!(false), json!(["kk"])]
+    );
+    drop(daemon);
+}
+
+#[tokio::test]
+async fn a_dry_run_keeps_nothing_and_sees_its_own_changes() {
+    let site = Site::new();
+    let (_daemon, caller) = probed(&site, json!({ "store": "40B" })).await;
+    probe(&caller, json!([set("a", "1"), set("b", "2")])).await;
+    let keys = json!({ "do": "keys" });
+    let steps = json!([set("a", "3"), set("c", "4"), { "do": "delete", "key": "b" }, load("a"),
+        load("b"), &keys, set("d", &"x".repeat(40))]);
+    let dry = v1::Call { dry_run: true, ..call("probe", json!({ "steps": steps })) };
+    let came = output(&caller.call(dry).await.unwrap())["result"].as_array().unwrap().clone();
+    assert_eq!(came[2..6], [json!(true), json!("3"), Value::Null, json!(["a", "c"])]);
+    assert_eq!(came[6]["message"], "the store would have 45 bytes; 40 were granted");
+    let came = probe(&caller, json!([load("a"), load("b"), keys])).await;
+    assert_eq!(came, [json!("1"), json!("2"), json!(["a", "b"])]);
+}
+
+/// What the probe finds under `k` after a step, in a workspace of its own daemon.
+async fn kept_in(site: &Site, workspace: &Path, first: Value) -> Value {
+    let listen = format!("unix:{}", site.socket().display());
+    let mut command = site.command(["serve", "--listen", &listen, "--workspace"]);
+    command.arg(workspace);
+    let daemon = Daemon::start(command, &site.socket(), &site.state());
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    probe(&caller, json!([first, load("k")])).await.remove(1)
+}
+
+#[tokio::test]
+async fn workspaces_and_sources_do_not_share_a_store() {
+    let site = Site::new();
+    let (one, other) = (site.workspace(), site.outside("other"));
+    std::fs::create_dir(&other).unwrap();
+    let grant = json!({ "store": "1KiB" });
+    install_probe(&site, grant.clone(), json!({}));
+    let nothing = json!({ "do": "keys" });
+    assert_eq!(kept_in(&site, &one, set("k", "v")).await, "v");
+    assert_eq!(kept_in(&site, &other, nothing.clone()).await, Value::Null);
+    assert_eq!(kept_in(&site, &one, nothing.clone()).await, "v");
+
+    // The same name, from elsewhere.
+    let moved = site.outside("config/moss/elsewhere.wasm");
+    std::fs::rename(site.outside("config/moss/probe.wasm"), &moved).unwrap();
+    let entry = json!({ "name": "probe", "source": "elsewhere.wasm", "grant": grant });
+    site.plugin_list(&json!({ "version": 1, "plugins": [entry] }).to_string());
+    assert_eq!(kept_in(&site, &one, nothing).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_plugin_calls_tools_that_read_and_no_others() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"asked.txt\"]\ndecision = \"ask\"\n",
+    );
+    site.write("a.txt", "one\ntwo\n");
+    site.write("asked.txt", "canary\n");
+    let tools = ["read_file", "create_file", "clarify", "todo", "nothing"];
+    let (daemon, caller) = probed(&site, json!({ "tools": tools })).await;
+    let before = site.snapshot();
+    let steps = json!([
+        ask("read_file", json!({ "path": "a.txt" })),
+        ask("read_file", json!({ "path": "asked.txt" })),
+        ask("read_file", json!({ "pth": "a.txt" })),
+        ask("create_file", json!({ "path": "b.txt", "content": "" })),
+        ask("clarify", json!({ "question": "?" })),
+        ask("todo", json!({ "items": [{ "id": "1", "content": "x", "status": "pending" }] })),
+        ask("todo", json!({})),
+        ask("nothing", json!({})),
+        ask("list_directory", json!({})),
+    ]);
+    let came = probe(&caller, steps).await;
+    assert_eq!(came[0]["content"], "     1\tone\n     2\ttwo");
+    let codes = came.iter().map(|one| one["error"].as_str().unwrap_or("")).collect::<Vec<_>>();
+    let denied = "denied";
+    assert_eq!(
+        codes,
+        ["", denied, "invalid_arguments", denied, denied, denied, "", "not_found", denied]
+    );
+    let message = |index: usize| came[index]["message"].as_str().unwrap().to_owned();
+    assert_eq!(message(1), "`read_file` needs a confirmation, which no plugin is given");
+    assert_eq!(message(3), "`create_file` does more than read: plugins do not call it");
+    assert_eq!(message(4), "`clarify` asks a person: plugins do not call it");
+    assert_eq!(site.snapshot(), before);
+
+    // Each is a call of its own in the journal, which says who made it.
+    daemon.stop();
+    let audit = site.run(&["audit", "tail", "--tool", "read_file", "--json"]).stdout;
+    let audit: Value = serde_json::from_str(&audit).unwrap();
+    let rows = audit["records"].as_array().unwrap().iter().map(|row| &row["record"]);
+    let callers: Vec<_> = rows.map(|record| &record["called_by"]["plugin"]).collect();
+    assert!(callers.contains(&&json!("probe")), "{audit}");
+}
+
+#[tokio::test]
+async fn rules_for_a_plugin_hold_for_what_it_calls() {
+    let site = Site::new();
+    site.write("a.txt", "a\n");
+    site.write("private/b.txt", "b\n");
+    site.user_policy(
+        "version = 1\n[[rule]]\nplugins = [\"probe\"]\npaths = [\"private/**\"]\n\
+         effects = [\"read\"]\ndecision = \"deny\"\n",
+    );
+    let (_daemon, caller) = probed(&site, json!({ "tools": ["read_file"] })).await;
+    let read = |path: &str| ask("read_file", json!({ "path": path }));
+    let came = probe(&caller, json!([read("a.txt"), read("private/b.txt")])).await;
+    assert_eq!(came[0]["content"], "     1\ta");
+    assert_eq!(came[1]["error"], "denied", "{}", came[1]);
+    assert_eq!(
+        caller.done("read_file", json!({ "path": "private/b.txt" })).await["content"],
+        "     1\tb"
+    );
+}
+
+#[tokio::test]
+async fn plugins_call_plugins_four_deep_on_one_place() {
+    let site = Site::new();
+    site.config("[calls]\nrunning_max = 1\n");
+    let (_daemon, caller) = probed(&site, json!({ "tools": ["probe"] })).await;
+    let mut step = json!({ "do": "keys" });
+    for _ in 0..5 {
+        step = ask("probe", json!({ "steps": [step] }));
+    }
+    let mut came = probe(&caller, json!([step])).await.remove(0);
+    for _ in 0..4 {
+        came = came["result"][0].take();
+    }
+    assert_eq!(came["error"], "limit_exceeded", "{came}");
+    assert_eq!(came["message"], "tools call tools at most 4 deep");
+}
+
+#[tokio::test]
+async fn the_editor_tells_a_plugin_what_it_may_know() {
+    let site = Site::new();
+    site.config(crate::editor::PATIENT);
+    site.write("a.rs", "fn one() {}\n");
+    site.write(".env", "canary\n");
+    let (daemon, caller) = probed(&site, json!({ "editor": true })).await;
+    let none = probe(&caller, json!([{ "do": "symbols", "path": "a.rs" }])).await;
+    assert_eq!(none, [Value::Null]);
+    let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
+    editor.hold("a.rs", 1, None).await;
+    let steps = json!([
+        { "do": "symbols", "path": "./a.rs" },
+        { "do": "symbols", "path": ".env" },
+        { "do": "symbols", "path": "../a.rs" },
+    ]);
+    let asked = tokio::spawn(async move { probe(&caller, steps).await });
+    let (id, question) = editor.question().await;
+    assert!(matches!(question, Question::DocumentSymbols(asked) if asked.path == "a.rs"));
+    let symbol = v1::DocumentSymbol {
+        name: "one".into(),
+        kind: "function".into(),
+        range: Some(range((0, 0), (0, 11))),
+        name_range: Some(range((0, 3), (0, 6))),
+        children: Vec::new(),
+    };
+    let symbols = v1::DocumentSymbols { symbols: vec![symbol] };
+    editor.answer(&id, Answer::DocumentSymbols(symbols)).await;
+    let came = asked.await.unwrap();
+    assert_eq!(came[0], json!(["one"]));
+    assert_eq!((&came[1]["error"], &came[2]["error"]), (&json!("denied"), &json!("invalid_path")));
+}
+
+#[tokio::test]
+async fn a_failing_tool_says_what_it_failed_over() {
+    let site = Site::new();
+    let (_daemon, caller) = probed(&site, json!({})).await;
+    let get = json!({ "do": "get", "url": "https://docs.example/" });
+    let result = caller.call(call("probe", json!({ "steps": [get], "fail": true }))).await.unwrap();
+    let hint = failure(&result).hint.clone();
+    assert!(hint.contains("\"http\": [\"docs.example\"]"), "{hint}");
+    let steps = json!([get, { "do": "panic" }]);
+    let result = caller.call(call("probe", json!({ "steps": steps }))).await.unwrap();
+    let message = failure(&result).message.clone();
+    assert!(message.contains("docs.example was not granted"), "{message}");
+    // The next call knows nothing of it.
+    let result = caller.call(call("probe", json!({ "steps": [{ "do": "panic" }] }))).await.unwrap();
+    assert!(!failure(&result).message.contains("docs.example"));
+}
