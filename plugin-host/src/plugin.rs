@@ -25,7 +25,6 @@ use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
-use crate::plain::{self, Docs, Plain};
 use crate::revocation::Revocation;
 use crate::services::{NoServices, Services};
 use crate::surface;

@@ -224,6 +224,7 @@ fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
         admin_policies: Vec::new(),
         secrets: Vec::new(),
         collector: None,
+        program: std::env::current_exe().ok(),
     }
 }
 
