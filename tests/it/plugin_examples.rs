@@ -154,6 +154,7 @@ async fn pages_come_from_granted_hosts_and_from_no_others() {
     let site = Site::new();
     let here = format!("http://127.0.0.1:{port}");
     let entry = json!({ "grant": { "http": [here] } });
+    site.config(&format!("[plugin_maximum]\nhttp = [\"{here}\"]\n"));
     let (daemon, caller) = with(&site, "fetch", entry).await;
     let get = |path: &str| json!({ "url": format!("{here}{path}") });
     let page = caller.done("fetch", get("/page")).await;
