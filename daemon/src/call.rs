@@ -30,6 +30,7 @@ pub use self::error::{CallError, Unconfirmed};
 pub use self::events::{Event, Events};
 use self::host::CallHost;
 use self::nested::Behalf;
+pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
 use crate::caller::Role;

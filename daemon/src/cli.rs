@@ -8,6 +8,7 @@ mod arguments;
 mod audit;
 mod call;
 mod certificate;
+mod compile_plugin;
 mod completions;
 mod confirm;
 mod confirming;
@@ -124,6 +125,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+    #[command(hide = true)]
+    CompilePlugin(compile_plugin::CompilePluginArgs),
 }
 
 /// What every command works with.
@@ -142,6 +145,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Err(message) = confirming::check(&cli.global.confirm) {
         let error = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, message);
         return error::usage(&error, cli.global.json);
+    }
+    if let Command::CompilePlugin(args) = &cli.command {
+        return compile_plugin::run(args);
     }
     logging::start(matches!(cli.command, Command::Serve(_)));
     let session = Session { ui: Ui::new(cli.global.json), global: cli.global };
@@ -169,6 +175,15 @@ fn nearest_root(directory: &Path) -> &Path {
         .ancestors()
         .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))
         .unwrap_or(directory)
+}
+
+/// This program, also where its file was replaced since it started.
+fn this_program() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        Some("/proc/self/exe".into())
+    } else {
+        std::env::current_exe().ok()
+    }
 }
 
 /// Lets Ctrl-C end the work, in order: dropping it cancels what it waits for.
@@ -202,6 +217,7 @@ impl Command {
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),
             Self::Man(args) => man::run(&args),
+            Self::CompilePlugin(_) => unreachable!("it ran before there was a runtime"),
         }
     }
 }
@@ -242,6 +258,7 @@ impl Session {
             admin_policies: Vec::new(),
             secrets: Vec::new(),
             collector: None,
+            program: this_program(),
         })
     }
 

@@ -76,6 +76,9 @@ section!(Plugins {
     unpinned: bool,
     remote_unsigned: bool,
     signers: Vec<String>,
+    compile_timeout_ms: u64,
+    compile_memory_bytes: u64,
+    cache_bytes_max: u64,
 });
 section!(PluginMaximum {
     files: Vec<String>,
@@ -192,6 +195,9 @@ const LIVE: &[&str] = &[
     "plugins.unpinned",
     "plugins.remote_unsigned",
     "plugins.signers",
+    "plugins.compile_timeout_ms",
+    "plugins.compile_memory_bytes",
+    "plugins.cache_bytes_max",
     "plugin_maximum.files",
     "plugin_maximum.http",
     "plugin_maximum.env",

@@ -3,8 +3,11 @@
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
 mod bounds;
+mod code_cache;
+pub mod compiler;
 mod component;
 mod downloads;
+mod examining;
 mod inspect;
 mod lists;
 pub mod registration;
@@ -13,6 +16,7 @@ mod signatures;
 mod slot;
 mod trust;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -23,10 +27,11 @@ use moss_plugin_host::{
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio_util::task::AbortOnDropHandle;
 
+use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
+use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
 
@@ -56,6 +61,26 @@ pub struct PluginStatus {
     pub staged: Option<Sha256Digest>,
 }
 
+// === impl PluginStatus ===
+
+impl PluginStatus {
+    /// Returns what people should know of a plugin that serves.
+    pub fn notice(&self) -> Option<String> {
+        let paused = match &self.state {
+            PluginState::Ready(plugin) => plugin.paused(),
+            PluginState::Loading | PluginState::Failed(_) => None,
+        };
+        let paused = paused.map(|paused| {
+            format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)
+        });
+        let older = self.notice.as_ref();
+        match (paused, older) {
+            (Some(paused), Some(older)) => Some(format!("{older}; {paused}")),
+            (paused, older) => paused.or_else(|| older.cloned()),
+        }
+    }
+}
+
 /// Whether a plugin can be used.
 #[derive(Debug, Clone)]
 pub enum PluginState {
@@ -74,8 +99,8 @@ pub struct Plugins {
     engine: Option<Engine>,
     lists: Lists,
     slots: Vec<Slot>,
-    /// Plugins that moved from one list to another, until the catalog that has them from there is
-    /// complete.
+    /// Plugins that the lists no longer name, until the catalog without them is complete. Their
+    /// calls are stopped.
     leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
@@ -147,8 +172,8 @@ impl Plugins {
     }
 
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
-    /// the catalogs. The first time tools appear as they are ready, in the order of the lists;
-    /// later all at once.
+    /// the catalogs. The first time tools appear as they are ready, later all at once; a catalog has
+    /// them in the order of the lists either way.
     pub async fn refresh(&mut self) {
         let is_first = self.slots.is_empty();
         if self.arrange().await {
@@ -156,13 +181,13 @@ impl Plugins {
         }
         self.publish();
         let mut has_changed = !self.leaving.is_empty();
-        for (index, examined) in self.examine().await.into_iter().enumerate() {
-            let examined = examined
-                .await
-                .unwrap_or_else(|error| Examined::nothing_known(format!("loading broke: {error}")));
-            let (others, only_for) = self.all_but(index);
-            let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
-            has_changed |= self.slots[index].take(examined, install);
+        let mut examining = self.examine().await;
+        while let Some((index, examined)) = examining.next().await {
+            has_changed |= self.take(index, examined, is_first);
+            // One catalog for all that are ready by now.
+            while let Some((index, examined)) = examining.next_if_ready() {
+                has_changed |= self.take(index, examined, is_first);
+            }
             if is_first {
                 self.swap();
                 self.publish();
@@ -177,7 +202,7 @@ impl Plugins {
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
-    /// another grant, limit or setting, or is gone, which must not wait for anything.
+    /// another grant, limit or setting, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
         let config = Arc::clone(&self.daemon.config());
         let mut listed: Vec<Listed> =
@@ -203,14 +228,8 @@ impl Plugins {
                     None => Slot::new(listed.clone()),
                 });
             }
-            let mut left = Vec::new();
-            for slot in old {
-                let serves = slot.serving().is_some();
-                let only_for = slot.only_for().map(Path::to_owned);
-                let leaving = slot.leave(&listed).map(|tools| Serving { tools, only_for });
-                has_changed |= serves && leaving.is_none();
-                left.extend(leaving);
-            }
+            old.iter_mut().for_each(|slot| slot.leave(&listed));
+            let left = old.iter().filter_map(Serving::of).collect();
             (slots, left, has_changed)
         });
         match arranged.await {
@@ -225,24 +244,44 @@ impl Plugins {
         }
     }
 
+    /// Takes what was found in one file. Returns whether another version serves now.
+    fn take(&mut self, index: usize, examined: Examined, is_first: bool) -> bool {
+        // At first a name that several plugins want is that of the first in the lists, whichever
+        // was ready first; later that of the one that has it.
+        let others = if is_first { self.serving(0..index) } else { self.all_but(index) };
+        let only_for = self.slots[index].only_for().map(Path::to_owned);
+        let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
+        let has_changed = self.slots[index].take(examined, install);
+        if is_first && has_changed {
+            for later in index + 1..self.slots.len() {
+                let others = self.serving(0..later);
+                let only_for = self.slots[later].only_for().map(Path::to_owned);
+                let fits = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
+                self.slots[later].make_way(fits);
+            }
+        }
+        has_changed
+    }
+
     /// Starts looking at every component, a few at a time.
-    async fn examine(&mut self) -> Vec<AbortOnDropHandle<Examined>> {
+    async fn examine(&mut self) -> Examining {
         if self.slots.is_empty() {
-            return Vec::new();
+            return Examining::default();
         }
         let engine = self.engine().await;
         let bytes_max = self.daemon.config().plugins.component_bytes_max;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
-        let start = |slot: &Slot| {
+        let mut examining = Examining::default();
+        for (index, slot) in self.slots.iter().enumerate() {
             let (examination, engine) = (slot.examination(), engine.clone());
             let (places, daemon) = (Arc::clone(&places), Arc::clone(&self.daemon));
-            AbortOnDropHandle::new(tokio::spawn(async move {
+            examining.start(index, async move {
                 let _place = places.acquire().await.expect("nobody closes it");
                 examination.run(engine, bytes_max, &daemon).await
-            }))
-        };
-        self.slots.iter().map(start).collect()
+            });
+        }
+        examining
     }
 
     /// The engine, which is only set up where there are plugins.
@@ -250,13 +289,14 @@ impl Plugins {
         if let Some(engine) = &self.engine {
             return Ok(engine.clone());
         }
+        // One chain of plugins that call each other comes to its end even where there is one place.
+        let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
         let options = EngineOptions {
-            calls_max: u32::try_from(self.daemon.config().calls.running_max).unwrap_or(u32::MAX),
+            calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };
-        let made = spawn_blocking(move || Engine::new(options).map_err(|error| error.to_string()));
-        let engine = made.await.unwrap_or_else(|error| Err(error.to_string()))?;
+        let engine = compiler::engine(&self.daemon, options).await?;
         self.engine = Some(engine.clone());
         Ok(engine)
     }
@@ -266,7 +306,8 @@ impl Plugins {
         let mut has_changed = false;
         for index in 0..self.slots.len() {
             if self.slots[index].blocked().is_some() {
-                let (others, only_for) = self.all_but(index);
+                let others = self.all_but(index);
+                let only_for = self.slots[index].only_for().map(Path::to_owned);
                 let install = |tools: &PluginTools| fit(&self.daemon, &others, tools, &only_for);
                 has_changed |= self.slots[index].unblock(install);
             }
@@ -274,11 +315,14 @@ impl Plugins {
         has_changed
     }
 
-    /// What serves in every other slot, and the only workspace of this one.
-    fn all_but(&self, index: usize) -> (Vec<Serving>, Option<PathBuf>) {
-        let others = self.slots.iter().enumerate().filter(|(other, _)| *other != index);
-        let only_for = self.slots[index].only_for().map(Path::to_owned);
-        (others.filter_map(|(_, slot)| Serving::of(slot)).collect(), only_for)
+    /// What serves in some of the slots.
+    fn serving(&self, slots: Range<usize>) -> Vec<Serving> {
+        self.slots[slots].iter().filter_map(Serving::of).collect()
+    }
+
+    /// What serves in every other slot.
+    fn all_but(&self, index: usize) -> Vec<Serving> {
+        [self.serving(0..index), self.serving(index + 1..self.slots.len())].concat()
     }
 
     /// Makes the catalogs of what serves now.

@@ -45,6 +45,9 @@ pub struct Setup {
     pub secrets: Vec<PathBuf>,
     /// The collector that spans of calls are sent to.
     pub collector: Option<String>,
+    /// This very program, which compiles plugins in a process of its own. Where none is named they
+    /// are compiled in this process, without a bound on time and memory.
+    pub program: Option<PathBuf>,
 }
 
 /// A daemon that is ready to serve.

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::limits::{INSTANCES_MAX, MEMORIES_MAX, TABLE_ELEMENTS_MAX, TABLES_MAX};
+use crate::code::{self, Compiler, EngineId};
+use crate::limits::{INSTANCES_MAX, MEMORIES_MAX, STACK_BYTES_MAX, TABLE_ELEMENTS_MAX, TABLES_MAX};
 
 /// How often a running guest is interrupted, to see whether it must stop.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 
-const WASM_STACK_BYTES_MAX: usize = 512 << 10;
 const ASYNC_STACK_BYTES: usize = 2 << 20;
 /// Memory of a finished call that is kept and zeroed for the next, in bytes.
 const KEEP_RESIDENT_BYTES: usize = 256 << 10;
@@ -46,7 +46,9 @@ pub enum Allocation {
 pub struct Engine {
     wasm: wasmtime::Engine,
     options: EngineOptions,
+    id: EngineId,
     pooled: bool,
+    compiler: Arc<dyn Compiler>,
     ticker: Arc<Ticker>,
 }
 
@@ -103,7 +105,21 @@ impl Engine {
             None => wasmtime::Engine::new(&config()).map_err(failed)?,
         };
         let ticker = Ticker::start(wasm.clone()).map_err(|error| EngineError(error.to_string()))?;
-        Ok(Self { wasm, options, pooled: is_pooled, ticker: Arc::new(ticker) })
+        Ok(Self {
+            id: EngineId::of(&wasm),
+            wasm,
+            options,
+            pooled: is_pooled,
+            compiler: code::in_process(),
+            ticker: Arc::new(ticker),
+        })
+    }
+
+    /// Lets another compiler than [`InProcess`](code::InProcess) make the code of plugins.
+    #[must_use]
+    pub fn with_compiler(mut self, compiler: Arc<dyn Compiler>) -> Self {
+        self.compiler = compiler;
+        self
     }
 
     /// Whether instances come from a pool.
@@ -114,6 +130,14 @@ impl Engine {
     /// Returns the options it was set up with.
     pub fn options(&self) -> &EngineOptions {
         &self.options
+    }
+
+    pub(crate) fn compiler(&self) -> &dyn Compiler {
+        self.compiler.as_ref()
+    }
+
+    pub(crate) fn id(&self) -> EngineId {
+        self.id
     }
 
     pub(crate) fn wasm(&self) -> &wasmtime::Engine {
@@ -131,11 +155,12 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-fn config() -> Config {
+/// The settings that code depends on. Where the memory of instances comes from makes no difference.
+pub(crate) fn config() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
-        .max_wasm_stack(WASM_STACK_BYTES_MAX)
+        .max_wasm_stack(STACK_BYTES_MAX)
         .async_stack_size(ASYNC_STACK_BYTES)
         .memory_init_cow(true)
         // Guests are stripped: their frames have no names.

@@ -1,8 +1,11 @@
 //! Why a plugin could not be loaded, and why a call of it failed.
 
+use std::time::Duration;
+
 use moss_sdk::{ErrorCode, ToolError};
 
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
+use crate::pause::Paused;
 use crate::units;
 
 /// Most bytes of a text from a guest that go into an error message.
@@ -33,6 +36,21 @@ pub enum LoadError {
     /// A component that does not compile or is damaged.
     #[error("the component is not valid: {0}")]
     Invalid(String),
+    /// Compiling took too long.
+    #[error(
+        "compiling the component takes longer than {limit}; to allow more, raise \
+        compile_timeout_ms in [plugins] of config.toml", limit = units::duration(*.0)
+    )]
+    CompileTime(Duration),
+    /// Compiling needs too much memory.
+    #[error(
+        "compiling the component needs more memory than {limit}; to allow more, raise \
+        compile_memory_bytes in [plugins] of config.toml", limit = units::size(*.0)
+    )]
+    CompileMemory(usize),
+    /// The compiler itself failed.
+    #[error("the component was not compiled: {0}")]
+    Compiler(String),
     /// It does not export what a plugin must export.
     #[error("{0}")]
     Export(String),
@@ -92,6 +110,10 @@ pub enum CallError {
     /// Too many calls at the same time.
     #[error("too many plugin calls are running")]
     Busy,
+    /// It kept failing and is left alone for a while.
+    #[error("the plugin is paused for another {seconds}s, because it kept failing; the last time: \
+        {reason}", seconds = .0.seconds(), reason = .0.reason)]
+    Paused(Paused),
     /// The plugin has no such tool.
     #[error("the plugin has no tool `{0}`")]
     UnknownTool(String),
@@ -138,6 +160,8 @@ impl From<CallError> for ToolError {
                 Self::new(ErrorCode::PluginFailed, message)
                     .hint("this is a defect of the plugin; tell its author")
             }
+            CallError::Paused(_) => Self::new(ErrorCode::PluginFailed, message)
+                .hint("retry after that; a call that succeeds ends it, and so does a new version"),
             CallError::UnknownTool(_) => Self::new(ErrorCode::Internal, message),
         }
     }

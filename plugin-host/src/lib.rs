@@ -4,6 +4,7 @@
 //! * [`PluginList`]: which plugins there are and what each may do (`moss-tools.json`);
 //! * [`Plugin`]: a loaded component; [`Plugin::call`] runs one of its tools in an instance of its
 //!   own, within [`Limits`] and with no more than its [`Grant`];
+//! * [`code`]: who compiles, and the form in which compiled code is kept;
 //! * [`services`]: what the daemon does for a guest that was granted it.
 //!
 //! A guest reads what it was granted and returns the edits that it proposes. It cannot write or
@@ -13,6 +14,7 @@
 //! no process. Calls run on the caller's tokio runtime, which must have its timer enabled.
 
 mod bindings;
+pub mod code;
 mod description;
 mod engine;
 mod error;
@@ -21,8 +23,11 @@ pub mod grants;
 mod imports;
 mod instance;
 pub mod limits;
+mod linking;
 mod list;
 mod outcome;
+mod pause;
+mod places;
 mod plain;
 mod plugin;
 mod revocation;
@@ -38,5 +43,6 @@ pub use crate::imports::context::{Events, LogLevel};
 pub use crate::limits::{LimitReached, Limits};
 pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
+pub use crate::pause::Paused;
 pub use crate::plugin::{CallRequest, Plugin};
 pub use crate::surface::imports;

@@ -18,8 +18,14 @@ pub const INSTANCES_MAX: usize = 32;
 pub const MEMORIES_MAX: usize = 8;
 /// Most tables of one call.
 pub const TABLES_MAX: usize = 16;
-/// Most elements of all tables of one call.
+/// Most elements of all tables of one call. Each counts towards the memory as well.
 pub const TABLE_ELEMENTS_MAX: usize = 65_536;
+/// What an element of a table takes, in bytes.
+pub const TABLE_ELEMENT_BYTES: usize = size_of::<usize>();
+/// Largest stack of a guest, in bytes.
+pub const STACK_BYTES_MAX: usize = 512 << 10;
+/// Calls that wait for a place, for each that `limits.calls` lets run.
+pub const WAITING_PER_CALL: usize = 4;
 /// Most WASI resources (open files, streams, pollables) of one call.
 pub const RESOURCES_MAX: usize = 1024;
 /// Most files that one call holds open.
@@ -39,10 +45,12 @@ const HOSTCALL_FUEL_MIN: usize = 8 << 20;
 pub struct Limits {
     /// Longest run.
     pub timeout: Duration,
-    /// Most bytes of all linear memories together.
+    /// Most bytes of all linear memories and tables together.
     pub memory_bytes_max: usize,
     /// Most bytes of the output and the edits together.
     pub output_bytes_max: usize,
+    /// Most calls of the plugin that run at once.
+    pub calls_max: usize,
 }
 
 /// A limit that a call reached.
@@ -54,6 +62,8 @@ pub enum LimitReached {
     Memory(usize),
     /// `limits.output`, in bytes.
     Output(usize),
+    /// `limits.calls`: so many run, and [`WAITING_PER_CALL`] times as many wait.
+    Calls(usize),
     /// [`EDITS_MAX`].
     Edits,
     /// [`TABLE_ELEMENTS_MAX`].
@@ -75,7 +85,7 @@ pub(crate) struct Limiter {
     memory_bytes: usize,
     memory_bytes_peak: usize,
     /// What the last growth added, to take it back where the growth then fails.
-    memory_bytes_added: usize,
+    bytes_added: usize,
     table_elements: usize,
     table_elements_added: usize,
 }
@@ -88,6 +98,7 @@ impl Default for Limits {
             timeout: Duration::from_secs(10),
             memory_bytes_max: 64 << 20,
             output_bytes_max: 1 << 20,
+            calls_max: 8,
         }
     }
 }
@@ -109,12 +120,18 @@ impl LimitReached {
             Self::Timeout(_) => "raise limits.timeout of the plugin in moss-tools.json",
             Self::Memory(_) => "raise limits.memory of the plugin in moss-tools.json",
             Self::Output(_) => "raise limits.output of the plugin in moss-tools.json",
-            Self::Edits => "propose fewer edits in one call",
-            Self::TableElements | Self::Instances => "the plugin needs a smaller build",
-            Self::Resources | Self::Files => {
-                "the plugin must close files and streams that it no longer uses"
+            Self::Calls(_) => {
+                "retry when others have ended, or raise limits.calls of the plugin in \
+                 moss-tools.json"
             }
-            Self::Stack => "the plugin must recurse less deeply",
+            Self::Edits => "the limit is fixed: propose fewer edits in one call",
+            Self::TableElements | Self::Instances => {
+                "the limit is fixed: the plugin needs a smaller build"
+            }
+            Self::Resources | Self::Files => {
+                "the limit is fixed: the plugin must close files and streams that it no longer uses"
+            }
+            Self::Stack => "the limit is fixed: the plugin must recurse less deeply",
         }
     }
 }
@@ -131,6 +148,10 @@ impl fmt::Display for LimitReached {
             Self::Output(bytes) => {
                 write!(f, "the plugin returned more than {}", units::size(*bytes))
             }
+            Self::Calls(calls) => {
+                let waiting = calls * WAITING_PER_CALL;
+                write!(f, "{calls} calls of the plugin run and {waiting} wait for a place")
+            }
             Self::Edits => write!(f, "the plugin returned more than {EDITS_MAX} edits"),
             Self::TableElements => {
                 write!(f, "the plugin needs more than {TABLE_ELEMENTS_MAX} table elements")
@@ -144,7 +165,9 @@ impl fmt::Display for LimitReached {
                 write!(f, "the plugin holds more than {RESOURCES_MAX} files, streams and the like")
             }
             Self::Files => write!(f, "the plugin holds more than {FILES_MAX} files open"),
-            Self::Stack => f.write_str("the plugin ran out of stack"),
+            Self::Stack => {
+                write!(f, "the plugin needs more than {} of stack", units::size(STACK_BYTES_MAX))
+            }
         }
     }
 }
@@ -159,15 +182,33 @@ impl Limiter {
             memory_bytes_max,
             memory_bytes: 0,
             memory_bytes_peak: 0,
-            memory_bytes_added: 0,
+            bytes_added: 0,
             table_elements: 0,
             table_elements_added: 0,
         }
     }
 
-    /// Returns the most bytes that all memories had together.
+    /// Returns the most bytes that all memories and tables had together.
     pub(crate) fn memory_bytes_peak(&self) -> usize {
         self.memory_bytes_peak
+    }
+
+    /// Whether there is room for what a memory or a table would grow by.
+    fn check(&self, bytes: usize) -> wasmtime::Result<()> {
+        if self.memory_bytes.saturating_add(bytes) > self.memory_bytes_max {
+            return Err(wasmtime::Error::new(LimitReached::Memory(self.memory_bytes_max)));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, bytes: usize) {
+        self.memory_bytes += bytes;
+        self.bytes_added = bytes;
+        self.memory_bytes_peak = self.memory_bytes_peak.max(self.memory_bytes);
+    }
+
+    fn take_back(&mut self) {
+        self.memory_bytes -= std::mem::take(&mut self.bytes_added);
     }
 }
 
@@ -179,21 +220,16 @@ impl ResourceLimiter for Limiter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let added = desired.saturating_sub(current);
-        let total = self.memory_bytes.saturating_add(added);
-        if total > self.memory_bytes_max {
-            return Err(wasmtime::Error::new(LimitReached::Memory(self.memory_bytes_max)));
-        }
+        self.check(added)?;
         if maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
         }
-        self.memory_bytes = total;
-        self.memory_bytes_added = added;
-        self.memory_bytes_peak = self.memory_bytes_peak.max(total);
+        self.add(added);
         Ok(true)
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.memory_bytes -= std::mem::take(&mut self.memory_bytes_added);
+        self.take_back();
         Ok(())
     }
 
@@ -208,15 +244,19 @@ impl ResourceLimiter for Limiter {
         if total > TABLE_ELEMENTS_MAX {
             return Err(wasmtime::Error::new(LimitReached::TableElements));
         }
+        let bytes = added.saturating_mul(TABLE_ELEMENT_BYTES);
+        self.check(bytes)?;
         if maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
         }
+        self.add(bytes);
         self.table_elements = total;
         self.table_elements_added = added;
         Ok(true)
     }
 
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.take_back();
         self.table_elements -= std::mem::take(&mut self.table_elements_added);
         Ok(())
     }

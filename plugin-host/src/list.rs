@@ -35,6 +35,7 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
 const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
 const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
 const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 
 /// A parsed plugin list.
@@ -213,7 +214,7 @@ fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
 }
 
 fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
-    let mut given = node.object(&["timeout", "memory", "output"])?;
+    let mut given = node.object(&["timeout", "memory", "output", "calls"])?;
     let mut limits = Limits::default();
     if let Some(node) = given.optional("timeout") {
         limits.timeout = units::parse_duration(node.string()?)
@@ -228,6 +229,10 @@ fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
     if let Some(node) = given.optional("memory") {
         let size = parse_size(node)?;
         limits.memory_bytes_max = in_range(node, size, MEMORIES.contains(&size), "64KiB to 4GiB")?;
+    }
+    if let Some(node) = given.optional("calls") {
+        let calls = usize::try_from(node.integer()?).unwrap_or(usize::MAX);
+        limits.calls_max = in_range(node, calls, CALLS.contains(&calls), "1 to 1024")?;
     }
     if let Some(node) = given.optional("output") {
         let size = parse_size(node)?;

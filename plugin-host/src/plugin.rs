@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use wasmtime::component::{Component, InstancePre};
 
-use crate::bindings::{EXPORT, EXPORT_NAME, EXPORT_PREVIOUS, tools};
+use crate::bindings::tools;
 use crate::description::{self, Description, Example};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
@@ -19,11 +18,13 @@ use crate::grants::paths::GrantedPaths;
 use crate::grants::{Grant, Request};
 use crate::imports::context::{Deaf, Events, Voice};
 use crate::imports::services::Served;
-use crate::instance::{self, Run, Setup, State};
-use crate::limits::{COMPONENT_BYTES_MAX, Limits};
+use crate::instance::{Run, Setup};
+use crate::limits::Limits;
+use crate::linking;
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
-use crate::plain::{self, Docs, Plain};
+use crate::pause::{Pause, Paused};
+use crate::places::{Place, Places};
 use crate::revocation::Revocation;
 use crate::services::{NoServices, Services};
 use crate::surface;
@@ -47,6 +48,8 @@ pub struct Plugin {
     revocation: Arc<Revocation>,
     limits: Limits,
     settings: Arc<str>,
+    places: Arc<Places>,
+    pause: Pause,
 }
 
 /// One call of a plugin's tool.
@@ -71,7 +74,7 @@ impl Plugin {
     /// Checks, compiles and links a component, and asks it what it is, in an instance without any
     /// capability.
     ///
-    /// Compiling takes up to seconds of CPU time on the runtime's blocking pool.
+    /// What compiles it is up to the engine: see [`Engine::with_compiler`].
     ///
     /// # Errors
     ///
@@ -82,11 +85,7 @@ impl Plugin {
         bytes: Vec<u8>,
     ) -> Result<Self, LoadError> {
         check_limits(engine, entry)?;
-        let (compiler, name, pinned) = (engine.clone(), entry.name.clone(), entry.sha256);
-        let (digest, code) =
-            tokio::task::spawn_blocking(move || compile(&compiler, &name, pinned, &bytes))
-                .await
-                .map_err(|error| LoadError::Invalid(format!("compiling failed: {error}")))??;
+        let (digest, code) = linking::face(engine, entry, bytes).await?;
         let told = describe(engine, &code, entry.limits).await.map_err(LoadError::Describe)?;
         if told.name != entry.name {
             return Err(LoadError::Name { told: quoted(&told.name), listed: entry.name.clone() });
@@ -106,6 +105,8 @@ impl Plugin {
             description: Arc::new(description),
             limits: entry.limits,
             settings: settings(entry),
+            places: Arc::new(Places::new(entry.limits.calls_max)),
+            pause: Pause::default(),
         })
     }
 
@@ -132,6 +133,13 @@ impl Plugin {
             description: Arc::clone(&self.description),
             limits: entry.limits,
             settings: settings(entry),
+            // Calls that run under the old entry have their places still.
+            places: if self.places.calls_max() == entry.limits.calls_max {
+                Arc::clone(&self.places)
+            } else {
+                Arc::new(Places::new(entry.limits.calls_max))
+            },
+            pause: Pause::default(),
         })
     }
 
@@ -204,9 +212,9 @@ impl Plugin {
         true
     }
 
-    /// Stops its calls, those that come later too: nothing lists it any more.
-    pub fn revoke(&self) {
-        self.revocation.revoke("the plugin was taken out of its list".to_owned());
+    /// Stops its calls, those that come later too, and tells them why.
+    pub fn revoke(&self, why: &str) {
+        self.revocation.revoke(why.to_owned());
     }
 
     /// Whether its calls were stopped.
@@ -219,13 +227,43 @@ impl Plugin {
         &self.limits
     }
 
-    /// Runs a tool in an instance of its own. Dropping the future stops the guest.
+    /// Returns the pause of a plugin that kept failing, while it lasts.
+    pub fn paused(&self) -> Option<Paused> {
+        self.pause.current(Instant::now())
+    }
+
+    /// Waits for a place and runs a tool in an instance of its own. Dropping the future stops the
+    /// guest.
     ///
     /// # Errors
     ///
     /// What the tool says, limits, cancellation, crashes and results that are none. After any of
-    /// them the plugin can be called again.
-    pub async fn call(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {
+    /// them the plugin can be called again, unless it failed so often that it is paused.
+    pub async fn call(&self, mut request: CallRequest) -> Result<PluginOutcome, CallError> {
+        if let Some(paused) = self.paused() {
+            return Err(CallError::Paused(paused));
+        }
+        let _place = self.place(&mut request).await?;
+        let ended = self.run(request).await;
+        self.pause.record(&ended, Instant::now());
+        ended
+    }
+
+    /// Waits for a place as long as the caller does.
+    async fn place(&self, request: &mut CallRequest) -> Result<Place<'_>, CallError> {
+        let started = Instant::now();
+        let wait = request.timeout.unwrap_or(Duration::MAX);
+        let place = tokio::select! {
+            biased;
+            place = self.places.take() => place?,
+            () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
+            () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
+        };
+        request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        Ok(place)
+    }
+
+    async fn run(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {
         let started = Instant::now();
         let Some(tool) = self.specs().iter().position(|spec| spec.name == request.tool) else {
             return Err(CallError::UnknownTool(request.tool));
@@ -309,82 +347,6 @@ fn effective(description: &Description, entry: &PluginEntry) -> Grant {
 /// The settings as they are handed to the plugin.
 fn settings(entry: &PluginEntry) -> Arc<str> {
     Value::Object(entry.config.clone()).to_string().into()
-}
-
-/// Checks the bytes and makes code of them.
-fn compile(
-    engine: &Engine,
-    name: &str,
-    pinned: Option<Sha256Digest>,
-    bytes: &[u8],
-) -> Result<(Sha256Digest, Face), LoadError> {
-    if bytes.len() > COMPONENT_BYTES_MAX {
-        return Err(LoadError::TooLarge(bytes.len()));
-    }
-    let digest = Sha256Digest::of(bytes);
-    if let Some(pinned) = pinned
-        && pinned != digest
-    {
-        return Err(LoadError::Digest { pinned: pinned.to_string(), actual: digest.to_string() });
-    }
-    check_kind(bytes)?;
-    let component = Component::from_binary(engine.wasm(), bytes)
-        .map_err(|error| LoadError::Invalid(quoted(&format!("{error:#}"))))?;
-    let link = face_of(engine, &component, name, &plain::docs(bytes))?;
-    let linker = instance::linker(engine)
-        .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
-    let code = linker
-        .instantiate_pre(&component)
-        .map_err(|error| LoadError::Import(quoted(&format!("{error:#}"))))?;
-    let face = link(code).map_err(|error| LoadError::Export(quoted(&format!("{error:#}"))))?;
-    Ok((digest, face))
-}
-
-/// Tells a component from everything else by its first bytes.
-fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
-    const MAGIC: &[u8] = b"\0asm";
-    const COMPONENT_LAYER: &[u8] = &[1, 0];
-    let refused = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
-    if !bytes.starts_with(MAGIC) {
-        return refused("the file is not WebAssembly");
-    }
-    match bytes.get(6..8) {
-        Some(COMPONENT_LAYER) => Ok(()),
-        Some([0, 0]) => refused(
-            "the file is a core WebAssembly module, not a component; build it for wasm32-wasip2",
-        ),
-        _ => refused("the file is not a WebAssembly component"),
-    }
-}
-
-/// Makes a face of linked code.
-type Link = Box<dyn FnOnce(InstancePre<State>) -> wasmtime::Result<Face>>;
-
-/// Looks for the plugin interface, and for ordinary functions where there is none.
-fn face_of(
-    engine: &Engine,
-    component: &Component,
-    name: &str,
-    docs: &Docs,
-) -> Result<Link, LoadError> {
-    let kind = component.component_type();
-    let exports: Vec<&str> = kind.exports(engine.wasm()).map(|(name, _)| name).collect();
-    if exports.contains(&EXPORT) {
-        return Ok(Box::new(Face::current));
-    }
-    if exports.contains(&EXPORT_PREVIOUS) {
-        return Ok(Box::new(Face::previous));
-    }
-    let other = exports.iter().find(|name| name.split('@').next() == Some(EXPORT_NAME));
-    if let Some(other) = other {
-        return Err(LoadError::Export(format!(
-            "the component exports `{}`, but this moss serves `{EXPORT}` and \
-             `{EXPORT_PREVIOUS}`; build it with a matching SDK",
-            quoted(other)
-        )));
-    }
-    let plain = Plain::of(engine, component, name, docs).map_err(LoadError::Export)?;
-    Ok(Box::new(move |code| Ok(Face::Plain(code, Arc::new(plain)))))
 }
 
 async fn describe(

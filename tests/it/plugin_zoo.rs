@@ -1,5 +1,6 @@
 //! Every hostile component in the real daemon: each ends in its own error, while a neighbour that is
-//! called all the time notices nothing, and the daemon's memory goes back to its level.
+//! called all the time notices nothing, and the daemon's memory goes back to its level. No name of a
+//! file leads a plugin to what it was not granted.
 //!
 //! `cargo xtask bench zoo` shows the table with times; nothing here is held to a time.
 
@@ -12,9 +13,9 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::harness::guests::zoo_named;
-use crate::harness::{Client, Daemon, Site, call, failure, until};
-use crate::hostile::{End, Member, ZOO};
+use crate::harness::guests::{self, zoo_named};
+use crate::harness::{Client, Daemon, Site, call, failure, plugin, reason, until};
+use crate::hostile::{Described, End, Member, PLAIN, ZOO, assemble_named, describing};
 use crate::plugins::settled;
 
 /// The time that a hostile plugin is given.
@@ -86,6 +87,163 @@ async fn every_member_of_the_zoo_ends_in_its_error_and_harms_nobody() {
     assert_eq!(site.snapshot(), before);
     daemon.stop();
 }
+
+#[tokio::test]
+async fn what_a_plugin_says_about_itself_is_held_against_it() {
+    let broken = Described { output: r#"{"type":"object","required":["v"]}"#, ..PLAIN };
+    let slow = r#"{"type":"object","properties":{"text":{"type":"string","pattern":"^(a+)+$"}}}"#;
+    let slow = Described { parameters: slow, ..PLAIN };
+    let shadow = Described { tools: &["read_file"], ..PLAIN };
+    let site = Site::new();
+    let components = [
+        ("out", describing("out", &broken)),
+        ("slo", describing("slo", &slow)),
+        ("sha", describing("sha", &shadow)),
+        ("fic", assemble_named("fickle", "fic")),
+    ];
+    let listed: Vec<_> =
+        components.iter().map(|(name, bytes)| (*name, bytes.as_slice(), json!({}))).collect();
+    guests::install(&site, &listed);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let plugins = settled(&client).await;
+    let errors: Vec<_> = plugins.iter().map(|plugin| plugin.error.as_str()).collect();
+    assert_eq!([errors[0], errors[1], errors[3]], ["", "", ""]);
+    assert!(errors[2].contains("`read_file`"), "{}", errors[2]);
+    assert_eq!(plugins[2].state(), v1::PluginState::Failed);
+
+    let result = client.ran("out", json!({})).await;
+    let error = failure(&result);
+    assert_eq!(error.code, "plugin_failed", "{}", error.message);
+    assert!(error.message.contains('v'), "{}", error.message);
+    let nearly = json!({ "text": format!("{}!", "a".repeat(10_000)) });
+    let status = client.call(call("slo", nearly)).await.unwrap_err();
+    assert_eq!(reason(&status), "ARGUMENTS_INVALID");
+
+    // It would say something else if it were asked again.
+    let first = description(&client, "fic").await;
+    assert!(first.ends_with("oes it."), "{first}");
+    for _ in 0..5 {
+        client.done("fic", json!({})).await;
+        assert_eq!(description(&client, "fic").await, first);
+    }
+    daemon.stop();
+}
+
+/// What models read about a tool.
+async fn description(client: &Client, tool: &str) -> String {
+    let listed = client.tools().list_tools(v1::ListToolsRequest::default()).await.unwrap();
+    let mut tools = listed.into_inner().tools.into_iter();
+    tools.find(|listed| listed.name == tool).unwrap().description
+}
+
+#[tokio::test]
+async fn no_name_leads_a_plugin_out_of_what_it_was_granted() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"read\"]\npaths = [\"docs/denied/**\"]\n\
+         decision = \"deny\"\n",
+    );
+    std::fs::write(site.outside("secret"), "SECRET\n").unwrap();
+    for path in ["outside.txt", "docs/denied/a.txt", "docs/left/a.txt", ".git/config", ".env"] {
+        site.write(path, "SECRET\n");
+    }
+    site.write("docs/plain.txt", "plain text\n");
+    for (link, target) in [
+        ("absolute", site.outside("secret").to_str().unwrap()),
+        ("relative", "../../secret"),
+        ("beside", "../outside.txt"),
+        ("slash", "../outside.txt/"),
+        ("up", ".."),
+        ("root", "/"),
+        ("loop", "loop"),
+        ("chain", "relative"),
+        ("back", "../docs/denied"),
+        ("environ", "/proc/self/environ"),
+        ("descriptors", "/proc/self/fd"),
+        ("here", "/proc/self/cwd"),
+    ] {
+        std::os::unix::fs::symlink(target, site.workspace().join("docs").join(link)).unwrap();
+    }
+    let grant = json!({ "fs": [
+        { "path": "docs", "access": "read", "except": ["docs/left/**"] },
+    ]});
+    let word_count = std::fs::read(plugin("word_count")).unwrap();
+    guests::install(&site, &[("word-count", &word_count, json!({ "grant": grant }))]);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    settled(&client).await;
+    let counted = client.done("word_count", json!({"path": "docs/plain.txt"})).await;
+    assert_eq!(counted["total"]["words"], 2);
+    let workspace = site.workspace().to_str().unwrap().to_owned();
+    for path in ESCAPES.iter().map(ToString::to_string).chain([
+        format!("{workspace}/outside.txt"),
+        format!("{workspace}/docs/../outside.txt"),
+        format!("{workspace}-beside/a"),
+        site.outside("secret").to_str().unwrap().to_owned(),
+    ]) {
+        let result = client.ran("word_count", json!({"path": path})).await;
+        if result.error.is_none() {
+            let output: Value = serde_json::from_str(&result.output_json).unwrap();
+            let is_plain = |file: &Value| file["path"] == "docs/plain.txt" && file["words"] == 2;
+            let files = output["files"].as_array().unwrap();
+            assert!(files.iter().all(is_plain), "{path}: {output}");
+        }
+    }
+    // What is beneath the grant is found, and nothing else.
+    let all = client.done("word_count", json!({"path": "docs"})).await;
+    assert_eq!(all["total"]["words"], 2, "{all}");
+    daemon.stop();
+}
+
+/// Names that mean something that was not granted, or nothing.
+const ESCAPES: &[&str] = &[
+    "",
+    ".",
+    "./",
+    "..",
+    "../",
+    "../secret",
+    "../../../../../../etc/passwd",
+    "/",
+    "/etc/passwd",
+    "//etc/passwd",
+    "/proc/self/environ",
+    "/proc/self/mem",
+    "/dev/zero",
+    "~/.ssh/id_rsa",
+    "file:///etc/passwd",
+    "..%2f..%2fetc%2fpasswd",
+    "..\\..\\etc\\passwd",
+    "\u{ff0e}\u{ff0e}\u{ff0f}secret",
+    "docs\0/../../secret",
+    "outside.txt",
+    ".env",
+    ".git/config",
+    "DOCS/plain.txt",
+    "docs-beside/a",
+    "docs/../outside.txt",
+    "docs/./../outside.txt",
+    "docs/denied/a.txt",
+    "docs/denied/../denied/a.txt",
+    "docs/left/a.txt",
+    "docs/absolute",
+    "docs/relative",
+    "docs/relative/",
+    "docs/beside",
+    "docs/beside/.",
+    "docs/slash",
+    "docs/up/outside.txt",
+    "docs/up/docs/up/outside.txt",
+    "docs/root/etc/passwd",
+    "docs/loop",
+    "docs/chain",
+    "docs/back/a.txt",
+    "docs/environ",
+    "docs/descriptors/0",
+    "docs/here/outside.txt",
+    "docs/plain.txt/../denied/a.txt",
+];
 
 /// The members with the names that their plugins have here.
 fn members() -> impl Iterator<Item = (String, &'static Member)> {

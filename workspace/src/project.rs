@@ -43,27 +43,42 @@ pub fn lay_out(directory: &Path, files: &[(String, String)]) -> Result<(), Error
     write_all(directory, files)
 }
 
-/// Makes a directory hold exactly these files, whatever it held before.
+/// Makes a directory hold exactly these files, whatever it held before. It stays the same directory.
 ///
 /// # Errors
 ///
 /// Where something cannot be removed or written.
 pub fn replace(directory: &Path, files: &[(String, String)]) -> Result<(), Error> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Error::std_io(&directory.display(), "remove", error));
-        }
-        _ => {}
+    let failed = |error| Error::std_io(&directory.display(), "empty", error);
+    fs::create_dir_all(directory).map_err(failed)?;
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let is_directory = entry.file_type().map_err(failed)?.is_dir();
+        let path = entry.path();
+        let removed = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.map_err(failed)?;
     }
     write_all(directory, files)
+}
+
+/// Reads a text file of a project, of at most so many bytes; none where there is no such file.
+///
+/// # Errors
+///
+/// Where it cannot be read, is too large, or is not UTF-8.
+pub fn read(file: &Path, bytes_max: u64) -> Result<Option<String>, Error> {
+    let Some(bytes) = read_bytes(file, bytes_max)? else { return Ok(None) };
+    let failed =
+        |_| Error::std_io(&file.display(), "read", std::io::Error::other("not UTF-8 text"));
+    String::from_utf8(bytes).map(Some).map_err(failed)
 }
 
 /// Reads a file of a project, of at most so many bytes; none where there is no such file.
 ///
 /// # Errors
 ///
-/// Where it cannot be read, is too large, or is not UTF-8.
-pub fn read(file: &Path, bytes_max: u64) -> Result<Option<String>, Error> {
+/// Where it cannot be read, or is too large.
+pub fn read_bytes(file: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error> {
     let failed = |error| Error::std_io(&file.display(), "read", error);
     let opened = match fs::File::open(file) {
         Ok(opened) => opened,
@@ -75,8 +90,16 @@ pub fn read(file: &Path, bytes_max: u64) -> Result<Option<String>, Error> {
     if bytes.len() as u64 > bytes_max {
         return Err(failed(std::io::Error::other(format!("larger than {bytes_max} bytes"))));
     }
-    let text = String::from_utf8(bytes);
-    text.map(Some).map_err(|_| failed(std::io::Error::other("not UTF-8 text")))
+    Ok(Some(bytes))
+}
+
+/// Writes a text file of a project, in place of what it held.
+///
+/// # Errors
+///
+/// Where it cannot be written.
+pub fn write(file: &Path, text: &str) -> Result<(), Error> {
+    fs::write(file, text).map_err(|error| Error::std_io(&file.display(), "write", error))
 }
 
 /// Returns when a file was changed last; none where there is none.
@@ -128,7 +151,7 @@ fn write_all(directory: &Path, files: &[(String, String)]) -> Result<(), Error> 
         let parent = file.parent().unwrap_or(directory);
         fs::create_dir_all(parent)
             .map_err(|error| Error::std_io(&parent.display(), "create", error))?;
-        fs::write(&file, text).map_err(|error| Error::std_io(&file.display(), "write", error))?;
+        write(&file, text)?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute}
 use crate::journal::CalledBy;
 
 /// How many calls deep tools call tools; the call that came from outside does not count.
-const DEPTH_MAX: usize = 4;
+pub(crate) const DEPTH_MAX: usize = 4;
 
 /// In whose behalf a call is made.
 #[derive(Debug)]

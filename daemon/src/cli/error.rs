@@ -105,6 +105,12 @@ impl CliError {
         Self::new(Outcome::Invalid, "usage", message)
     }
 
+    /// Adds what to do about it.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error.hint = Some(hint.into());
+        self
+    }
+
     pub(super) fn cancelled() -> Self {
         Self::new(Outcome::Cancelled, "cancelled", "cancelled")
     }

@@ -4,6 +4,7 @@ mod accept;
 mod add;
 mod changing;
 pub(super) mod described;
+mod develop;
 mod list;
 mod remove;
 mod show;
@@ -13,7 +14,7 @@ use super::Session;
 use super::error::CliError;
 use super::outcome::Outcome;
 
-/// Look at plugins, add them, take them out
+/// Look at plugins, add them, take them out, write them
 ///
 /// A plugin is a WebAssembly component that a list names, `moss-tools.json`, together with what it
 /// may do. Adding shows what it is, asks for and would be allowed; what the list pins with `sha256`
@@ -27,6 +28,8 @@ pub(super) enum PluginCommand {
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
     Trust(trust::TrustArgs),
+    #[command(flatten)]
+    Develop(develop::DevelopCommand),
 }
 
 pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -37,5 +40,6 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
         PluginCommand::Trust(args) => trust::run(args, session).await,
+        PluginCommand::Develop(command) => develop::run(command, session).await,
     }
 }

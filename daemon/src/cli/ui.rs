@@ -90,6 +90,15 @@ impl Ui {
         if self.json { self.print_json(&json()) } else { self.print(&text()) }
     }
 
+    /// As [`Ui::print_either`], for one of several results: JSON takes one line.
+    pub(super) fn print_line_either(
+        &self,
+        json: impl FnOnce() -> serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> io::Result<()> {
+        if self.json { self.print_json_line(&json()) } else { self.print(&text()) }
+    }
+
     /// Tells something beside the result. Nobody may be listening: that is fine.
     pub(super) fn note(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "{}", text.trim_end_matches('\n'));

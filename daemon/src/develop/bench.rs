@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use moss_plugin_host::{Capability, Example, Plugin};
 use moss_sdk::{RelPath, ToolError};
+use moss_workspace::own::OwnDir;
 use moss_workspace::project::{self, Scratch};
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 const FILES_MAX: usize = 10_000;
 /// Most log messages of one run that are kept.
 const LOG_MAX: usize = 200;
+/// The file name of a list.
+pub const LIST: &str = "moss-tools.json";
 /// Everything is allowed that the administrator does not forbid: it happens in a place of its own.
 const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
                       effects = [\"write\", \"delete\", \"network\"]\ndecision = \"allow\"\n";
@@ -106,19 +109,19 @@ impl Bench {
     pub async fn open(component: &Path, name: &str, allowed: Allowed) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
         let root = scratch.path().join("workspace");
-        project::replace(&root, &[(".moss/.keep".to_owned(), String::new())])?;
+        project::replace(&root, &[])?;
         let config = scratch.path().join("config");
         project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
-        let list = scratch.path().join("moss-tools.json");
-        let entry = |grant: Value| json!({ "name": name, "source": component, "grant": grant });
-        write_list(&list, &entry(json!({})))?;
+        let list = scratch.path().join(LIST);
+        let ungranted = json!({ "name": name, "source": component });
+        write_list(&list, &[ungranted])?;
         let setup = setup(&scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
         let mut plugins = Plugins::new(Arc::clone(&daemon));
         let plugin = refreshed(&daemon, &mut plugins).await?;
         // The code stays; only what it is granted changes.
-        write_list(&list, &entry(granted(&plugin, allowed)))?;
+        write_list(&list, &[entry(name, component, &plugin, allowed)])?;
         let plugin = refreshed(&daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&daemon));
         Ok(Self { daemon, workspace, plugin, scratch })
@@ -221,13 +224,24 @@ fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
         admin_policies: Vec::new(),
         secrets: Vec::new(),
         collector: None,
+        program: std::env::current_exe().ok(),
     }
 }
 
-fn write_list(list: &Path, entry: &Value) -> Result<(), BenchError> {
-    let text = json!({ "version": 1, "plugins": [entry] }).to_string();
-    let directory = moss_workspace::own::OwnDir::open(list.parent().unwrap_or(list))?;
-    Ok(directory.write("moss-tools.json", text.as_bytes())?)
+/// Writes a list of plugins of this name, as moss reads them.
+///
+/// # Errors
+///
+/// Where it cannot be written.
+pub fn write_list(list: &Path, entries: &[Value]) -> Result<(), BenchError> {
+    let text = json!({ "version": 1, "plugins": entries }).to_string();
+    let directory = OwnDir::open(list.parent().unwrap_or(list))?;
+    Ok(directory.write(LIST, text.as_bytes())?)
+}
+
+/// Makes the entry of a plugin in a list that grants all that it requests, as far as it is allowed.
+pub fn entry(name: &str, component: &Path, plugin: &Plugin, allowed: Allowed) -> Value {
+    json!({ "name": name, "source": component, "grant": granted(plugin, allowed) })
 }
 
 async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {

@@ -236,7 +236,7 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
         listed_in: format!("{}{line}", status.listed_in),
         list: status.listed_in.clone(),
         source: status.source.display().to_string(),
-        notice: status.notice.clone().unwrap_or_default(),
+        notice: status.notice().unwrap_or_default(),
         staged_sha256: status.staged.map(|digest| digest.to_string()).unwrap_or_default(),
         ..v1::Plugin::default()
     };

@@ -72,6 +72,7 @@ fn problem_of(plugin: &PluginStatus) -> Option<String> {
         (PluginState::Ready(_), Some(notice)) => {
             Some(format!("{name}: an older version serves: {notice}"))
         }
-        (PluginState::Loading | PluginState::Ready(_), _) => None,
+        (PluginState::Ready(_), None) => plugin.notice().map(|notice| format!("{name}: {notice}")),
+        (PluginState::Loading, _) => None,
     }
 }

@@ -2,15 +2,17 @@
 //! instance that can do nothing, in an engine of its own.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
+    Allocation, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
 };
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{MEMORY_BYTES_MAX, component};
+use super::{MEMORY_BYTES_MAX, compiler, component};
+use crate::state::Daemon;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.
 const UNNAMED: &str = "plugin";
@@ -35,23 +37,18 @@ pub(super) async fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ToolErr
 ///
 /// What it is refused for.
 pub(super) async fn plugin(
+    daemon: &Arc<Daemon>,
     source: &Path,
     entry: &PluginEntry,
     is_named: bool,
     bytes: Vec<u8>,
 ) -> Result<Plugin, ToolError> {
-    let engine = spawn_blocking(|| {
-        Engine::new(EngineOptions {
-            calls_max: 1,
-            memory_bytes_max: MEMORY_BYTES_MAX,
-            allocation: Allocation::OnDemand,
-        })
-    });
-    let engine = match engine.await {
-        Ok(Ok(engine)) => engine,
-        Ok(Err(error)) => return Err(broken(&error.to_string())),
-        Err(error) => return Err(broken(&error.to_string())),
+    let options = EngineOptions {
+        calls_max: 1,
+        memory_bytes_max: MEMORY_BYTES_MAX,
+        allocation: Allocation::OnDemand,
     };
+    let engine = compiler::engine(daemon, options).await.map_err(|error| broken(&error))?;
     let name = if is_named { entry.name.clone() } else { guess(source) };
     let bare = |name| PluginEntry { name, sha256: None, grant: Grant::default(), ..entry.clone() };
     let loaded = match Plugin::load(&engine, &bare(name), bytes.clone()).await {

@@ -225,6 +225,7 @@ mod tests {
             admin_policies: Vec::new(),
             secrets: Vec::new(),
             collector: None,
+            program: None,
         };
         fs::create_dir(at("c")).unwrap();
         let list = |names: &[&str]| {

@@ -184,7 +184,7 @@ struct Looked {
 /// Gets the component of an entry, holds it to its signature and looks at it, under the name of the
 /// entry where that is meant.
 async fn look(
-    daemon: &Daemon,
+    daemon: &Arc<Daemon>,
     listed: &Listed,
     is_named: bool,
     on_bytes: OnBytes<'_>,
@@ -200,7 +200,7 @@ async fn look(
         true => Path::new(&listed.entry.source),
         false => &listed.source,
     };
-    let plugin = inspect::plugin(called, &listed.entry, is_named, bytes).await?;
+    let plugin = inspect::plugin(daemon, called, &listed.entry, is_named, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 

@@ -16,6 +16,11 @@ impl Sha256Digest {
         Self(bytes)
     }
 
+    /// Returns the 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Computes the digest of a component.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())

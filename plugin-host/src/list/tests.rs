@@ -27,7 +27,7 @@ fn a_full_list_is_read() {
         "http": [],
         "env": []
       },
-      "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB" },
+      "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB", "calls": 16 },
       "config": { "z": [1, 2.5, -3], "a": { "b": null, "c": "é\n" } }
     },
     { "name": "b", "source": "b.wasm" }
@@ -45,6 +45,7 @@ fn a_full_list_is_read() {
     assert_eq!(first.limits.timeout.as_millis(), 1500);
     assert_eq!(first.limits.memory_bytes_max, 128 << 20);
     assert_eq!(first.limits.output_bytes_max, 64 << 10);
+    assert_eq!(first.limits.calls_max, 16);
     assert_eq!(
         Value::Object(first.config.clone()).to_string(),
         r#"{"z":[1,2.5,-3],"a":{"b":null,"c":"é\n"}}"#
@@ -135,6 +136,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
             "2:64: `../a`: `..` is not allowed; only files beneath the workspace root can be \
              reached",
         ),
+        (", \"limits\": { \"calls\": 0 }", "2:57: the limit is out of range; it can be 1 to 1024"),
         (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
         (
             ", \"limits\": { \"timeout\": \"10\" }",
@@ -155,7 +157,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         ),
         (
             ", \"limits\": { \"fuel\": \"1\" }",
-            "2:48: unknown key `fuel`; known keys: timeout, memory, output",
+            "2:48: unknown key `fuel`; known keys: timeout, memory, output, calls",
         ),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),

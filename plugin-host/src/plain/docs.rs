@@ -52,6 +52,9 @@ pub(crate) struct Named<'a> {
     pub(crate) docs: &'a TypeDocs,
 }
 
+/// A custom section: its name and its data.
+type Section<'a> = (&'a str, &'a [u8]);
+
 /// Reads what a component says about itself beside its code.
 pub(crate) fn docs(bytes: &[u8]) -> Docs {
     let mut docs = Docs::default();
@@ -81,8 +84,8 @@ pub(crate) fn docs(bytes: &[u8]) -> Docs {
     docs
 }
 
-/// Returns the next custom section, its name and its data, and what comes after it.
-fn next_custom(mut bytes: &[u8]) -> Option<((&str, &[u8]), &[u8])> {
+/// Returns the next custom section and what comes after it.
+fn next_custom(mut bytes: &[u8]) -> Option<(Section<'_>, &[u8])> {
     loop {
         let (id, after_id) = bytes.split_first()?;
         let (size, body) = length(after_id)?;

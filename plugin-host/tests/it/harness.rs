@@ -1,6 +1,6 @@
 //! What the tests share: assembling fixtures, loading, calling with a bound on the wait.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ pub(crate) struct Described {
 
 const OBJECT: &str = r#"{"type":"object"}"#;
 /// A tool that is as it should be.
-const PLAIN: Described = Described {
+pub(crate) const PLAIN: Described = Described {
     tools: &["%"],
     title: "Act",
     description: "Does it.",
@@ -93,7 +93,7 @@ pub(crate) const ZOO: &[Member] = &[
     text("busy_poll", End::Fails("timeout", "ran longer than 300ms")),
     text("host_calls", End::Fails("timeout", "ran longer than 300ms")),
     // What a call may use.
-    text("recursion", End::Fails("limit_exceeded", "out of stack")),
+    text("recursion", End::Fails("limit_exceeded", "more than 512KiB of stack")),
     text("memory_hog", End::Fails("limit_exceeded", "more than 64MiB of memory")),
     text("memory_hogs", End::Refused("more than 64MiB of memory")),
     text("table_hog", End::Fails("limit_exceeded", "table elements")),

@@ -135,6 +135,78 @@ async fn cancelling_stops_a_spinning_and_a_sleeping_guest() {
     }
 }
 
+/// An entry of a plugin that is ended by its test.
+fn patient_entry() -> moss_plugin_host::PluginEntry {
+    entry(json!({ "name": "zoo", "limits": { "timeout": "5m" } }))
+}
+
+#[tokio::test]
+async fn a_cancelled_guest_gets_no_more_than_the_turn_that_it_has() {
+    let plugin = load(&patient_entry(), fixture("spin")).await.unwrap();
+    let cancelled = CancellationToken::new();
+    let request = moss_plugin_host::CallRequest { cancelled: cancelled.clone(), ..request("act") };
+    let mut running = std::pin::pin!(plugin.call(request));
+    let mut turn =
+        async || std::future::poll_fn(|cx| std::task::Poll::Ready(running.as_mut().poll(cx))).await;
+    // It spins; the ticker takes the thread away from it, and gives it back to the runtime.
+    assert!(turn().await.is_pending());
+    assert!(turn().await.is_pending());
+    cancelled.cancel();
+    assert_eq!(turn().await, std::task::Poll::Ready(Err(CallError::Cancelled)));
+}
+
+#[tokio::test]
+async fn a_guest_that_calls_the_host_for_ever_leaves_turns_to_others() {
+    for name in ["spin", "host_calls", "chatter"] {
+        let plugin = load(&patient_entry(), fixture(name)).await.unwrap();
+        let others = async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = plugin.call(request("act")) => panic!("{name}: {ended:?}"),
+            () = others => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_plugin_that_keeps_crashing_is_paused_and_says_so() {
+    let plugin = zoo("trap").await;
+    for _ in 0..3 {
+        assert_eq!(plugin.paused(), None);
+        assert!(matches!(call(&plugin).await, Err(CallError::Crashed(_))));
+    }
+    assert!(plugin.paused().is_some_and(|paused| paused.reason.contains("unreachable")));
+    let error = ToolError::from(call(&plugin).await.unwrap_err());
+    assert_eq!(error.code, ErrorCode::PluginFailed);
+    assert!(error.message.contains("paused for another 1s"), "{error}");
+    // Another entry is another try.
+    let again = plugin.with_entry(&zoo_entry()).unwrap();
+    assert!(matches!(call(&again).await, Err(CallError::Crashed(_))));
+}
+
+#[tokio::test]
+async fn calls_above_the_limit_of_the_plugin_wait_and_more_are_refused() {
+    let entry = entry(json!({ "name": "zoo", "limits": { "timeout": "300ms", "calls": 1 } }));
+    let plugin = Arc::new(load(&entry, fixture("spin")).await.unwrap());
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let plugin = Arc::clone(&plugin);
+        let timeout = Some(Duration::from_millis(400));
+        let request = moss_plugin_host::CallRequest { timeout, ..request("act") };
+        calls.spawn(async move { plugin.call(request).await.unwrap_err() });
+    }
+    let mut ended = bounded(calls.join_all()).await;
+    let refused = CallError::Limit(LimitReached::Calls(1));
+    assert_eq!(ended.extract_if(.., |error| *error == refused).count(), 1);
+    assert_eq!(ended.iter().filter(|error| **error == TIMEOUT).count(), 1);
+    // The second had a place for what was left of its time; the others had none.
+    assert_eq!(ended.iter().filter(|error| **error == CallError::Deadline).count(), 4);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_neighbours_do_not_harm_a_call() {
     let polite = Arc::new(zoo("polite").await);

@@ -28,7 +28,8 @@ pub struct Found {
 /// `NotFound` and `Io` for the path itself, `LimitExceeded` for too deep a directory, `Cancelled`.
 /// What cannot be listed further down is left out.
 pub fn find_files(path: &str, files_max: usize) -> Result<Found, ToolError> {
-    let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    let path = if path.is_empty() { "." } else { path };
     let metadata = fs::metadata(path).map_err(|error| io_error(path, &error))?;
     let mut found = Found::default();
     if metadata.is_dir() {

@@ -19,6 +19,8 @@ use super::super::ui::bold;
 
 /// Largest manifest of a project, in bytes.
 const MANIFEST_BYTES_MAX: u64 = 1 << 20;
+/// Largest component that is looked at, in bytes; loading has its own limit.
+const COMPONENT_BYTES_MAX: u64 = 256 << 20;
 
 /// What authors of plugins say.
 #[derive(Debug, clap::Subcommand)]
@@ -250,7 +252,7 @@ impl Component {
             CliError::new(Outcome::Failed, "component_unreadable", why)
                 .hint("name the directory of a project, or a component such as plugin.wasm")
         };
-        let bytes = project::read_bytes(&file, moss_plugin_host::COMPONENT_BYTES_MAX as u64)
+        let bytes = project::read_bytes(&file, COMPONENT_BYTES_MAX)
             .map_err(|error| unreadable(error.to_string()))?
             .ok_or_else(|| unreadable(format!("there is no {}", file.display())))?;
         let file = file.canonicalize()?;

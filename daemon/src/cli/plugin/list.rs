@@ -25,7 +25,9 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     )?;
     for plugin in plugins.iter().filter(|plugin| !plugin.notice.is_empty()) {
         let (name, notice) = (text::line(&plugin.name), text::line(&plugin.notice));
-        session.ui.note(&format!("{} {name}: {notice}", yellow("an older version serves:")));
+        let is_paused = notice.starts_with("paused");
+        let says = if is_paused { "it keeps failing:" } else { "an older version serves:" };
+        session.ui.note(&format!("{} {name}: {notice}", yellow(says)));
     }
     Ok(Outcome::Ok)
 }

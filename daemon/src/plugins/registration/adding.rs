@@ -144,13 +144,13 @@ mod tests {
 
     #[test]
     fn a_source_is_relative_to_a_list_that_is_kept_with_it() {
-        for (list, is_named, source, written) in [
+        for (list, is_named, source, expected) in [
             ("/c/moss-tools.json", false, "/c/p/a.wasm", "p/a.wasm"),
             ("/c/moss-tools.json", false, "/w/a.wasm", "/w/a.wasm"),
             ("/w/p/moss-tools.json", true, "/w/target/a.wasm", "../target/a.wasm"),
             ("/w/moss-tools.json", true, "/a.wasm", "../a.wasm"),
         ] {
-            assert_eq!(written(Path::new(list), is_named, Path::new(source)), written);
+            assert_eq!(written(Path::new(list), is_named, Path::new(source)), expected);
         }
     }
 }

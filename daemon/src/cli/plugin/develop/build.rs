@@ -60,13 +60,8 @@ impl Tools<'_> {
             return Err(CliError::new(Outcome::Failed, "target_missing", message)
                 .hint(format!("`rustup target add {TARGET}`")));
         }
-        let arguments = [
-            "build",
-            "--release",
-            "--target",
-            TARGET,
-            "--message-format=json-render-diagnostics",
-        ];
+        let arguments =
+            ["build", "--release", "--target", TARGET, "--message-format=json-render-diagnostics"];
         let (ending, output) = self.output("cargo", &arguments, missing, true).await?;
         succeeded("cargo", ending)?;
         let output = String::from_utf8_lossy(&output);
@@ -84,11 +79,15 @@ impl Tools<'_> {
         let wanted = ["package.json", "package-lock.json"].map(|file| self.directory.join(file));
         let sdk = project::files(&self.directory.join(VENDOR), &[], 1000).unwrap_or_default();
         let wanted = wanted.iter().chain(sdk.iter().map(|(file, _)| file));
-        if installed.is_none() || wanted.into_iter().any(|file| project::changed(file) > installed) {
+        if installed.is_none() || wanted.into_iter().any(|file| project::changed(file) > installed)
+        {
             let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
             succeeded("npm install", self.show("npm", &install, missing).await?)?;
         }
-        succeeded("npm run build", self.show("npm", &["run", "--silent", "build"], missing).await?)?;
+        succeeded(
+            "npm run build",
+            self.show("npm", &["run", "--silent", "build"], missing).await?,
+        )?;
         Ok(self.directory.join(format!("dist/{name}.wasm")))
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::super::error::CliError;
 use super::super::super::outcome::Outcome;
-use super::super::super::ui::{green, red, yellow};
+use super::super::super::ui::{red, yellow};
 use super::super::super::{Session, interruptible, text};
 use super::{Component, ComponentArgs, built};
 
@@ -39,9 +39,9 @@ pub(super) async fn run(args: &ComponentArgs, session: &Session) -> Result<Outco
 
 /// Loads a component into a place of its own.
 pub(super) async fn open(component: &Component, allowed: Allowed) -> Result<Bench, CliError> {
-    Bench::open(&component.file, &component.name, allowed).await.map_err(|error| {
-        CliError::new(Outcome::Failed, "plugin_refused", error.to_string())
-    })
+    Bench::open(&component.file, &component.name, allowed)
+        .await
+        .map_err(|error| CliError::new(Outcome::Failed, "plugin_refused", error.to_string()))
 }
 
 pub(super) fn findings(bench: &Bench, component: &Component) -> Vec<Finding> {
@@ -55,12 +55,7 @@ pub(super) fn line(finding: &Finding) -> String {
     format!("{kind} [{}] {at}: {message}", finding.code)
 }
 
-/// One line for a plugin without findings.
-pub(super) fn in_order() -> String {
-    green("in order")
-}
-
-fn json_of(finding: &Finding) -> serde_json::Value {
+pub(super) fn json_of(finding: &Finding) -> serde_json::Value {
     json!({
         "severity": if finding.is_error { "error" } else { "warning" },
         "code": finding.code,

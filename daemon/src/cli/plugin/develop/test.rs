@@ -1,6 +1,7 @@
 //! `moss plugin test`: the examples of a plugin's tools, run in the sandbox.
 
 use moss_daemon::develop::bench::{Allowed, Bench, Difference, Tried};
+use moss_sdk::RelPath;
 use serde_json::json;
 
 use super::super::super::error::CliError;
@@ -77,17 +78,26 @@ fn told(difference: &Difference) -> String {
     match difference {
         Difference::Failed(why) => format!("  it failed: {}\n", text::lines(why)),
         Difference::Output { expected, actual } => {
-            format!("  the output is not as the example says:\n{}", between("output", expected, actual))
+            format!(
+                "  the output is not as the example says:\n{}",
+                between("output", expected, actual)
+            )
         }
         Difference::File { path, expected, actual } => {
             let path = text::line(path);
             match (expected, actual) {
                 (_, None) => format!("  {path} is not there\n"),
                 (None, Some(actual)) => {
-                    format!("  {path} is there, and the example does not say so:\n{}", between(&path, "", actual))
+                    format!(
+                        "  {path} is there, and the example does not say so:\n{}",
+                        between(&path, "", actual)
+                    )
                 }
                 (Some(expected), Some(actual)) => {
-                    format!("  {path} is not as the example says:\n{}", between(&path, expected, actual))
+                    format!(
+                        "  {path} is not as the example says:\n{}",
+                        between(&path, expected, actual)
+                    )
                 }
             }
         }
@@ -96,10 +106,15 @@ fn told(difference: &Difference) -> String {
 
 /// What is expected, as removed lines, and what is there, as added ones.
 fn between(name: &str, expected: &str, actual: &str) -> String {
-    diff::colored(&moss_workspace::between(name, expected, actual))
+    let path = RelPath::parse(name).unwrap_or_else(|_| RelPath::root());
+    let line_end =
+        |text: &str| if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+    let (expected, actual) = (line_end(expected), line_end(actual));
+    let found = moss_workspace::between(&path, Some(expected.as_bytes()), Some(actual.as_bytes()));
+    diff::colored(&found.text)
 }
 
-fn json_of(tried: &Tried) -> serde_json::Value {
+pub(super) fn json_of(tried: &Tried) -> serde_json::Value {
     let differences = tried.differences.iter().map(|difference| match difference {
         Difference::Failed(why) => json!({ "kind": "failed", "message": why }),
         Difference::Output { expected, actual } => {

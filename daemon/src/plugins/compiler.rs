@@ -1,0 +1,220 @@
+//! Plugins are compiled in a process of their own, which is ended when it takes too long or needs
+//! too much memory; what it makes is kept. Whoever asks for the same code meanwhile waits for it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use moss_plugin_host::code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed};
+use moss_plugin_host::{Engine, EngineOptions, LoadError};
+use moss_sandbox::{Ending, Limits, Worker, WorkerError};
+use moss_sdk::context::BoxFuture;
+use tokio::task::spawn_blocking;
+
+use super::code_cache::{self, CodeCache};
+use crate::config;
+use crate::state::Daemon;
+
+/// The hidden command of moss that compiles: see [`compile`].
+pub const COMMAND: &str = "compile-plugin";
+/// The exit code of a compiler that found the component broken.
+pub const BROKEN_COMPONENT: u8 = 65;
+
+/// Threads of one compiler.
+const THREADS_MAX: usize = 4;
+/// Heaps of one compiler: each reserves address space.
+const HEAPS: &str = "2";
+/// Open files of one compiler.
+const FILES_MAX: u64 = 32;
+/// What the run-time library says where memory is refused.
+const NO_MEMORY: &[&str] =
+    &["memory allocation of", "out of memory", "Cannot allocate memory", "os error 12"];
+
+/// Compiles in a process of moss's own program.
+pub(super) struct ChildCompiler {
+    program: PathBuf,
+    /// Not held: its catalogs hold plugins, and those their compiler.
+    daemon: Weak<Daemon>,
+    key: CodeKey,
+    cache: Option<Arc<CodeCache>>,
+    /// Who compiles what.
+    under_way: Mutex<HashMap<CodeId, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+/// The whole work of a compiler's process: a key and a component in, sealed code out.
+///
+/// # Errors
+///
+/// What is wrong with the component.
+pub fn compile(input: &[u8]) -> Result<Vec<u8>, String> {
+    let (key, component) = input.split_first_chunk().ok_or("the input is cut short")?;
+    compile_sealed(&CodeKey::from_bytes(*key), component)
+}
+
+/// What a compiler's process allows itself.
+pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> Limits {
+    Limits { memory_bytes, cpu_seconds, files: FILES_MAX }
+}
+
+/// Sets up an engine that compiles in a process of its own.
+pub(super) async fn engine(daemon: &Arc<Daemon>, options: EngineOptions) -> Result<Engine, String> {
+    let daemon = Arc::clone(daemon);
+    let made = spawn_blocking(move || {
+        let engine = Engine::new(options).map_err(|error| error.to_string())?;
+        Ok(match daemon.setup.program.clone() {
+            Some(program) => engine.with_compiler(Arc::new(ChildCompiler::new(program, &daemon))),
+            None => engine,
+        })
+    });
+    made.await.unwrap_or_else(|error| Err(error.to_string()))
+}
+
+// === impl ChildCompiler ===
+
+impl ChildCompiler {
+    /// Opens the cache; without one everything is compiled at every start.
+    fn new(program: PathBuf, daemon: &Arc<Daemon>) -> Self {
+        let cache = CodeCache::open(&daemon.setup.dirs.state);
+        let cache = cache.inspect_err(|error| {
+            tracing::warn!(%error, "compiled code of plugins is not kept");
+        });
+        let cache = cache.ok().map(Arc::new);
+        Self {
+            program,
+            daemon: Arc::downgrade(daemon),
+            key: cache.as_ref().map_or_else(code_cache::random_key, |cache| cache.key().clone()),
+            cache,
+            under_way: Mutex::default(),
+        }
+    }
+
+    async fn find_or_compile(&self, id: CodeId, component: Bytes) -> Result<Code, LoadError> {
+        let turn = self.lock_of(id);
+        let code = {
+            let _turn = turn.lock().await;
+            match self.find(id).await {
+                Some(code) => Ok(code),
+                None => self.compile_and_keep(id, &component).await,
+            }
+        };
+        self.forget_lock(id, &turn);
+        code
+    }
+
+    async fn find(&self, id: CodeId) -> Option<Code> {
+        let cache = Arc::clone(self.cache.as_ref()?);
+        spawn_blocking(move || cache.find(id)).await.ok()?
+    }
+
+    async fn compile_and_keep(&self, id: CodeId, component: &[u8]) -> Result<Code, LoadError> {
+        let Some(config) = self.daemon.upgrade().map(|daemon| daemon.config().plugins.clone())
+        else {
+            return Err(LoadError::Compiler("moss is about to stop".to_owned()));
+        };
+        let worker = self.worker(&config);
+        let sealed = worker.run(&[self.key.as_bytes(), component]).await;
+        let sealed = sealed.map_err(|error| explain(error, &config))?;
+        let (key, cache) = (self.key.clone(), self.cache.clone());
+        let opened = spawn_blocking(move || {
+            let code = key.open(id, sealed)?;
+            if let Some(cache) = cache {
+                cache.keep(id, &code, config.cache_bytes_max);
+            }
+            Some(code)
+        });
+        let opened = opened.await.map_err(|error| LoadError::Compiler(error.to_string()))?;
+        opened.ok_or_else(|| LoadError::Compiler("the compiler is another moss's".to_owned()))
+    }
+
+    fn worker(&self, config: &config::Plugins) -> Worker {
+        let timeout = Duration::from_millis(config.compile_timeout_ms);
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let cpu_seconds = timeout.as_secs() + 1;
+        Worker {
+            program: self.program.clone(),
+            arguments: vec![
+                COMMAND.into(),
+                config.compile_memory_bytes.to_string().into(),
+                cpu_seconds.to_string().into(),
+            ],
+            environment: vec![
+                ("RAYON_NUM_THREADS".into(), threads.to_string().into()),
+                ("MALLOC_ARENA_MAX".into(), HEAPS.into()),
+            ],
+            output_bytes_max: CODE_BYTES_MAX,
+            timeout,
+        }
+    }
+
+    fn lock_of(&self, id: CodeId) -> Arc<tokio::sync::Mutex<()>> {
+        let mut all = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(id).or_default())
+    }
+
+    /// Forgets who compiles, unless somebody waits: the map and this are two holders.
+    fn forget_lock(&self, id: CodeId, turn: &Arc<tokio::sync::Mutex<()>>) {
+        let mut all = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::strong_count(turn) <= 2 {
+            all.remove(&id);
+        }
+    }
+}
+
+impl Compiler for ChildCompiler {
+    fn code(&self, id: CodeId, component: Bytes) -> BoxFuture<'_, Result<Code, LoadError>> {
+        Box::pin(self.find_or_compile(id, component))
+    }
+}
+
+/// Says what ended a compiler, in terms of what can be set.
+fn explain(error: WorkerError, config: &config::Plugins) -> LoadError {
+    let time = || LoadError::CompileTime(Duration::from_millis(config.compile_timeout_ms));
+    match error {
+        WorkerError::Timeout(_) => time(),
+        WorkerError::Failed { ending, .. } if ending.is_out_of_cpu() => time(),
+        WorkerError::Failed { said, .. } if NO_MEMORY.iter().any(|words| said.contains(words)) => {
+            LoadError::CompileMemory(usize::try_from(config.compile_memory_bytes).unwrap_or(0))
+        }
+        WorkerError::Failed { ending: Ending::Exited(code), said }
+            if code == i32::from(BROKEN_COMPONENT) =>
+        {
+            LoadError::Invalid(said)
+        }
+        other => LoadError::Compiler(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn what_ends_a_compiler_names_the_limit_and_how_to_raise_it() {
+        let config = Config::default().plugins;
+        let failed = |ending, said: &str| WorkerError::Failed { ending, said: said.to_owned() };
+        let killed_by_abort = Ending::Killed(6);
+        for (error, expected) in [
+            (
+                WorkerError::Timeout(Duration::from_secs(1)),
+                "takes longer than 1m; to allow more, raise compile_timeout_ms",
+            ),
+            (failed(Ending::Killed(24), ""), "takes longer than 1m"),
+            (
+                failed(killed_by_abort, "memory allocation of 8192 bytes failed"),
+                "needs more memory than 2GiB; to allow more, raise compile_memory_bytes",
+            ),
+            (failed(Ending::Exited(65), "cut short"), "the component is not valid: cut short"),
+            (
+                failed(killed_by_abort, "else"),
+                "was not compiled: the process was ended by signal 6",
+            ),
+        ] {
+            let error = explain(error, &config).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Places for the calls of one plugin: so many run at once, some more wait for their turn, the rest
+//! is told so. One plugin that is slow does not take the places of all others.
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::error::CallError;
+use crate::limits::{LimitReached, WAITING_PER_CALL};
+
+/// The places of one plugin.
+#[derive(Debug)]
+pub(crate) struct Places {
+    calls_max: usize,
+    /// Calls that run or wait.
+    taken: Semaphore,
+    running: Semaphore,
+}
+
+/// A place, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    _running: SemaphorePermit<'a>,
+    _taken: SemaphorePermit<'a>,
+}
+
+// === impl Places ===
+
+impl Places {
+    pub(crate) fn new(calls_max: usize) -> Self {
+        Self {
+            calls_max,
+            taken: Semaphore::new(calls_max.saturating_mul(1 + WAITING_PER_CALL)),
+            running: Semaphore::new(calls_max),
+        }
+    }
+
+    pub(crate) fn calls_max(&self) -> usize {
+        self.calls_max
+    }
+
+    /// Waits for a place.
+    ///
+    /// # Errors
+    ///
+    /// Where too many wait already.
+    pub(crate) async fn take(&self) -> Result<Place<'_>, CallError> {
+        let full = || CallError::Limit(LimitReached::Calls(self.calls_max));
+        let taken = self.taken.try_acquire().map_err(|_| full())?;
+        let running = self.running.acquire().await.map_err(|_| full())?;
+        Ok(Place { _running: running, _taken: taken })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_runs_waits_or_is_refused() {
+        let places = Places::new(1);
+        let running = places.take().await.unwrap();
+        let mut waiting: Vec<_> = (0..WAITING_PER_CALL).map(|_| Box::pin(places.take())).collect();
+        for place in &mut waiting {
+            let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(place.as_mut().poll(cx)));
+            assert!(polled.await.is_pending());
+        }
+        let refused = places.take().await.unwrap_err();
+        assert_eq!(refused, CallError::Limit(LimitReached::Calls(1)));
+        drop(running);
+        waiting.remove(0).await.unwrap();
+        drop(waiting);
+        places.take().await.unwrap();
+    }
+}
