@@ -45,7 +45,8 @@ fn take(step: &Value) -> Result<Value, ToolError> {
     let text = |key: &str| step[key].as_str().unwrap_or_default();
     match text("do") {
         "get" => {
-            let request = http::Request::get(text("url")).redirects_max(5 * usize::from(follows(step)));
+            let request =
+                http::Request::get(text("url")).redirects_max(5 * usize::from(follows(step)));
             let response = request.body_bytes_max(64 << 20).send()?;
             let body = String::from_utf8_lossy(&response.body).into_owned();
             Ok(json!({ "status": response.status, "body": body }))
