@@ -99,8 +99,8 @@ pub struct Plugins {
     engine: Option<Engine>,
     lists: Lists,
     slots: Vec<Slot>,
-    /// Plugins that moved from one list to another, until the catalog that has them from there is
-    /// complete.
+    /// Plugins that the lists no longer name, until the catalog without them is complete. Their
+    /// calls are stopped.
     leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
@@ -202,7 +202,7 @@ impl Plugins {
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
-    /// another grant, limit or setting, or is gone, which must not wait for anything.
+    /// another grant, limit or setting, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
         let config = Arc::clone(&self.daemon.config());
         let mut listed: Vec<Listed> =
@@ -228,14 +228,8 @@ impl Plugins {
                     None => Slot::new(listed.clone()),
                 });
             }
-            let mut left = Vec::new();
-            for slot in old {
-                let serves = slot.serving().is_some();
-                let only_for = slot.only_for().map(Path::to_owned);
-                let leaving = slot.leave(&listed).map(|tools| Serving { tools, only_for });
-                has_changed |= serves && leaving.is_none();
-                left.extend(leaving);
-            }
+            old.iter_mut().for_each(|slot| slot.leave(&listed));
+            let left = old.iter().filter_map(Serving::of).collect();
             (slots, left, has_changed)
         });
         match arranged.await {

@@ -25,7 +25,6 @@ use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
-use crate::plain::{self, Docs, Plain};
 use crate::revocation::Revocation;
 use crate::services::{NoServices, Services};
 use crate::surface;
@@ -213,9 +212,9 @@ impl Plugin {
         true
     }
 
-    /// Stops its calls, those that come later too: nothing lists it any more.
-    pub fn revoke(&self) {
-        self.revocation.revoke("the plugin was taken out of its list".to_owned());
+    /// Stops its calls, those that come later too, and tells them why.
+    pub fn revoke(&self, why: &str) {
+        self.revocation.revoke(why.to_owned());
     }
 
     /// Whether its calls were stopped.

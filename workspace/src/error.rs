@@ -105,7 +105,7 @@ pub enum Error {
         /// The file or directory.
         path: RelPath,
     },
-    /// What is hidden, or holds what is hidden, would have been handed out.
+    /// What is hidden would have been listed.
     #[error("{path} cannot be opened as a directory: {reason}")]
     Protected {
         /// The path.

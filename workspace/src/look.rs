@@ -73,10 +73,15 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// As [`Workspace::resolve`]; `NotFound`, `NotADirectory`; `Limit` where there are more than
+    /// As [`Workspace::resolve`]; `NotFound`, `NotADirectory`; `Protected` for one of moss's own
+    /// directories; `Limit` where there are more than
     /// [`Limits::directory_names_max`](crate::Limits).
     pub fn names(&self, directory: &RelPath) -> Result<Names, Error> {
         let (place, fd) = self.open_directory(directory)?;
+        if self.is_own(&place.path) {
+            let reason = "it belongs to moss itself";
+            return Err(Error::Protected { path: directory.clone(), reason });
+        }
         let failed = |errno| Error::io(directory, "list", errno);
         let names_max = self.limits().directory_names_max;
         let mut names = Vec::new();

@@ -43,17 +43,20 @@ pub fn lay_out(directory: &Path, files: &[(String, String)]) -> Result<(), Error
     write_all(directory, files)
 }
 
-/// Makes a directory hold exactly these files, whatever it held before.
+/// Makes a directory hold exactly these files, whatever it held before. It stays the same directory.
 ///
 /// # Errors
 ///
 /// Where something cannot be removed or written.
 pub fn replace(directory: &Path, files: &[(String, String)]) -> Result<(), Error> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Error::std_io(&directory.display(), "remove", error));
-        }
-        _ => {}
+    let failed = |error| Error::std_io(&directory.display(), "empty", error);
+    fs::create_dir_all(directory).map_err(failed)?;
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let is_directory = entry.file_type().map_err(failed)?.is_dir();
+        let path = entry.path();
+        let removed = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.map_err(failed)?;
     }
     write_all(directory, files)
 }

@@ -118,20 +118,6 @@ impl Workspace {
         self.own.iter().any(|own| is_within(path, own))
     }
 
-    /// Says why a directory must not be handed out as a whole, if so.
-    pub(crate) fn sealed(&self, path: &RelPath) -> Option<&'static str> {
-        let mut above = std::iter::successors(Some(path.clone()), RelPath::parent);
-        if self.is_own(path) {
-            Some("it belongs to moss itself")
-        } else if self.own.iter().any(|own| is_within(own, path)) {
-            Some("it holds a directory of moss itself")
-        } else if above.any(|path| protection(&path) == Some(Protection::Secret)) {
-            Some("its name, or one above it, is protected as a secret")
-        } else {
-            None
-        }
-    }
-
     /// Says why a path is protected, by its names and by those that it leads to after all links.
     ///
     /// # Errors

@@ -110,23 +110,6 @@ impl Workspace {
         })
     }
 
-    /// Opens a directory for reading, to be handed to something that reads beneath it by itself.
-    ///
-    /// # Errors
-    ///
-    /// As [`Workspace::resolve`]; `NotADirectory` for anything else; `Protected` for what has a
-    /// secret name or lies beneath one, and for what is, lies beneath or holds one of moss's own
-    /// directories, by either of its paths.
-    pub fn open_dir(&self, path: &RelPath) -> Result<OwnedFd, Error> {
-        let (place, directory) = self.open_directory(path)?;
-        for name in [path, &place.path] {
-            if let Some(reason) = self.sealed(name) {
-                return Err(Error::Protected { path: path.clone(), reason });
-            }
-        }
-        Ok(directory)
-    }
-
     /// Opens a directory for reading, after all links.
     pub(crate) fn open_directory(&self, path: &RelPath) -> Result<(Place, OwnedFd), Error> {
         self.retry(path, || {

@@ -109,7 +109,7 @@ impl Bench {
     pub async fn open(component: &Path, name: &str, allowed: Allowed) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
         let root = scratch.path().join("workspace");
-        project::replace(&root, &[(".moss/.keep".to_owned(), String::new())])?;
+        project::replace(&root, &[])?;
         let config = scratch.path().join("config");
         project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
         let list = scratch.path().join(LIST);
@@ -224,6 +224,7 @@ fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
         admin_policies: Vec::new(),
         secrets: Vec::new(),
         collector: None,
+        program: std::env::current_exe().ok(),
     }
 }
 

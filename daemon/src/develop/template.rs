@@ -109,6 +109,7 @@ pub fn vendor(language: Language, directory: &Path) -> Result<(), Error> {
 fn renamed(path: &str) -> String {
     match path {
         "gitignore" | "npmrc" => format!(".{path}"),
+        "manifest.toml" => "Cargo.toml".to_owned(),
         _ => path.to_owned(),
     }
 }

@@ -15,6 +15,8 @@ use crate::state::Daemon;
 
 /// Most differences between two versions that are told.
 const DIFFERENCES_MAX: usize = 8;
+/// What calls of a plugin are told that may not serve as it is listed now.
+const REFUSED: &str = "the plugin may not be used any more";
 /// Digits of a digest that tell two versions apart for people.
 const SHORT_DIGEST_CHARS: usize = 12;
 
@@ -139,7 +141,7 @@ impl Slot {
                             problem,
                             "a plugin cannot be used any more"
                         );
-                        self.each_running(Plugin::revoke);
+                        self.each_running(|plugin| plugin.revoke(REFUSED));
                         (self.serving, self.problem) = (None, Some(problem));
                         replaced = true;
                     }
@@ -150,20 +152,20 @@ impl Slot {
         replaced
     }
 
-    /// Stops the calls of a plugin that the list no longer names, unless another list names it and
-    /// grants as much. Returns what may go on until that one serves.
-    pub(super) fn leave(mut self, listed: &[Listed]) -> Option<Arc<PluginTools>> {
-        let name = &self.listed.entry.name;
-        let moved = listed.iter().find(|listed| listed.entry.name == *name);
-        let Some(moved) = moved else {
-            self.each_running(Plugin::revoke);
-            return None;
+    /// Stops the calls of a plugin that the list no longer names, unless it moved to another list
+    /// that grants as much.
+    pub(super) fn leave(&mut self, listed: &[Listed]) {
+        let is_moved = |listed: &&Listed| {
+            listed.entry.name == self.listed.entry.name && listed.only_for == self.listed.only_for
         };
-        self.each_running(|plugin| {
-            plugin.revoke_unless_granted(&moved.entry);
-        });
-        let serving = self.serving?;
-        (!serving.plugin().is_revoked()).then_some(serving)
+        match listed.iter().find(is_moved) {
+            Some(moved) => self.each_running(|plugin| {
+                plugin.revoke_unless_granted(&moved.entry);
+            }),
+            None => {
+                self.each_running(|plugin| plugin.revoke("the plugin was taken out of its list"));
+            }
+        }
     }
 
     /// Comes to every version that may have running calls.
@@ -279,7 +281,7 @@ impl Slot {
 
     /// Ends what serves. Returns whether anything did.
     fn refuse(&mut self, problem: String) -> bool {
-        self.each_running(Plugin::revoke);
+        self.each_running(|plugin| plugin.revoke(REFUSED));
         let served = self.serving.take().is_some();
         self.settle(Some(problem));
         served

@@ -112,7 +112,10 @@ impl fmt::Display for HostPattern {
             f.write_str("http://")?;
         }
         match &self.name {
-            NameOfHost::Everything | NameOfHost::Any => f.write_str("*")?,
+            NameOfHost::Everything => f.write_str("*")?,
+            // `*` alone says the same in a grant; where it says more, this does not.
+            NameOfHost::Any if self.scheme == Scheme::Https => f.write_str("https://*")?,
+            NameOfHost::Any => f.write_str("*")?,
             NameOfHost::Below(name) => write!(f, "*.{name}")?,
             NameOfHost::Exactly(name) => f.write_str(name)?,
         }
@@ -182,11 +185,21 @@ mod tests {
 
     #[test]
     fn a_pattern_is_written_as_it_is_read() {
-        for text in ["a.example", "*.a.example", "*", "http://a:8080", "[::1]:8443", "a:444"] {
+        for text in [
+            "a.example",
+            "*.a.example",
+            "https://*",
+            "http://*:81",
+            "http://a:8080",
+            "[::1]:8443",
+            "a:444",
+        ] {
             assert_eq!(pattern(text).to_string(), text);
         }
         assert_eq!(pattern("https://A.example:443").to_string(), "a.example");
         assert_eq!(pattern("http://a:80").to_string(), "http://a");
+        assert_eq!(pattern("*").to_string(), "https://*");
+        assert_eq!(HostPattern::EVERYTHING.to_string(), "*");
         for text in [
             "",
             "a/b",

@@ -1,5 +1,6 @@
 //! What an administrator lets any plugin have at most, as configuration files say it: lists of
-//! texts, where `*` stands for every name and `.` for the whole workspace.
+//! texts, where `*` stands for every name, of hosts by any scheme at any port, and `.` for the whole
+//! workspace.
 
 use moss_sdk::RelPath;
 
@@ -37,6 +38,7 @@ impl Grant {
                     let path = RelPath::parse(text).map_err(|error| refused(&error.message))?;
                     bound.files.push(FileGrant { path, except: Vec::new() });
                 }
+                Kind::Http if text == "*" => bound.http.push(HostPattern::EVERYTHING),
                 Kind::Http => bound.http.push(HostPattern::parse(text).map_err(refused)?),
                 Kind::Env => bound.env.push(
                     name(text)
@@ -87,7 +89,9 @@ mod tests {
         };
         assert_eq!(meet(Kind::Files, &["."], &["docs"]), ["docs"]);
         assert_eq!(meet(Kind::Files, &["."], &["."]), ["."]);
-        assert_eq!(meet(Kind::Http, &["*", "http://*"], &["*.a.example"]), ["*.a.example"]);
+        assert_eq!(meet(Kind::Http, &["*"], &["http://a.example:81"]), ["http://a.example:81"]);
+        assert_eq!(meet(Kind::Http, &["*"], &["https://*"]), ["https://*"]);
+        assert_eq!(meet(Kind::Http, &["https://*"], &["http://*", "a.example"]), ["a.example"]);
         assert_eq!(meet(Kind::Http, &["*.a.example"], &["*"]), ["*.a.example"]);
         assert_eq!(meet(Kind::Env, &["*"], &["LANG", "HOME"]), ["LANG", "HOME"]);
         assert_eq!(meet(Kind::Tools, &["read_file"], &["grep_search"]), [""; 0]);

@@ -137,7 +137,7 @@ impl Services for Disk {
         request: http::Request<HttpBody>,
         options: HttpOptions,
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
-        (&NoServices).send(request, options)
+        NoServices.send(request, options)
     }
 
     fn call_tool<'a>(

@@ -52,7 +52,7 @@ async fn a_plugin_that_has_nothing_loses_nothing_until_it_is_gone() {
     let plugin = Arc::new(load(&granted(&[]), fixture("sleeper")).await.unwrap());
     let running = start(&plugin);
     assert!(!plugin.revoke_unless_granted(&granted(&[])));
-    plugin.revoke();
+    plugin.revoke("the plugin was taken out of its list");
     let error = bounded(running).await.unwrap().unwrap();
     assert_eq!(error.to_string(), "stopped while it ran: the plugin was taken out of its list");
 }

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use moss_sdk::ErrorCode;
 use moss_sdk::edit::{Change, ChangeSet, Retention, Splice};
 use moss_sdk::file::{Content, EntryKind, LineWindow, ListOptions, Skipped};
-use moss_workspace::{Error, Options, Protection, Resolver, Workspace, hash, protection};
+use moss_workspace::{
+    Error, LastLink, OpenedFile, Options, Protection, Resolver, Workspace, hash, protection,
+};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags};
 
 use crate::fixture::{
@@ -157,7 +159,7 @@ const WINDOW: LineWindow =
     LineWindow { start: 1, lines_max: 10, bytes_max: 1 << 10, line_bytes_max: 1 << 10 };
 const EVERYTHING: ListOptions = ListOptions { recursive: true, entries_max: 1_000 };
 
-const OPERATIONS: [Operation; 11] = [
+const OPERATIONS: [Operation; 13] = [
     ("path", |f, p| f.workspace.path(p).err()),
     ("resolve", |f, p| f.workspace.resolve(&rel(p)).err()),
     ("protection", |f, p| f.workspace.protection_resolved(&rel(p)).err()),
@@ -168,7 +170,9 @@ const OPERATIONS: [Operation; 11] = [
         Some(_) => None,
     }),
     ("list", |f, p| f.workspace.list(&rel(p), EVERYTHING, &|_| true, &|| false).err()),
-    ("open_dir", |f, p| f.workspace.open_dir(&rel(p)).err()),
+    ("look", |f, p| f.workspace.look(&rel(p), LastLink::Follow).err()),
+    ("names", |f, p| f.workspace.names(&rel(p)).err()),
+    ("hold", |f, p| f.workspace.open_for_reading(&rel(p)).and_then(OpenedFile::hold).err()),
     ("create", |f, p| planned(f, create(p, "new\n"))),
     ("write", |f, p| planned(f, write(p, SECRET, "new\n"))),
     ("delete", |f, p| planned(f, delete(p, SECRET, Retention::Permanent))),
@@ -243,8 +247,10 @@ fn special_files_are_refused_without_waiting() {
                 }
             }
             for (name, operation) in &OPERATIONS[3..] {
-                let is_listing = matches!(*name, "list" | "open_dir");
+                let is_listing = matches!(*name, "list" | "names");
                 let expected = match *name {
+                    // It says what is there, and opens nothing.
+                    "look" => None,
                     "create" => Some(ErrorCode::AlreadyExists),
                     _ if is_listing && kind == "directory" => None,
                     _ if is_listing => Some(ErrorCode::NotADirectory),
@@ -286,6 +292,31 @@ fn links_inside_are_followed() {
         }
         fixture.commit(vec![create("directory/none/new", "x\n")]).unwrap();
         assert_eq!(fixture.get("deep/er/none/new"), b"x\n");
+    }
+}
+
+#[test]
+fn a_link_that_is_looked_at_itself_leads_nowhere() {
+    for resolver in RESOLVERS {
+        let fixture = fixture(resolver);
+        let root = fixture.root();
+        link(&root, "l", "/etc/passwd");
+        link(&root, "in/up", "..");
+        link(&root, "out", "../outside");
+        let look = |path: &str| fixture.workspace.look(&rel(path), LastLink::Keep);
+        let looked = look("in/up/l").unwrap();
+        assert_eq!((looked.real, looked.kind), (rel("l"), EntryKind::Symlink), "{resolver:?}");
+        assert_eq!(look("in/file").unwrap().size_bytes, SECRET.len() as u64);
+        assert_eq!(look(".").unwrap().kind, EntryKind::Directory);
+        assert_eq!(fixture.workspace.link_target(&rel("in/up/l")).unwrap(), "/etc/passwd");
+        for path in ["out/secret", "l/x", "none", "in/none"] {
+            assert!(look(path).is_err(), "{resolver:?} {path}");
+            assert!(fixture.workspace.link_target(&rel(path)).is_err(), "{resolver:?} {path}");
+        }
+        for path in [".", "in", "in/file"] {
+            let target = fixture.workspace.link_target(&rel(path));
+            assert!(matches!(target, Err(Error::Io { .. })), "{resolver:?} {path}");
+        }
     }
 }
 
@@ -361,7 +392,7 @@ fn the_directories_of_moss_itself_are_protected() {
 }
 
 #[test]
-fn what_is_hidden_is_neither_handed_out_nor_listed() {
+fn what_belongs_to_moss_is_not_listed() {
     for resolver in RESOLVERS {
         let fixture = fixture(resolver);
         let root = fixture.root();
@@ -374,16 +405,13 @@ fn what_is_hidden_is_neither_handed_out_nor_listed() {
         let own = vec![root.join("state/moss")];
         let options = Options { resolver: Some(resolver), own, ..Options::default() };
         let workspace = Workspace::open(&root, options).unwrap();
-        for path in
-            ["state/moss", "state", ".", "own", "above", ".ssh", ".ssh/keys", "keys", ".env/lib"]
-        {
-            let error = workspace.open_dir(&rel(path)).expect_err(path);
-            assert!(matches!(error, Error::Protected { .. }), "{path}: {error:?}");
-            assert_eq!(error.code(), ErrorCode::Denied);
-        }
-        for path in ["in", ".git", "state/mossy"] {
-            workspace.open_dir(&rel(path)).expect(path);
-        }
+        let names = |path: &str| -> Vec<String> {
+            let found = workspace.names(&rel(path)).unwrap();
+            found.names.into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names("state"), ["mossy"]);
+        assert_eq!(names("above"), ["mossy"]);
+        assert!(names(".").contains(&".git".to_owned()));
         let list = |path: &str| workspace.list(&rel(path), EVERYTHING, &|_| true, &|| false);
         for (path, expected) in [
             ("state", ["state/mossy", "state/mossy/x"]),
@@ -398,6 +426,8 @@ fn what_is_hidden_is_neither_handed_out_nor_listed() {
         assert!(all.entries.iter().all(|entry| entry.path != rel("state/moss")));
         for path in ["state/moss", "own"] {
             assert!(matches!(list(path), Err(Error::Protected { .. })), "{path}");
+            let names = workspace.names(&rel(path));
+            assert!(matches!(names, Err(Error::Protected { .. })), "{path}");
         }
     }
 }

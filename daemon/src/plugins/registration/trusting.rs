@@ -46,7 +46,7 @@ pub(super) async fn propose(
 
 /// Shows one plugin. What is on the network is not fetched for a list that nobody trusts.
 async fn described(
-    daemon: &Daemon,
+    daemon: &Arc<Daemon>,
     workspace: &WorkspaceState,
     config: &Config,
     listed: &Listed,
