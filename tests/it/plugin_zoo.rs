@@ -70,7 +70,7 @@ async fn every_member_of_the_zoo_ends_in_its_error_and_harms_nobody() {
         let mut ended = JoinSet::new();
         for (called, member) in members {
             let plugin = plugins.iter().find(|plugin| plugin.name == *called).unwrap().clone();
-            ended.spawn(end(client.clone(), called.clone(), *member, plugin));
+            ended.spawn(end(client.clone(), called.clone(), member, plugin));
         }
         let mut ended = ended.join_all().await;
         ended.sort_by_key(|row| row.number);
