@@ -104,6 +104,89 @@ fn laid() -> Site {
     site
 }
 
+/// What was granted, by all its names, and that nothing stands beside a single file.
+const GRANTED: &[(&str, &[&str])] = &[
+    ("read docs/a.md", &["ok alpha"]),
+    ("read ./docs//sub/./b.md", &["ok beta"]),
+    ("read /docs/a.md", &["ok alpha"]),
+    ("read docs/sub/../a.md", &["ok alpha"]),
+    ("read docs/inside", &["ok beta"]),
+    ("read docs/directory/b.md", &["ok beta"]),
+    ("read docs/hard", &["ok outside"]),
+    ("read docs/ignored.log", &["ok noise"]),
+    ("tail docs/a.md", &["ok lpha"]),
+    ("size docs/a.md", &["ok 5"]),
+    ("kind docs/inside", &["ok link"]),
+    ("kind docs", &["ok directory"]),
+    ("target docs/inside", &["ok sub/b.md"]),
+    // A single file: nothing stands beside it.
+    ("read README.md", &["ok readme"]),
+    ("list .", &["ok README.md docs"]),
+    ("read LICENSE", MISSING),
+    ("size LICENSE", MISSING),
+    ("read src/main.rs", MISSING),
+    ("list src", MISSING),
+    ("read README.md/x", NO_DIRECTORY),
+    ("read README.md/", NO_DIRECTORY),
+    ("read docs/a.md/", NO_DIRECTORY),
+    ("read readme.md", MISSING),
+    ("read Docs/a.md", MISSING),
+];
+
+/// Names that lead, or seem to lead, out of what was granted.
+const WAYS_OUT: &[(&str, &[&str])] = &[
+    ("read ../secret.txt", ACCESS),
+    ("read docs/../../secret.txt", ACCESS),
+    ("read docs/../LICENSE", MISSING),
+    ("read docs/up/LICENSE", REFUSED),
+    ("read docs/up/../LICENSE", REFUSED),
+    ("list docs/up", &["ok README.md docs", "error 63"]),
+    ("read docs/directory/../a.md", ACCESS),
+    ("read /etc/passwd", MISSING),
+    ("read //etc/passwd", MISSING),
+    ("read /proc/self/environ", MISSING),
+    ("read docs/out", ACCESS),
+    ("read docs/absolute", ACCESS),
+    ("read docs/proc", ACCESS),
+    ("target docs/absolute", ACCESS),
+    ("size docs/out", ACCESS),
+    ("read docs/sideways", ACCESS),
+    ("read docs/chain", ACCESS),
+    ("read docs/loop", LOOP),
+    ("read docs/dangling", MISSING),
+    ("read docs/fifo", ACCESS),
+    ("kind docs/fifo", ACCESS),
+    ("read docs/a.md\u{7}", &["error 28"]),
+    ("read docs/..\\..\\secret.txt", MISSING),
+];
+
+/// What is left out, protected, denied or would be asked about.
+const WITHHELD: &[(&str, &[&str])] = &[
+    ("list docs/private", &["ok"]),
+    ("read docs/private/p.md", MISSING),
+    ("read docs/drafts/d.md", MISSING),
+    ("read docs/.env", ACCESS),
+    ("size docs/.env", ACCESS),
+    ("read docs/env-link", ACCESS),
+    ("read docs/server.pem", ACCESS),
+    ("read docs/.ssh/config", ACCESS),
+    ("list docs/.ssh", ACCESS),
+    ("read docs/.git/config", ACCESS),
+    ("list docs/.git", ACCESS),
+    ("read docs/moss-tools.json", ACCESS),
+    ("read docs/deny/n.md", ACCESS),
+    ("size docs/deny/n.md", ACCESS),
+    ("read docs/denied-link", ACCESS),
+    ("list docs/deny", &["ok"]),
+    ("read docs/ask/q.md", ACCESS),
+    ("list docs/ask", &["ok"]),
+    (
+        "list docs",
+        &["ok .gitignore a.md absolute ask chain dangling denied-link deny directory \
+           env-link hard ignored.log inside loop out private proc sideways sub up"],
+    ),
+];
+
 #[tokio::test]
 async fn a_plugin_sees_what_was_granted_and_finds_no_way_out() {
     let site = laid();
@@ -111,86 +194,9 @@ async fn a_plugin_sees_what_was_granted_and_finds_no_way_out() {
     let daemon = site.serve();
     let client = daemon.caller().await;
     settled(&client).await;
-    held(
-        &client,
-        &[
-            // What was granted, by all its names.
-            ("read docs/a.md", &["ok alpha"]),
-            ("read ./docs//sub/./b.md", &["ok beta"]),
-            ("read /docs/a.md", &["ok alpha"]),
-            ("read docs/sub/../a.md", &["ok alpha"]),
-            ("read docs/inside", &["ok beta"]),
-            ("read docs/directory/b.md", &["ok beta"]),
-            ("read docs/hard", &["ok outside"]),
-            ("read docs/ignored.log", &["ok noise"]),
-            ("tail docs/a.md", &["ok lpha"]),
-            ("size docs/a.md", &["ok 5"]),
-            ("kind docs/inside", &["ok link"]),
-            ("kind docs", &["ok directory"]),
-            ("target docs/inside", &["ok sub/b.md"]),
-            // A single file: nothing stands beside it.
-            ("read README.md", &["ok readme"]),
-            ("list .", &["ok README.md docs"]),
-            ("read LICENSE", MISSING),
-            ("size LICENSE", MISSING),
-            ("read src/main.rs", MISSING),
-            ("list src", MISSING),
-            ("read README.md/x", NO_DIRECTORY),
-            ("read README.md/", NO_DIRECTORY),
-            ("read docs/a.md/", NO_DIRECTORY),
-            ("read readme.md", MISSING),
-            ("read Docs/a.md", MISSING),
-            // Ways out.
-            ("read ../secret.txt", ACCESS),
-            ("read docs/../../secret.txt", ACCESS),
-            ("read docs/../LICENSE", MISSING),
-            ("read docs/up/LICENSE", REFUSED),
-            ("read docs/up/../LICENSE", REFUSED),
-            ("list docs/up", &["ok README.md docs", "error 63"]),
-            ("read docs/directory/../a.md", ACCESS),
-            ("read /etc/passwd", MISSING),
-            ("read //etc/passwd", MISSING),
-            ("read /proc/self/environ", MISSING),
-            ("read docs/out", ACCESS),
-            ("read docs/absolute", ACCESS),
-            ("read docs/proc", ACCESS),
-            ("target docs/absolute", ACCESS),
-            ("size docs/out", ACCESS),
-            ("read docs/sideways", ACCESS),
-            ("read docs/chain", ACCESS),
-            ("read docs/loop", LOOP),
-            ("read docs/dangling", MISSING),
-            ("read docs/fifo", ACCESS),
-            ("kind docs/fifo", ACCESS),
-            ("read docs/a.md\u{7}", &["error 28"]),
-            ("read docs/..\\..\\secret.txt", MISSING),
-            // What is left out, protected, denied or would be asked about.
-            ("list docs/private", &["ok"]),
-            ("read docs/private/p.md", MISSING),
-            ("read docs/drafts/d.md", MISSING),
-            ("read docs/.env", ACCESS),
-            ("size docs/.env", ACCESS),
-            ("read docs/env-link", ACCESS),
-            ("read docs/server.pem", ACCESS),
-            ("read docs/.ssh/config", ACCESS),
-            ("list docs/.ssh", ACCESS),
-            ("read docs/.git/config", ACCESS),
-            ("list docs/.git", ACCESS),
-            ("read docs/moss-tools.json", ACCESS),
-            ("read docs/deny/n.md", ACCESS),
-            ("size docs/deny/n.md", ACCESS),
-            ("read docs/denied-link", ACCESS),
-            ("list docs/deny", &["ok"]),
-            ("read docs/ask/q.md", ACCESS),
-            ("list docs/ask", &["ok"]),
-            (
-                "list docs",
-                &["ok .gitignore a.md absolute ask chain dangling denied-link deny directory \
-                   env-link hard ignored.log inside loop out private proc sideways sub up"],
-            ),
-        ],
-    )
-    .await;
+    for cases in [GRANTED, WAYS_OUT, WITHHELD] {
+        held(&client, cases).await;
+    }
     drop(client);
     daemon.stop();
     assert_eq!(site.snapshot(), before);

@@ -386,16 +386,6 @@ impl Effects {
         self.lock().changes.iter_mut().for_each(|change| change.status = status);
     }
 
-    /// Names an effect that is not a change of files.
-    fn digest_of(&self, kind: &str, what: &str) -> ContentHash {
-        let mut hasher = blake3::Hasher::new();
-        for part in [self.scope.call.workspace.name(), kind, self.scope.call.tool(), what] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        ContentHash::from_bytes(hasher.finalize().into())
-    }
-
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

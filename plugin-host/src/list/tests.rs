@@ -99,12 +99,14 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
     let cases: &[(&str, &str)] = &[
         (
             ", \"é\": 1",
-            "2:36: unknown key `é`; known keys: name, source, sha256, grant, limits, config",
+            "2:36: unknown key `é`; known keys: name, source, sha256, signature, grant, \
+             limits, config",
         ),
         (", \"grants\": {}", "2:36: unknown key `grants`; did you mean `grant`?"),
         (
             ", \"tools\": {}",
-            "2:36: unknown key `tools`; known keys: name, source, sha256, grant, limits, config",
+            "2:36: unknown key `tools`; known keys: name, source, sha256, signature, grant, \
+             limits, config",
         ),
         (
             ", \"sha256\": \"AB\"",
@@ -136,6 +138,13 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
             "2:64: `../a`: `..` is not allowed; only files beneath the workspace root can be \
              reached",
         ),
+    ];
+    refused_at(cases);
+}
+
+#[test]
+fn limits_and_settings_out_of_order_are_said_with_their_place() {
+    refused_at(&[
         (", \"limits\": { \"calls\": 0 }", "2:57: the limit is out of range; it can be 1 to 1024"),
         (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
         (
@@ -161,7 +170,11 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         ),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
-    ];
+    ]);
+}
+
+#[track_caller]
+fn refused_at(cases: &[(&str, &str)]) {
     for (keys, expected) in cases {
         let error = PluginList::parse("moss-tools.json", &list_of(keys)).unwrap_err();
         assert_eq!(error.to_string(), format!("moss-tools.json:{expected}"), "{keys}");

@@ -46,6 +46,16 @@ fn because_of_drift(changes: &[FileChange]) -> String {
 // === impl Effects ===
 
 impl Effects {
+    /// Names an effect that is not a change of files.
+    pub(super) fn digest_of(&self, kind: &str, what: &str) -> ContentHash {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.scope.call.workspace.name(), kind, self.scope.call.tool(), what] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        ContentHash::from_bytes(hasher.finalize().into())
+    }
+
     /// Gets an answer: from the digest that came along, from a person, or not at all.
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
         let call = &self.scope.call;
