@@ -69,10 +69,10 @@ async fn code_is_kept_and_used_again_unless_somebody_changed_it() {
 #[tokio::test]
 async fn a_compiler_that_needs_too_much_memory_is_ended_and_named() {
     let site = with_plugin();
-    site.config("[plugins]\ncompile_memory_bytes = 100_000_000");
+    site.config("[plugins]\ncompile_memory_bytes = 10_000_000");
     let daemon = site.serve();
     let plugins = settled(&daemon.caller().await).await;
-    let error = "compiling the component needs more memory than 100000000B; to allow more, raise \
+    let error = "compiling the component needs more memory than 10000000B; to allow more, raise \
                  compile_memory_bytes in [plugins] of config.toml";
     assert!(plugins[0].error.contains(error), "{}", plugins[0].error);
     assert_eq!(kept(&site), [""; 0].map(PathBuf::from));

@@ -114,7 +114,7 @@ async fn the_lock_down_recipes_hold_on_a_daemon() {
 #[test]
 fn the_list_of_the_guide_is_in_order() {
     let site = Site::new();
-    let guide = document("docs/plugins.md");
+    let guide = document("docs/installing-plugins.md");
     let list = site.plugin_list(blocks(&guide, "json")[0]);
     // The components that it names are there once they are built.
     let read: serde_json::Value = serde_json::from_str(blocks(&guide, "json")[0]).unwrap();

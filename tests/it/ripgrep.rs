@@ -125,6 +125,8 @@ const PATTERNS: &[&str] = &[
     r"\)\n\}",
     r"needle\r?\n",
 ];
+/// Most matches that grep_search counts.
+const COUNTED_MAX: usize = 100_000;
 /// Names with wildcards. A slash at the start means the root in both.
 const GLOBS: &[&str] = &[
     "*.rs",
@@ -264,8 +266,10 @@ async fn compare(client: &Client, site: &Site, pattern: &str, case_sensitive: bo
     let arguments = json!({"pattern": pattern, "caseSensitive": case_sensitive, "limit": LIMIT});
     let found = client.done("grep_search", arguments).await;
     let (total, files, places) = by_ripgrep(site, pattern, case_sensitive);
-    assert_eq!(found["total_matches"], total, "{pattern}");
-    assert_eq!(found["files_matched"], files, "{pattern}");
+    assert_eq!(found["total_matches"], total.min(COUNTED_MAX), "{pattern}");
+    if total <= COUNTED_MAX {
+        assert_eq!(found["files_matched"], files, "{pattern}");
+    }
     let matches = found["matches"].as_array().unwrap();
     assert_eq!(matches.len() < total, found["truncated"] == true, "{pattern}");
     // Long lines can fill a result before its limit.

@@ -24,7 +24,7 @@ pub(super) enum PluginCommand {
     /// List the plugins that the lists name, loaded or not
     List,
     Show(show::ShowArgs),
-    Add(add::AddArgs),
+    Add(Box<add::AddArgs>),
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
     Trust(trust::TrustArgs),
@@ -36,7 +36,7 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
     match command {
         PluginCommand::List => list::run(session).await,
         PluginCommand::Show(args) => show::run(&args, session).await,
-        PluginCommand::Add(args) => add::run(args, session).await,
+        PluginCommand::Add(args) => add::run(*args, session).await,
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
         PluginCommand::Trust(args) => trust::run(args, session).await,

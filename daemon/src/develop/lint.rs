@@ -65,27 +65,23 @@ pub fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Findin
 /// Holds what is requested to what the code can do.
 fn requests(plugin: &Plugin, imports: &[String], findings: &mut Findings) {
     let imports = |interface: &str| imports.iter().any(|name| name.starts_with(interface));
-    let requests = |is: fn(&Capability) -> bool| {
-        plugin.requests().iter().any(|request| is(&request.capability))
-    };
-    let pairs: [(&str, &str, fn(&Capability) -> bool); 1] =
-        [("wasi:http/outgoing-handler", "http", |capability| {
-            matches!(capability, Capability::Http(_))
-        })];
-    for (interface, kind, is) in pairs {
-        match (imports(interface), requests(is)) {
-            (true, false) => findings.warn(
-                "import-unrequested",
-                "the component",
-                format!("imports `{interface}` but requests no `{kind}`: every use is refused"),
+    let (interface, kind) = ("wasi:http/outgoing-handler", "http");
+    let requested =
+        plugin.requests().iter().any(|request| matches!(request.capability, Capability::Http(_)));
+    match (imports(interface), requested) {
+        (true, false) => findings.warn(
+            "import-unrequested",
+            "the component",
+            format!("imports `{interface}` but requests no `{kind}`: every use is refused"),
+        ),
+        (false, true) => findings.warn(
+            "request-unused",
+            "the plugin",
+            format!(
+                "requests `{kind}` but does not import `{interface}`: ask for no more than is used"
             ),
-            (false, true) => findings.warn(
-                "request-unused",
-                "the plugin",
-                format!("requests `{kind}` but does not import `{interface}`: ask for no more than is used"),
-            ),
-            _ => {}
-        }
+        ),
+        _ => {}
     }
     for request in plugin.requests() {
         if request.reason.chars().count() < REASON_CHARS_MIN {

@@ -145,7 +145,7 @@ fn change_of(
 ) -> Result<Call, Status> {
     let role = from_proto::role(extensions)?;
     let change = match request.change {
-        Some(Change::Add(add)) => PluginChange::Add(added(add)?),
+        Some(Change::Add(add)) => PluginChange::Add(Box::new(added(add)?)),
         Some(Change::Remove(v1::RemovePlugin { list, name })) => {
             PluginChange::Remove { list: path("list", list)?, name: named(name)? }
         }

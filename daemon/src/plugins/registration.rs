@@ -10,14 +10,14 @@ mod trusting;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Grant, ListEdit, Plugin, Sha256Digest};
+use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
 use moss_sdk::{ContentHash, ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::inspect;
 use super::lists::Listed;
 use super::registry::{self, EditedList};
-use super::{PluginState, downloads, signatures, trust};
+use super::{PluginState, downloads, read_list, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
@@ -28,7 +28,7 @@ use crate::state::{Daemon, WorkspaceState};
 #[derive(Debug, Clone, PartialEq)]
 pub enum PluginChange {
     /// Adds a plugin.
-    Add(AddPlugin),
+    Add(Box<AddPlugin>),
     /// Takes a plugin out.
     Remove {
         /// Where it is listed; the user's own list where none is named.
@@ -123,6 +123,7 @@ pub(crate) async fn propose(
         PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
         PluginChange::Remove { list, name } => {
             let list = list_of(daemon, list.as_deref());
+            entry_of(&list, name).await?;
             let edits = vec![ListEdit::Remove { name: name.clone() }];
             let shown = json!({ "action": "remove", "name": name });
             finish(list, edits, shown, None).await
@@ -219,6 +220,24 @@ pub(crate) fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
 /// Whether a component was fetched from the network before.
 pub(crate) fn is_fetched(daemon: &Daemon, digest: Sha256Digest) -> bool {
     downloads::component(&daemon.setup.dirs, digest).exists()
+}
+
+/// Finds a plugin in a list.
+async fn entry_of(list: &Path, name: &str) -> Result<PluginEntry, ToolError> {
+    let file = list.to_owned();
+    let read = blocking(move || read_list(&file)).await?;
+    let read = read.map_err(|reason| ToolError::new(ErrorCode::InvalidArguments, reason))?;
+    let listed: Vec<_> = read.plugins.iter().map(|entry| entry.name.clone()).collect();
+    read.plugins.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let message = format!("no plugin named `{name}` is listed in {}", list.display());
+        let others = match listed.as_slice() {
+            [] => String::new(),
+            listed => format!("listed are: {}; ", listed.join(", ")),
+        };
+        ToolError::new(ErrorCode::NotFound, message).hint(format!(
+            "{others}`moss plugin list` says which list names it; name the list with `--list`"
+        ))
+    })
 }
 
 fn list_of(daemon: &Daemon, named: Option<&Path>) -> PathBuf {

@@ -246,7 +246,6 @@ async fn exports_beyond_what_is_served_are_refused_or_left_out() {
 
 #[tokio::test]
 async fn functions_that_do_harm_end_like_those_of_any_plugin() {
-    let plugin = zoo("plain_hostile").await;
     for (tool, code, expected) in [
         ("zoo_spin", ErrorCode::Timeout, "ran longer than 300ms"),
         ("zoo_trap", ErrorCode::PluginFailed, "unreachable"),
@@ -254,6 +253,8 @@ async fn functions_that_do_harm_end_like_those_of_any_plugin() {
         ("zoo_outside", ErrorCode::PluginFailed, "out of bounds"),
         ("zoo_letter", ErrorCode::PluginFailed, "crashed"),
     ] {
+        // One that keeps failing would be paused.
+        let plugin = zoo("plain_hostile").await;
         let error = ToolError::from(run(&plugin, tool, json!({})).await.unwrap_err());
         assert_eq!(error.code, code, "{tool}: {error}");
         assert!(error.message.contains(expected), "{tool}: {error}");

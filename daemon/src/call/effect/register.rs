@@ -56,7 +56,7 @@ impl Effects {
             replace: false,
             reason: request.reason,
         };
-        let done = self.change_plugins(PluginChange::Add(add)).await?;
+        let done = self.change_plugins(PluginChange::Add(Box::new(add))).await?;
         let text = |key: &str| done[key].as_str().unwrap_or_default().to_owned();
         let lines = |key: &str| {
             let lines = done[key].as_array().into_iter().flatten();
@@ -99,7 +99,9 @@ impl Effects {
         change: PluginChange,
     ) -> Result<Value, ToolError> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
-        if let PluginChange::Add(AddPlugin { source: Place::Url(url), sha256, .. }) = &change {
+        if let PluginChange::Add(add) = &change
+            && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
+        {
             self.permit_download(url, *sha256).await?;
         }
         let events = self.scope.events.clone();

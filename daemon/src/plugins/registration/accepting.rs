@@ -7,9 +7,8 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::json;
 
-use super::{Proposal, add_plugin, blocking, check_names, finish, look};
+use super::{Proposal, add_plugin, check_names, entry_of, finish, look};
 use crate::plugins::lists::Listed;
-use crate::plugins::read_list;
 use crate::state::{Daemon, WorkspaceState};
 
 pub(super) async fn propose(
@@ -18,14 +17,7 @@ pub(super) async fn propose(
     list: PathBuf,
     name: &str,
 ) -> Result<Proposal, ToolError> {
-    let file = list.clone();
-    let read = blocking(move || read_list(&file)).await?;
-    let read = read.map_err(|reason| ToolError::new(ErrorCode::InvalidArguments, reason))?;
-    let Some(entry) = read.plugins.into_iter().find(|entry| entry.name == name) else {
-        let message = format!("no plugin named `{name}` is listed in {}", list.display());
-        return Err(ToolError::new(ErrorCode::NotFound, message)
-            .hint("`moss plugin list` says which list names it; name the list with `--list`"));
-    };
+    let entry = entry_of(&list, name).await?;
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
     let looked = look(daemon, &listed, true, &|_, _| {}).await?;

@@ -133,7 +133,8 @@ fn written(list: &Path, is_named: bool, source: &Path) -> String {
 fn relative(from: &Path, to: &Path) -> PathBuf {
     let (mut from, mut to) = (from.components().peekable(), to.components().peekable());
     while from.peek().is_some() && from.peek() == to.peek() {
-        (from.next(), to.next());
+        from.next();
+        to.next();
     }
     from.map(|_| Component::ParentDir).chain(to).collect()
 }
