@@ -279,7 +279,8 @@ async fn a_list_of_the_workspace_serves_it_once_it_is_trusted_and_until_it_chang
 
     let shown = site.run(&["plugin", "trust", "--dry-run"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
-    assert!(shown.stderr.contains("act [read]") && shown.stderr.contains("may:\n  nothing"));
+    let told = &shown.stderr;
+    assert!(told.contains("act [write]") && told.contains("may:\n  nothing"), "{told}");
     let unasked = site.run(&["plugin", "trust"]);
     assert_eq!(unasked.code, Some(4), "{unasked:?}");
     let trusted = site.run(&["plugin", "trust", "--yes"]);

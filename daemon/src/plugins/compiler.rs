@@ -29,9 +29,15 @@ const THREADS_MAX: usize = 4;
 const HEAPS: &str = "2";
 /// Open files of one compiler.
 const FILES_MAX: u64 = 32;
-/// What the run-time library says where memory is refused.
-const NO_MEMORY: &[&str] =
-    &["memory allocation of", "out of memory", "Cannot allocate memory", "os error 12"];
+/// What the run-time library says where memory is refused; the last where a thread has none for its
+/// stack.
+const NO_MEMORY: &[&str] = &[
+    "memory allocation of",
+    "out of memory",
+    "Cannot allocate memory",
+    "os error 12",
+    "Resource temporarily unavailable",
+];
 
 /// Compiles in a process of moss's own program.
 pub(super) struct ChildCompiler {
