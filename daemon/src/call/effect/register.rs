@@ -151,15 +151,15 @@ impl Effects {
         let decision = self.decide(&policy, Action::Network, None);
         let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
         recorded.map_err(|error| self.stop(error))?;
+        // What a rule allows at large is no yes to this URL: a tool's caller may have made it up.
         match decision.verdict {
-            Verdict::Allow => Ok(()),
             Verdict::Deny => Err(self.stop(self.denied(&decision))),
-            Verdict::Ask if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
-            Verdict::Ask if self.scope.call.dry_run => {
+            _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
+            _ if self.scope.call.dry_run => {
                 let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
                 Err(ToolError::new(ErrorCode::NotFound, message))
             }
-            Verdict::Ask => {
+            Verdict::Allow | Verdict::Ask => {
                 let sha256 = sha256.map(|digest| digest.to_string());
                 let arguments = json!({ "download": url, "sha256": sha256 }).to_string();
                 let digest = self.digest_of("network", &arguments);
