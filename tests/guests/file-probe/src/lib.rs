@@ -69,11 +69,8 @@ fn run(step: &str) -> io::Result<String> {
 }
 
 fn kind(kind: fs::FileType) -> String {
-    let known = [
-        (kind.is_file(), "file"),
-        (kind.is_dir(), "directory"),
-        (kind.is_symlink(), "link"),
-    ];
+    let known =
+        [(kind.is_file(), "file"), (kind.is_dir(), "directory"), (kind.is_symlink(), "link")];
     known.into_iter().find(|(is, _)| *is).map_or("other", |(_, name)| name).to_owned()
 }
 
