@@ -134,7 +134,7 @@ mod tests {
 
         fs::write(&kept, "{\n oops").unwrap();
         let error = edit(&dirs, &list, &add("b")).unwrap_err();
-        assert!(error.message.contains("moss-tools.json:2:2: not JSON"), "{error}");
+        assert!(error.message.contains("kept.json:2:2: not JSON"), "{error}");
         assert_eq!(fs::read_to_string(&kept).unwrap(), "{\n oops");
     }
 }
