@@ -1,13 +1,13 @@
 //! `moss plugin add`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use serde_json::{Value, json};
 
 use super::changing::{self, AnswerArgs};
-use super::described;
+use super::{described, develop};
 use crate::cli::Session;
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -19,8 +19,9 @@ use crate::cli::prompt;
 /// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct AddArgs {
-    /// The component: a `.wasm` file, or an `https://` URL, which needs `--sha256`
-    #[arg(value_name = "FILE|URL")]
+    /// The component: a `.wasm` file, the directory of a project, which is built first, or an
+    /// `https://` URL, which needs `--sha256`
+    #[arg(value_name = "FILE|DIR|URL")]
     source: String,
 
     /// What it must be called; by default what it calls itself
@@ -93,10 +94,14 @@ struct GrantArgs {
 pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, CliError> {
     let grant = args.grants.to_json();
     let is_open = grant.is_empty() && !args.grants.grant_requested;
+    let source = match Path::new(&args.source).is_dir() {
+        true => absolute(Some(develop::component_of(Path::new(&args.source), session).await?))?,
+        false => place(Some(args.source))?,
+    };
     let add = v1::AddPlugin {
         list: absolute(args.list)?,
         name: args.name.unwrap_or_default(),
-        source: place(Some(args.source))?,
+        source,
         signature: place(args.signature)?,
         sha256: args.sha256.unwrap_or_default(),
         grant_json: grant,

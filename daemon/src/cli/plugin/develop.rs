@@ -234,6 +234,12 @@ fn name_in(language: Language, manifest: &str) -> Option<String> {
     }
 }
 
+/// Builds the project in a directory. Returns its component.
+pub(super) async fn component_of(directory: &Path, session: &Session) -> Result<PathBuf, CliError> {
+    let component = build::build(&Project::open(directory)?, session).await?;
+    Ok(component.file)
+}
+
 // === impl Component ===
 
 impl Component {
