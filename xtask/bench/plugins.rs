@@ -1,8 +1,9 @@
-//! Plugins: calls in this process against the bare engine, many clients, a start with many plugins,
-//! and what each of them holds.
+//! Plugins: calls in this process against the bare engine, many clients, a change of a component, a
+//! start with many plugins, and what each of them holds.
 
 mod copies;
 mod in_process;
+mod reload;
 
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,7 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
     eprintln!("measuring; this takes about a minute");
     let mut figures = in_process::measure(place).await?;
     figures.push(many_clients(place).await?);
+    figures.extend(reload::measure(place).await?);
     let one = with_plugins(place, 1, 1).await?;
     let many = with_plugins(place, PLUGINS, STARTS).await?;
     let each = many.resident_bytes.saturating_sub(one.resident_bytes) / (PLUGINS as u64 - 1);
