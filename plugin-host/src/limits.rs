@@ -172,7 +172,10 @@ impl fmt::Display for LimitReached {
             }
             Self::Calls(calls) => {
                 let waiting = calls * WAITING_PER_CALL;
-                write!(f, "{calls} calls of the plugin run and {waiting} wait for a place")
+                write!(
+                    f,
+                    "at most {calls} calls of the plugin run at once and {waiting} wait for a place"
+                )
             }
             Self::Edits => write!(f, "the plugin returned more than {EDITS_MAX} edits"),
             Self::TableElements => {

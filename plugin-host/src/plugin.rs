@@ -68,6 +68,9 @@ pub struct CallRequest {
     pub events: Arc<dyn Events>,
     /// What the daemon does for the guest.
     pub services: Arc<dyn Services>,
+    /// Whether it waits where as many calls run as may. One that the plugin makes of itself does
+    /// not: what it waits for may wait for it.
+    pub waits: bool,
     /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
     /// the caller. Nobody else gets it.
     pub whom: Option<String>,
@@ -262,7 +265,7 @@ impl Plugin {
         let wait = request.timeout.unwrap_or(Duration::MAX);
         let place = tokio::select! {
             biased;
-            place = self.places.take() => place?,
+            place = self.places.take(request.waits) => place?,
             () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
             () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
         };
