@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use moss_proto::v1;
 use rcgen::{CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -15,7 +16,8 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::harness::guests::zoo;
-use crate::harness::{Ended, Site, refusing, until};
+use crate::harness::{Ended, Site, plugin, refusing, until};
+use crate::plugins::settled;
 
 /// A server of one file, on this machine.
 struct Server {
@@ -151,4 +153,34 @@ async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() 
         caller.plugin_list().await.iter().any(|plugin| plugin.sha256 == sha256(&bytes))
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_is_taken_away_does_not_wait_for_a_download() {
+    let site = Site::new();
+    site.config("[network]\nconnect_ms = 60000\n");
+    // It takes connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}/slow.wasm", silent.local_addr().unwrap().port());
+    let probe = plugin("probe");
+    let granted = json!({ "store": "1KiB" });
+    let list = |grant: &Value, more: &[Value]| {
+        let mut plugins = vec![json!({ "name": "probe", "source": probe, "grant": grant })];
+        plugins.extend_from_slice(more);
+        site.plugin_list(&json!({ "version": 1, "plugins": plugins }).to_string());
+    };
+    let slow = json!({ "name": "slow", "source": url, "sha256": sha256(b"never") });
+    list(&granted, &[]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    let load = json!({ "steps": [{ "do": "load", "key": "k" }] });
+    let loaded = async || caller.done("probe", load.clone()).await["result"][0].clone();
+    assert_eq!(loaded().await, Value::Null);
+    list(&granted, std::slice::from_ref(&slow));
+    until("the download has begun", async || caller.plugin_list().await.len() == 2).await;
+    list(&json!({}), &[slow]);
+    until("nothing is granted any more", async || loaded().await["error"] == "denied").await;
+    let states: Vec<_> = caller.plugin_list().await.iter().map(v1::Plugin::state).collect();
+    assert_eq!(states, [v1::PluginState::Ready, v1::PluginState::Loading]);
 }

@@ -23,7 +23,7 @@ pub struct Download<'a> {
     pub url: &'a str,
     /// A person named the host outright, so that it may be near. The hosts of redirects must be
     /// public unless they are the same one.
-    pub is_named: bool,
+    pub may_be_private: bool,
     /// Times; the largest file is `response_bytes_max`.
     pub bounds: Bounds,
 }
@@ -68,11 +68,11 @@ impl Network {
                 return Err(refused(what, "it does not lead to https"));
             }
             url.set_fragment(None);
-            let is_named = download.is_named && is_same_host(&first, &url);
+            let may_be_private = download.may_be_private && is_same_host(&first, &url);
             let body = Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync();
             let request = http::Request::get(url.as_str()).body(body);
             let request = request.map_err(|error| refused(what, &error.to_string()))?;
-            let response = self.send(request, is_named, download.bounds).await?;
+            let response = self.send(request, may_be_private, download.bounds).await?;
             let status = response.status();
             let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
             if let Some(location) = location {
