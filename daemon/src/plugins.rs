@@ -10,6 +10,7 @@ mod downloads;
 mod examining;
 mod inspect;
 mod lists;
+mod oci;
 pub mod registration;
 mod registry;
 mod signatures;

@@ -41,7 +41,7 @@ pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
 pub use crate::limits::{LimitReached, Limits};
-pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
+pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;
 pub use crate::plugin::{CallRequest, Plugin};

@@ -5,6 +5,7 @@
 mod digest;
 mod edit;
 mod granted;
+mod oci;
 mod place;
 mod source;
 
@@ -18,6 +19,7 @@ pub use self::digest::Sha256Digest;
 pub use self::edit::ListEdit;
 use self::granted::parse_grant;
 use self::place::Keeper;
+pub use self::oci::OciReference;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
 use crate::limits::Limits;
@@ -50,8 +52,8 @@ pub struct PluginList {
 pub struct PluginEntry {
     /// Its name, which the component must confirm.
     pub name: String,
-    /// Where its component is: a file relative to the list's directory, or an `https` URL. See
-    /// [`PluginEntry::is_remote`].
+    /// Where its component is: a file relative to the list's directory, an `https` URL, or an
+    /// [`OciReference`]. See [`PluginEntry::is_remote`].
     pub source: String,
     /// The source as who reads the list knows it, for example with its directory. A plugin of the
     /// same name from elsewhere does not get at what this one keeps.
@@ -115,6 +117,11 @@ impl PluginEntry {
 
 // === impl Grant ===
 
+    /// Where its component is in a registry of OCI images, if it is there.
+    pub fn oci(&self) -> Option<OciReference> {
+        OciReference::parse(&self.source).ok()
+    }
+
 impl Grant {
     /// Reads a grant as lists have it, for example `{"fs": [{"path": "docs", "access": "read"}]}`.
     ///
@@ -169,11 +176,11 @@ fn parse_entry<'t>(
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
     let from = entry.required("source")?;
-    let source = place::parse(from, keeper)?;
+    let source = place::parse_source(from, keeper)?;
     if place::is_remote(&source) && entry.optional("sha256").is_none() {
         return Err(from
             .problem("a source on the network needs the key `sha256`")
-            .help("`moss plugin add URL --sha256 HEX` looks at it and writes the entry"));
+            .help(place::writes_the_entry(&source)));
     }
     let parsed = PluginEntry {
         name: parse_name(name)?,

@@ -7,6 +7,7 @@ use moss_plugin_host::{PluginEntry, Sha256Digest};
 use moss_workspace::own::OwnDir;
 use tokio::task::spawn_blocking;
 
+use super::oci;
 use super::signatures::SIGNATURE_BYTES_MAX;
 use crate::dirs::Dirs;
 use crate::network::Bounds;
@@ -39,7 +40,7 @@ pub(super) async fn fetch_missing(
     let Some(digest) = entry.sha256 else { return Ok(()) };
     let dirs = &daemon.setup.dirs;
     if entry.is_remote() {
-        fetch_component(daemon, &entry.source, digest, on_bytes).await?;
+        fetch_component(daemon, entry, digest, on_bytes).await?;
     }
     let remote = entry.signature.as_ref().filter(|place| place.starts_with("https://"));
     let kept = signature(dirs, digest);
@@ -55,25 +56,28 @@ pub(super) async fn fetch_missing(
 /// # Errors
 ///
 /// Why it is not to be had, or that it has another digest.
-pub(super) async fn fetch_component(
+async fn fetch_component(
     daemon: &Daemon,
-    url: &str,
+    entry: &PluginEntry,
     digest: Sha256Digest,
     on_bytes: OnBytes<'_>,
-) -> Result<PathBuf, String> {
+) -> Result<(), String> {
     let dirs = &daemon.setup.dirs;
     let kept = component(dirs, digest);
     if kept.exists() {
-        return Ok(kept);
+        return Ok(());
     }
+    if let Some(reference) = entry.oci() {
+        return keep(dirs, &kept, oci::pull(daemon, &reference, digest, on_bytes).await?).await;
+    }
+    let url = &entry.source;
     let bytes_max = daemon.config().plugins.component_bytes_max;
     let bytes = fetch(daemon, url, bytes_max, on_bytes).await?;
     let found = Sha256Digest::of(&bytes);
     if found != digest {
         return Err(format!("{url} has the sha256 {found}, but {digest} is asked for"));
     }
-    keep(dirs, &kept, bytes).await?;
-    Ok(kept)
+    keep(dirs, &kept, bytes).await
 }
 
 async fn fetch(
@@ -84,7 +88,7 @@ async fn fetch(
 ) -> Result<Vec<u8>, String> {
     let bounds = Bounds { response_bytes_max: bytes_max, ..Bounds::new(&daemon.config().network) };
     // A person wrote the URL, or agreed to it.
-    let download = Download { url, is_named: true, bounds };
+    let download = Download { url, is_named: true, bounds, accept: None, token: None };
     let fetched = daemon.network.download(download, on_bytes).await;
     fetched.map_err(|error| format!("{url}: {error}"))
 }

@@ -134,9 +134,10 @@ impl Listed {
             Some(digest) if place.starts_with("https://") => downloads::signature(dirs, digest),
             _ => beside(place),
         });
-        entry.origin = match entry.is_remote() {
-            true => entry.source.clone(),
-            false => source.display().to_string(),
+        entry.origin = match entry.oci() {
+            Some(reference) => reference.origin(),
+            None if entry.is_remote() => entry.source.clone(),
+            None => source.display().to_string(),
         };
         bounds::bound(&mut entry, config);
         let refusal = bounds::refusal(&entry, config);

@@ -197,11 +197,12 @@ async fn look(
     let digest = Sha256Digest::of(&bytes);
     let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
-    let called = match listed.entry.is_remote() {
-        true => Path::new(&listed.entry.source),
-        false => &listed.source,
+    let called = match listed.entry.oci() {
+        Some(reference) => PathBuf::from(reference.repository),
+        None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
+        None => listed.source.clone(),
     };
-    let plugin = inspect::plugin(daemon, called, &listed.entry, is_named, bytes).await?;
+    let plugin = inspect::plugin(daemon, &called, &listed.entry, is_named, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 

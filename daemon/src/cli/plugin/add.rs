@@ -19,9 +19,9 @@ use crate::cli::prompt;
 /// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct AddArgs {
-    /// The component: a `.wasm` file, the directory of a project, which is built first, or an
-    /// `https://` URL, which needs `--sha256`
-    #[arg(value_name = "FILE|DIR|URL")]
+    /// The component: a `.wasm` file, the directory of a project, which is built first, an
+    /// `https://` URL, which needs `--sha256`, or `oci://HOST/NAME@sha256:HEX`
+    #[arg(value_name = "FILE|DIR|URL|REFERENCE")]
     source: String,
 
     /// What it must be called; by default what it calls itself

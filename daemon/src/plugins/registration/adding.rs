@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Grant, ListEdit, PluginEntry, PluginList};
+use moss_plugin_host::{Grant, ListEdit, OciReference, PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use super::{AddPlugin, Granting, Place, Proposal, add_plugin, check_names, finis
 use crate::network::download::OnBytes;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
-use crate::plugins::registry;
+use crate::plugins::{oci, registry};
 use crate::state::{Daemon, WorkspaceState};
 
 /// A name for as long as there is none.
@@ -25,7 +25,13 @@ pub(super) async fn propose(
 ) -> Result<Proposal, ToolError> {
     let list = list_of(daemon, add.list.as_deref());
     let config = Arc::clone(&daemon.config());
-    let draft = draft(add, &list)?;
+    let sha256 = match &add.source {
+        Place::Url(source) if OciReference::is_meant(source) => {
+            Some(component(daemon, source).await?)
+        }
+        _ => add.sha256,
+    };
+    let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
     let looked = look(daemon, &listed, add.name.is_some(), on_bytes).await?;
     let (plugin, digest) = (&looked.plugin, looked.digest);
@@ -75,14 +81,28 @@ pub(super) async fn propose(
 }
 
 /// The entry as far as it is known before the component is.
-fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
+fn draft(
+    add: &AddPlugin,
+    sha256: Option<Sha256Digest>,
+    list: &Path,
+) -> Result<PluginEntry, ToolError> {
+/// Finds the component that a reference to a registry stands for.
+async fn component(daemon: &Daemon, reference: &str) -> Result<Sha256Digest, ToolError> {
+    let parsed = OciReference::parse(reference).map_err(|why| {
+        ToolError::new(ErrorCode::InvalidArguments, format!("{reference}: {why}"))
+            .hint("nothing was changed")
+    })?;
+    let layer = oci::layer(daemon, &parsed).await;
+    Ok(layer.map_err(|why| ToolError::new(ErrorCode::Io, why))?.digest)
+}
+
     let place = |place: &Place| match place {
         Place::File(path) => written(list, add.list.is_some(), path),
         Place::Url(url) => url.clone(),
     };
     let mut entry = json!({ "name": add.name.as_deref().unwrap_or(UNNAMED) });
     entry["source"] = json!(place(&add.source));
-    if let Some(digest) = add.sha256 {
+    if let Some(digest) = sha256 {
         entry["sha256"] = json!(digest.to_string());
     }
     if !add.config.is_empty() {
@@ -98,7 +118,7 @@ fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
     Ok(parsed.plugins.into_iter().next().expect("it has one"))
 }
 
-fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 5]) -> Vec<ListEdit> {
+fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 6]) -> Vec<ListEdit> {
     if is_known {
         let set = |(key, value)| ListEdit::Set { name: name.to_owned(), key, value };
         return pairs.into_iter().map(set).collect();
