@@ -30,6 +30,7 @@ mod pause;
 mod places;
 mod plain;
 mod plugin;
+mod renaming;
 mod revocation;
 pub mod services;
 mod surface;

@@ -7,6 +7,7 @@ mod edit;
 mod granted;
 mod oci;
 mod place;
+mod renamed;
 mod source;
 
 use std::collections::BTreeMap;
@@ -18,8 +19,8 @@ use serde_json::{Map, Value};
 pub use self::digest::Sha256Digest;
 pub use self::edit::ListEdit;
 use self::granted::parse_grant;
-use self::place::Keeper;
 pub use self::oci::OciReference;
+use self::place::Keeper;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
 use crate::limits::Limits;
@@ -62,6 +63,8 @@ pub struct PluginEntry {
     pub sha256: Option<Sha256Digest>,
     /// Where its detached signature is: a file relative to the list's directory, or an `https` URL.
     pub signature: Option<String>,
+    /// Names that its tools have here, by those that it gives them; others keep theirs.
+    pub tools: BTreeMap<String, String>,
     /// What it is granted.
     pub grant: Grant,
     /// What it may have at most, whatever is granted. No list says it: who reads it does.
@@ -113,14 +116,14 @@ impl PluginEntry {
     pub fn is_remote(&self) -> bool {
         place::is_remote(&self.source)
     }
-}
-
-// === impl Grant ===
 
     /// Where its component is in a registry of OCI images, if it is there.
     pub fn oci(&self) -> Option<OciReference> {
         OciReference::parse(&self.source).ok()
     }
+}
+
+// === impl Grant ===
 
 impl Grant {
     /// Reads a grant as lists have it, for example `{"fs": [{"path": "docs", "access": "read"}]}`.
@@ -172,7 +175,7 @@ fn parse_entry<'t>(
     node: Node<'t>,
     keeper: Keeper,
 ) -> Result<(PluginEntry, Node<'t>), Problem> {
-    let keys = ["name", "source", "sha256", "signature", "grant", "limits", "config"];
+    let keys = ["name", "source", "sha256", "signature", "tools", "grant", "limits", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
     let from = entry.required("source")?;
@@ -191,6 +194,7 @@ fn parse_entry<'t>(
             Some(node) => Some(place::parse(node, keeper)?),
             None => None,
         },
+        tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),

@@ -143,6 +143,7 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
             "output_bytes": limits.output_bytes,
         })),
         "list": plugin.list,
+        "own_tool_names": plugin.own_tool_names,
     })
 }
 

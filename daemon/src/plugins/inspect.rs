@@ -97,6 +97,7 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
     let tools = plugin.specs().iter().map(|spec| {
         json!({
             "name": spec.name,
+            "own_name": plugin.renamed().find(|(name, _)| *name == spec.name).map(|(_, own)| own),
             "title": spec.text.title,
             "description": spec.text.description,
             "effect": spec.effect,

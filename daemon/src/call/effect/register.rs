@@ -1,6 +1,7 @@
 //! Changing a plugin list: worked out, shown, decided, asked, written. No rule and no lasting answer
 //! allows it, and no blanket yes: a person looks at each.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,6 +61,7 @@ impl Effects {
             grant: Granting::Exactly(grant.unwrap_or_default()),
             config: Map::new(),
             replace: false,
+            tools: BTreeMap::new(),
             reason: request.reason,
         };
         let done = self.change_plugins(PluginChange::Add(Box::new(add))).await?;

@@ -83,7 +83,11 @@ fn plain(line: &Value) -> String {
 
 fn tool(tool: &Value) -> String {
     let (name, title) = (plain(&tool["name"]), plain(&tool["title"]));
-    format!("{} [{}] {title}", bold(name), plain(&tool["effect"]))
+    let own = match tool["own_name"].as_str() {
+        Some(own) => format!(", `{}` in the plugin", text::line(own)),
+        None => String::new(),
+    };
+    format!("{} [{}{own}] {title}", bold(name), plain(&tool["effect"]))
 }
 
 fn request(request: &Value) -> String {

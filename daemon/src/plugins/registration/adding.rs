@@ -3,11 +3,15 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Grant, ListEdit, OciReference, PluginEntry, PluginList, Sha256Digest};
+use moss_plugin_host::{
+    Grant, ListEdit, OciReference, Plugin, PluginEntry, PluginList, Sha256Digest,
+};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
-use super::{AddPlugin, Granting, Place, Proposal, add_plugin, check_names, finish, list_of, look};
+use super::{
+    AddPlugin, Granting, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of, look,
+};
 use crate::network::download::OnBytes;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
@@ -34,18 +38,17 @@ pub(super) async fn propose(
     let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
     let looked = look(daemon, &listed, add.name.is_some(), on_bytes).await?;
-    let (plugin, digest) = (&looked.plugin, looked.digest);
+    let (mut plugin, digest) = (looked.plugin, looked.digest);
     if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
         let message =
             format!("{} has the sha256 {digest}, but {expected} is asked for", add.source);
         return Err(ToolError::new(ErrorCode::Conflict, message)
             .hint("get the file that is meant, or ask for the digest that it has"));
     }
-    let pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
+    let mut pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
     if let Some(refusal) = bounds::refusal(&pinned, &config) {
         return Err(ToolError::new(ErrorCode::Denied, refusal));
     }
-    check_names(daemon, plugin)?;
     let is_known = is_known(&list, plugin.name()).await?;
     if is_known && !add.replace {
         let message = format!("{} names a plugin `{}`", list.display(), plugin.name());
@@ -54,6 +57,11 @@ pub(super) async fn propose(
              another in its place",
         ));
     }
+    if is_known && add.tools.is_empty() {
+        pinned.tools = entry_of(&list, plugin.name()).await?.tools;
+        plugin = named(&plugin, &pinned)?;
+    }
+    check_names(daemon, &plugin)?;
     let granted = match &add.grant {
         Granting::Exactly(grant) => grant.clone(),
         Granting::Requested => Grant::requested(plugin.requests()),
@@ -62,6 +70,7 @@ pub(super) async fn propose(
         ("source", Some(json!(pinned.source))),
         ("sha256", Some(json!(digest.to_string()))),
         ("signature", pinned.signature.map(Value::String)),
+        ("tools", Some(json!(pinned.tools)).filter(|_| !pinned.tools.is_empty())),
         ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
         ("config", Some(Value::Object(pinned.config)).filter(|_| !add.config.is_empty())),
     ];
@@ -70,7 +79,7 @@ pub(super) async fn propose(
     let mut shown = json!({ "action": action, "name": plugin.name() });
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
-    add_plugin(&mut shown, plugin, &granted, &config, workspace);
+    add_plugin(&mut shown, &plugin, &granted, &config, workspace);
     if !add.config.is_empty() {
         shown["config"] = Value::Object(add.config.clone());
     }
@@ -80,12 +89,14 @@ pub(super) async fn propose(
     finish(list, edits, shown, Some((plugin.name().to_owned(), digest))).await
 }
 
-/// The entry as far as it is known before the component is.
-fn draft(
-    add: &AddPlugin,
-    sha256: Option<Sha256Digest>,
-    list: &Path,
-) -> Result<PluginEntry, ToolError> {
+/// Gives a plugin the names of tools that the entry has whose place it takes.
+fn named(plugin: &Plugin, entry: &PluginEntry) -> Result<Plugin, ToolError> {
+    plugin.with_entry(entry).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArguments, error.to_string())
+            .hint("`moss plugin add --rename OWN=NAME` says other names")
+    })
+}
+
 /// Finds the component that a reference to a registry stands for.
 async fn component(daemon: &Daemon, reference: &str) -> Result<Sha256Digest, ToolError> {
     let parsed = OciReference::parse(reference).map_err(|why| {
@@ -96,6 +107,12 @@ async fn component(daemon: &Daemon, reference: &str) -> Result<Sha256Digest, Too
     Ok(layer.map_err(|why| ToolError::new(ErrorCode::Io, why))?.digest)
 }
 
+/// The entry as far as it is known before the component is.
+fn draft(
+    add: &AddPlugin,
+    sha256: Option<Sha256Digest>,
+    list: &Path,
+) -> Result<PluginEntry, ToolError> {
     let place = |place: &Place| match place {
         Place::File(path) => written(list, add.list.is_some(), path),
         Place::Url(url) => url.clone(),
@@ -104,6 +121,9 @@ async fn component(daemon: &Daemon, reference: &str) -> Result<Sha256Digest, Too
     entry["source"] = json!(place(&add.source));
     if let Some(digest) = sha256 {
         entry["sha256"] = json!(digest.to_string());
+    }
+    if !add.tools.is_empty() {
+        entry["tools"] = json!(add.tools);
     }
     if !add.config.is_empty() {
         entry["config"] = Value::Object(add.config.clone());

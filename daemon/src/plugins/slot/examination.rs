@@ -25,6 +25,8 @@ pub(in crate::plugins) struct Examination {
     pub(super) listed: Listed,
     pub(super) seen: Option<Seen>,
     pub(super) serving: Option<Sha256Digest>,
+    /// Whether what serves has the names for its tools that the list says.
+    pub(super) is_named: bool,
 }
 
 /// What came of it.
@@ -120,7 +122,7 @@ impl Examination {
             };
             return Examined { seen: None, found };
         }
-        if self.serving == Some(digest) {
+        if self.serving == Some(digest) && self.is_named {
             return Examined { seen, found: Found::Serving };
         }
         let loaded = Plugin::load(engine, &entry, bytes).await;
