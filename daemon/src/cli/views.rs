@@ -144,6 +144,7 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
         })),
         "list": plugin.list,
         "own_tool_names": plugin.own_tool_names,
+        "left_out": plugin.left_out,
     })
 }
 

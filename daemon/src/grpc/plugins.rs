@@ -271,6 +271,7 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
         loaded.renamed().map(|(name, own)| (name.to_owned(), own.to_owned())).collect();
     plugin.readable_paths =
         loaded.grant().files.iter().map(|files| files.path.to_string()).collect();
+    plugin.left_out = loaded.left_out().to_vec();
     let granted = entry.map(|entry| entry.grant.clone()).unwrap_or_default();
     plugin.requests =
         loaded.requests().iter().map(|asked| requested(asked, &granted, loaded.grant())).collect();

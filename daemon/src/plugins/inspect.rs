@@ -110,6 +110,7 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
         "version": plugin.version(),
         "sha256": plugin.digest().to_string(),
         "tools": tools.collect::<Vec<_>>(),
+        "left_out": plugin.left_out(),
         "requested": requested.collect::<Vec<_>>(),
     })
 }

@@ -73,6 +73,12 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
         let _ = writeln!(shown, "{}", yellow(text::line(&plugin.notice)));
     }
     shown.push_str(&tools.iter().map(|spec| tool(plugin, spec)).collect::<String>());
+    if !plugin.left_out.is_empty() {
+        let _ = writeln!(shown, "{}", dim("functions that are no tools:"));
+        for why in &plugin.left_out {
+            let _ = writeln!(shown, "  {}", text::line(why));
+        }
+    }
     shown.push_str(&capabilities(plugin));
     if let Some(limits) = &plugin.limits {
         let v1::PluginLimits { timeout_ms, memory_bytes, output_bytes } = limits;
