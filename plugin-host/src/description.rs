@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonschema::{PatternOptions, ValidationOptions};
+use moss_sdk::deceptive::{JOINERS, is_deceptive};
 use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
@@ -271,10 +272,20 @@ fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
         Err(format!("{what} is empty"))
     } else if text.len() > bytes_max {
         Err(format!("{what} is longer than {bytes_max} bytes"))
-    } else if text.chars().any(|char| char.is_control() && char != '\n') {
-        Err(format!("{what} contains control characters"))
     } else {
-        Ok(())
+        check_visible(what, text)
+    }
+}
+
+/// Refuses what makes a person see something else than a model reads.
+fn check_visible(what: &str, text: &str) -> Result<(), String> {
+    let is_hidden = |char: &char| *char != '\n' && !JOINERS.contains(char) && is_deceptive(*char);
+    match text.chars().find(is_hidden) {
+        Some(hidden) => Err(format!(
+            "{what} contains the character U+{:04X}, which is not seen as what it is",
+            u32::from(hidden)
+        )),
+        None => Ok(()),
     }
 }
 
@@ -324,7 +335,14 @@ fn check_schema_shape(schema: &Value, depth: usize) -> Result<(), String> {
             if object.get("$id").is_some_and(Value::is_string) {
                 return Err("has an `$id`".to_owned());
             }
-            object.values().try_for_each(|value| check_schema_shape(value, depth + 1))
+            for (key, value) in object {
+                check_visible("has a key that", key)?;
+                if let ("title" | "description", Value::String(text)) = (key.as_str(), value) {
+                    check_visible(&format!("has a {key} that"), text)?;
+                }
+                check_schema_shape(value, depth + 1)?;
+            }
+            Ok(())
         }
         Value::Array(items) => {
             items.iter().try_for_each(|item| check_schema_shape(item, depth + 1))
