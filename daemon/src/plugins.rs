@@ -69,7 +69,7 @@ impl PluginStatus {
     pub fn notice(&self) -> Option<String> {
         let paused = match &self.state {
             PluginState::Ready(plugin) => plugin.paused(),
-            PluginState::Loading | PluginState::Failed(_) => None,
+            PluginState::Loading | PluginState::Failed(_) | PluginState::Untrusted(_) => None,
         };
         let paused = paused.map(|paused| {
             format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)
@@ -91,6 +91,8 @@ pub enum PluginState {
     Ready(Arc<Plugin>),
     /// It cannot be used, and why.
     Failed(String),
+    /// A list of the workspace that nobody trusted as it is, and how that is done.
+    Untrusted(String),
 }
 
 /// The plugins of a daemon. There is one of these: nobody else replaces catalogs.

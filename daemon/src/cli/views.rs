@@ -221,6 +221,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugin_problems": workspace.plugin_problems,
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
                 "answers_problem": workspace.answers_problem,
+                "untrusted_list": workspace.untrusted_list,
             })
         })
         .collect();

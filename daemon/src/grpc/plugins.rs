@@ -255,6 +255,10 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
             plugin.set_state(v1::PluginState::Failed);
             plugin.error.clone_from(error);
         }
+        PluginState::Untrusted(what) => {
+            plugin.set_state(v1::PluginState::Untrusted);
+            plugin.error.clone_from(what);
+        }
         PluginState::Ready(loaded) => {
             plugin.set_state(v1::PluginState::Ready);
             describe(&mut plugin, loaded, status.entry.as_ref());
@@ -267,11 +271,11 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
     plugin.version = loaded.version().to_owned();
     plugin.sha256 = loaded.digest().to_string();
     plugin.tools = loaded.specs().iter().map(|spec| spec.name.clone()).collect();
+    plugin.left_out = loaded.left_out().to_vec();
     plugin.own_tool_names =
         loaded.renamed().map(|(name, own)| (name.to_owned(), own.to_owned())).collect();
     plugin.readable_paths =
         loaded.grant().files.iter().map(|files| files.path.to_string()).collect();
-    plugin.left_out = loaded.left_out().to_vec();
     let granted = entry.map(|entry| entry.grant.clone()).unwrap_or_default();
     plugin.requests =
         loaded.requests().iter().map(|asked| requested(asked, &granted, loaded.grant())).collect();
