@@ -36,6 +36,17 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     server.stop();
     let called = site.run(&["call", "act", "--json"]);
     assert_eq!(called.code, Some(0), "{called:?}");
+    // What nobody names for long is removed, and what somebody names is not.
+    let downloads = site.state().join("downloads");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * 30);
+    for name in [&other, &digest] {
+        let file = downloads.join(format!("{name}.wasm"));
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+        file.set_modified(old).unwrap();
+    }
+    assert_eq!(site.run(&["call", "act"]).code, Some(0));
+    let kept: Vec<_> = std::fs::read_dir(&downloads).unwrap().collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
     // What is kept is looked at again.
     let kept = site.state().join("downloads").join(format!("{digest}.wasm"));
     std::fs::write(&kept, zoo("spin")).unwrap();

@@ -1,11 +1,11 @@
 //! The plugin lists: read again whenever they may have changed. A broken one keeps what it said
 //! last.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
 use std::sync::Arc;
 
-use moss_plugin_host::{PluginEntry, PluginList};
+use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::Workspace;
@@ -101,7 +101,13 @@ impl Lists {
         })
     }
 
-    /// A status for each list that is broken.
+    /// The digests of all components that they name.
+    pub(super) fn pinned(&self) -> HashSet<Sha256Digest> {
+        let plugins = self.0.iter().filter_map(|list| list.good.as_ref());
+        plugins.flat_map(|list| &list.plugins).filter_map(|entry| entry.sha256).collect()
+    }
+
+    /// A status for each list that is broken, or not trusted.
     pub(super) fn broken(&self) -> impl Iterator<Item = (Option<PathBuf>, PluginStatus)> {
         self.0.iter().filter_map(|list| {
             let problem = list.problem.as_ref()?;
