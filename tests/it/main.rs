@@ -40,6 +40,7 @@ mod plugin_names;
 mod plugin_oci;
 mod plugin_registry;
 mod plugin_services;
+mod plugin_signatures;
 mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
