@@ -73,12 +73,14 @@ pub enum CatalogError {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Two tools have one name.
-    #[error("the tool name `{name}` is taken by {holder}")]
+    #[error("the tool name `{name}` is taken by {holder}{remedy}", remedy = remedy(.own))]
     NameTaken {
         /// The name.
         name: String,
         /// Who has it.
         holder: String,
+        /// What the plugin calls the tool that does not get it, where a plugin has it.
+        own: Option<String>,
     },
 }
 
@@ -135,7 +137,8 @@ impl Catalog {
         let name = entry.spec.name.clone();
         if let Some(&taken) = self.by_name.get(&name) {
             let holder = self.entries[taken].provider();
-            return Err(CatalogError::NameTaken { name, holder });
+            let own = entry.own_name().map(ToOwned::to_owned);
+            return Err(CatalogError::NameTaken { name, holder, own });
         }
         self.by_name.insert(name, self.entries.len());
         self.entries.push(entry);
@@ -248,6 +251,13 @@ impl Entry {
         }
     }
 
+    /// What the plugin that provides the tool calls it, if one does.
+    fn own_name(&self) -> Option<&str> {
+        let Runner::Plugin(plugin) = &self.runner else { return None };
+        let name = self.spec.name.as_str();
+        Some(plugin.renamed().find(|(here, _)| *here == name).map_or(name, |(_, own)| own))
+    }
+
     /// The digest of the component that runs the tool, if one does.
     pub fn component(&self) -> Option<String> {
         match &self.runner {
@@ -287,6 +297,13 @@ fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
         provider,
     ]);
     blake3::hash(shown.to_string().as_bytes())
+}
+
+/// What makes room for a tool whose name is taken.
+fn remedy(own: &Option<String>) -> String {
+    own.as_ref().map_or_else(String::new, |own| {
+        format!("; its list gives it another name with \"tools\": {{\"{own}\": \"OTHER\"}}")
+    })
 }
 
 // === impl UnknownTool ===

@@ -11,6 +11,7 @@ mod downloads;
 mod examining;
 mod inspect;
 mod lists;
+mod oci;
 pub mod registration;
 mod registry;
 mod signatures;
@@ -126,6 +127,9 @@ impl Plugins {
         let dirs = self.daemon.setup.dirs.clone();
         let read = spawn_blocking(move || {
             lists.read(&dirs);
+            if let Err(error) = downloads::clean(&dirs, &lists.pinned()) {
+                tracing::warn!(%error, "downloads that nobody needs are not removed");
+            }
             lists
         });
         match read.await {

@@ -8,6 +8,7 @@ mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use moss_sdk::deceptive::{JOINERS, is_deceptive};
 use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
@@ -274,10 +275,20 @@ fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
         Err(format!("{what} is empty"))
     } else if text.len() > bytes_max {
         Err(format!("{what} is longer than {bytes_max} bytes"))
-    } else if text.chars().any(|char| char.is_control() && char != '\n') {
-        Err(format!("{what} contains control characters"))
     } else {
-        Ok(())
+        check_visible(what, text)
+    }
+}
+
+/// Refuses what makes a person see something else than a model reads.
+fn check_visible(what: &str, text: &str) -> Result<(), String> {
+    let is_hidden = |char: &char| *char != '\n' && !JOINERS.contains(char) && is_deceptive(*char);
+    match text.chars().find(is_hidden) {
+        Some(hidden) => Err(format!(
+            "{what} contains the character U+{:04X}, which is not seen as what it is",
+            u32::from(hidden)
+        )),
+        None => Ok(()),
     }
 }
 

@@ -53,6 +53,9 @@ pub fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Findin
         let message = format!("more than {TOOLS_MAX} tools: models choose worse among many");
         findings.warn("tools-many", "the plugin", message);
     }
+    for why in plugin.left_out() {
+        findings.warn("function-left-out", "the component", format!("{why}: it is no tool"));
+    }
     requests(plugin, imports, &mut findings);
     for spec in plugin.specs() {
         texts(spec, &mut findings);

@@ -221,7 +221,8 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
     let fetch = async |url: String, may_be_private| {
         let heard = std::sync::Mutex::new(Vec::new());
         let on_bytes = |bytes, of| heard.lock().unwrap().push((bytes, of));
-        let download = Download { url: &url, may_be_private, bounds: BOUNDS };
+        let download =
+            Download { url: &url, may_be_private, bounds: BOUNDS, accept: None, token: None };
         let fetched = network.download(download, &on_bytes).await;
         fetched.map(|bytes| {
             assert_eq!(

@@ -3,6 +3,7 @@
 use jsonschema::{PatternOptions, ValidationOptions};
 use serde_json::{Map, Value};
 
+use super::check_visible;
 use super::cost::SchemaCost;
 use crate::error::quoted;
 
@@ -65,7 +66,14 @@ fn check_shape(schema: &Value, depth: usize) -> Result<(), String> {
                     return Err(format!("has `{key}`, which plugins do not need"));
                 }
             }
-            object.values().try_for_each(|value| check_shape(value, depth + 1))
+            for (key, value) in object {
+                check_visible("has a key that", key)?;
+                if let ("title" | "description", Value::String(text)) = (key.as_str(), value) {
+                    check_visible(&format!("has a {key} that"), text)?;
+                }
+                check_shape(value, depth + 1)?;
+            }
+            Ok(())
         }
         Value::Array(items) => items.iter().try_for_each(|item| check_shape(item, depth + 1)),
         _ => Ok(()),

@@ -65,13 +65,55 @@ fn a_description_is_refused_with_the_reason() {
         (refusal(|told| told.tools = vec![tool(), tool()]), "two tools named `act`"),
         (refusal(|told| told.tools[0].name = "réad".to_owned()), "the name must be a letter"),
         (refusal(|told| told.tools[0].name = "a".repeat(65)), "the name must be a letter"),
-        (refusal(|told| told.tools[0].title = "a\u{7}".to_owned()), "control characters"),
+        (
+            refusal(|told| told.tools[0].title = "a\u{7}".to_owned()),
+            "contains the character U+0007",
+        ),
         (refusal(|told| told.tools[0].description = " ".to_owned()), "description is empty"),
         (refusal(|told| told.tools[0].description = "a".repeat(5000)), "longer than 4096 bytes"),
     ];
     for (error, expected) in cases {
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn what_a_person_does_not_see_is_not_told_to_models() {
+    for hidden in [
+        '\r',
+        '\u{1b}',
+        '\u{ad}',
+        '\u{200b}',
+        '\u{200e}',
+        '\u{202a}',
+        '\u{202e}',
+        '\u{2060}',
+        '\u{2066}',
+        '\u{2069}',
+        '\u{feff}',
+        '\u{e0041}',
+    ] {
+        let text = format!("Does{hidden} it.");
+        let schema = |inner: serde_json::Value| json!({ "type": "object", "properties": inner });
+        for error in [
+            refusal(|told| told.version = text.clone()),
+            refusal(|told| told.tools[0].title = text.clone()),
+            refusal(|told| told.tools[0].description = text.clone()),
+            refusal(|told| {
+                let inner = json!({ "a": { "description": text } });
+                told.tools[0].parameters = schema(inner).to_string();
+            }),
+            refusal(|told| told.tools[0].output = schema(json!({ &text: {} })).to_string()),
+        ] {
+            let expected = format!("contains the character U+{:04X}", u32::from(hidden));
+            assert!(error.contains(&expected), "{expected}: {error}");
+        }
+        let named = refusal(|told| told.tools[0].name = text.clone());
+        assert!(named.contains("the name must be a letter"), "{named}");
+    }
+    // Letters of some scripts are joined, and so are pictures.
+    let told = tools::Tool { description: "\u{646}\u{200c}\u{647}\nا".to_owned(), ..tool() };
+    assert!(read("zoo", description(vec![told])).is_ok());
 }
 
 #[test]
