@@ -45,7 +45,8 @@ pub struct Question {
     pub protected: bool,
     /// Whether lines are changed that are not as the edit says: a blanket answer does not cover it.
     pub drift: bool,
-    /// Whether a plugin list changes, as the arguments say: a blanket answer does not cover it.
+    /// Whether a plugin list changes, or a component is fetched for one, as the arguments say: a
+    /// blanket answer does not cover it.
     pub registers: bool,
     /// The lasting answers that may be given.
     pub offers: Vec<Offer>,

@@ -81,7 +81,9 @@ async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() 
         tokio::spawn(async move { caller.call(call).await })
     };
     let fetching = watcher.question().await;
-    assert!(fetching.arguments_json.contains("\"download\"") && !fetching.registers);
+    let shown: Value = serde_json::from_str(&fetching.arguments_json).unwrap();
+    assert_eq!((&shown["action"], &shown["source"]), (&json!("fetch"), &json!(url)));
+    assert!(shown["host"].as_str().unwrap().starts_with("localhost:") && fetching.registers);
     approver.approve(&fetching).await.unwrap();
     let registering = watcher.question().await;
     assert!(registering.registers, "{registering:?}");

@@ -4,6 +4,7 @@
 mod ask;
 mod commit;
 mod decide;
+mod fetch;
 mod lasting;
 mod propose;
 mod register;

@@ -19,7 +19,7 @@ pub(super) struct Ask<'a> {
     pub(super) decision: &'a Decision,
     pub(super) changes: Vec<FileChange>,
     pub(super) arguments: Option<String>,
-    /// Whether a plugin list changes.
+    /// Whether a plugin list changes, or a component is fetched for one.
     pub(super) registers: bool,
     /// The lasting answers that may be given.
     pub(super) offers: Vec<Offer>,

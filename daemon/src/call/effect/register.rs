@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::ask::Ask;
 use super::{Effects, Names};
-use crate::call::{Event, Work, record};
+use crate::call::{Event, record};
 use crate::caller::Role;
 use crate::change::{self, FileChange, Status};
 use crate::plugins::PluginState;
@@ -154,47 +154,6 @@ impl Effects {
         Ok(outcome(proposal, true, loaded))
     }
 
-    /// Decides about fetching a component. A person who names a URL has said yes.
-    async fn permit_download(
-        &self,
-        url: &str,
-        sha256: Option<Sha256Digest>,
-    ) -> Result<(), ToolError> {
-        // What a registry says of a reference is asked each time.
-        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon, digest);
-        if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
-            return Ok(());
-        }
-        let policy = self.scope.call.workspace.policy.load_full();
-        let decision = self.decide(&policy, Action::Network, None);
-        let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
-        recorded.map_err(|error| self.stop(error))?;
-        // What a rule allows at large is no yes to this URL: a tool's caller may have made it up.
-        match decision.verdict {
-            Verdict::Deny => Err(self.stop(self.denied(&decision))),
-            _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
-            _ if self.scope.call.dry_run => {
-                let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
-                Err(ToolError::new(ErrorCode::NotFound, message))
-            }
-            Verdict::Allow | Verdict::Ask => {
-                let sha256 = sha256.map(|digest| digest.to_string());
-                let arguments = json!({ "download": url, "sha256": sha256 }).to_string();
-                let digest = self.digest_of("network", &arguments);
-                let (arguments, offers) = (Some(arguments), Vec::new());
-                let ask = Ask {
-                    digest,
-                    decision: &decision,
-                    changes: Vec::new(),
-                    arguments,
-                    registers: false,
-                    offers,
-                };
-                self.ask(ask).await.map_err(|error| self.stop(error))
-            }
-        }
-    }
-
     /// Refuses what is denied; returns what else is decided.
     async fn decide_registration(&self) -> Result<Decision, ToolError> {
         let policy = self.scope.call.workspace.policy.load_full();
@@ -256,23 +215,28 @@ impl Effects {
     /// Waits, in bounded time, for what serves to be what was registered. A daemon that reloads
     /// nothing does not load it either.
     async fn await_loaded(&self, proposal: &Proposal) -> bool {
-        let daemon = &self.scope.daemon;
-        let Some((name, digest)) = &proposal.serves else { return false };
-        let is_read = start::user_plugin_list(&daemon.setup) == proposal.list
-            || daemon.setup.plugin_lists.contains(&proposal.list);
-        if !is_read || !daemon.is_following_plugins() {
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        let list = &proposal.list;
+        let is_read = start::user_plugin_list(&daemon.setup) == *list
+            || daemon.setup.plugin_lists.contains(list)
+            || list.parent() == Some(workspace.files.root());
+        if proposal.serves.is_empty() || !is_read || !daemon.is_following_plugins() {
             return false;
         }
-        let workspace = &self.scope.call.workspace;
+        let listed_in = list.display().to_string();
         let mut replaced = workspace.plugins_replaced.subscribe();
         let serves = async {
             loop {
                 replaced.borrow_and_update();
-                let is_there = workspace.plugins.load().iter().any(|status| {
-                    let ready = matches!(&status.state, PluginState::Ready(plugin)
-                        if plugin.name() == name && plugin.digest() == *digest);
-                    ready && status.notice.is_none()
-                });
+                let statuses = workspace.plugins.load();
+                let serves = |(name, digest): &(String, Sha256Digest)| {
+                    statuses.iter().any(|status| {
+                        let ready = matches!(&status.state, PluginState::Ready(plugin)
+                            if plugin.name() == name && plugin.digest() == *digest);
+                        ready && status.listed_in == listed_in && status.notice.is_none()
+                    })
+                };
+                let is_there = proposal.serves.iter().all(serves);
                 if is_there || replaced.changed().await.is_err() {
                     return is_there;
                 }

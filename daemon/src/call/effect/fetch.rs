@@ -1,0 +1,102 @@
+//! Fetching a component from the network before anybody saw it: asked about by its host. No lasting
+//! answer and no blanket yes allows it.
+
+use moss_plugin_host::{OciReference, Sha256Digest};
+use moss_sdk::{ErrorCode, ToolError};
+use serde_json::json;
+
+use super::Effects;
+use super::ask::Ask;
+use crate::call::{Work, record};
+use crate::plugins::registration;
+use crate::policy::{Action, Verdict};
+
+// === impl Effects ===
+
+impl Effects {
+    /// Decides about fetching a component. A person who names a URL has said yes.
+    pub(super) async fn permit_download(
+        &self,
+        url: &str,
+        sha256: Option<Sha256Digest>,
+    ) -> Result<(), ToolError> {
+        let host = host_of(url)
+            .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
+        // What a registry says of a reference is asked each time.
+        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon, digest);
+        if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
+            return Ok(());
+        }
+        let policy = self.scope.call.workspace.policy.load_full();
+        let decision = self.decide(&policy, Action::Network, None);
+        let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
+        recorded.map_err(|error| self.stop(error))?;
+        // What a rule allows at large is no yes to this URL: a tool's caller may have made it up.
+        match decision.verdict {
+            Verdict::Deny => Err(self.stop(self.denied(&decision))),
+            _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
+            _ if self.scope.call.dry_run => {
+                let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
+                Err(ToolError::new(ErrorCode::NotFound, message))
+            }
+            Verdict::Allow | Verdict::Ask => {
+                let sha256 = sha256.map(|digest| digest.to_string());
+                let shown = json!({
+                    "action": "fetch", "host": host, "source": url, "sha256": sha256,
+                });
+                let arguments = shown.to_string();
+                let digest = self.digest_of("network", &arguments);
+                let ask = Ask {
+                    digest,
+                    decision: &decision,
+                    changes: Vec::new(),
+                    arguments: Some(arguments),
+                    registers: true,
+                    offers: Vec::new(),
+                };
+                self.ask(ask).await.map_err(|error| self.stop(error))
+            }
+        }
+    }
+}
+
+/// The host that a URL or a reference leads to, with its port where it says one.
+fn host_of(url: &str) -> Result<String, String> {
+    if OciReference::is_meant(url) {
+        return Ok(OciReference::parse(url)?.registry);
+    }
+    if !url.is_ascii() {
+        return Err("a URL is in ASCII; a host of other letters is written as `xn--…`".to_owned());
+    }
+    let uri: http::Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
+    if uri.scheme_str() != Some("https") {
+        return Err("not an `https://` URL".to_owned());
+    }
+    let authority = uri.authority().ok_or("it has no host")?;
+    match authority.as_str().contains('@') {
+        true => Err("it has credentials in it".to_owned()),
+        false => Ok(authority.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_asked_about_a_host_that_can_be_read() {
+        assert_eq!(host_of("https://a.example:8443/p.wasm").unwrap(), "a.example:8443");
+        let reference = format!("oci://ghcr.io/a/b@sha256:{}", "0".repeat(64));
+        assert_eq!(host_of(&reference).unwrap(), "ghcr.io");
+        for (url, why) in [
+            ("https://\u{430}.example/p.wasm", "in ASCII"),
+            ("https://a.example@b.example/p.wasm", "credentials"),
+            ("http://a.example/p.wasm", "not an `https://`"),
+            ("https://a.example\\@b.example/", "not a URL"),
+            ("oci://ghcr.io/a/b:latest", "names no digest"),
+        ] {
+            let refused = host_of(url).unwrap_err();
+            assert!(refused.contains(why), "{url}: {refused}");
+        }
+    }
+}
