@@ -2,6 +2,7 @@
 //! every workspace when they are ready, and all of that again when a file changes. A plugin that
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
+mod agreed;
 mod bounds;
 mod changes;
 mod code_cache;
@@ -138,7 +139,7 @@ impl Plugins {
         }
         let (dirs, config) = (&self.daemon.setup.dirs, self.daemon.config());
         let files = |listed: Listed| [Some(listed.source), listed.signature];
-        self.lists.entries(dirs, &config).flat_map(files).flatten().collect()
+        self.lists.entries(dirs, &config).into_iter().flat_map(files).flatten().collect()
     }
 
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
@@ -205,7 +206,7 @@ impl Plugins {
         let (dirs, config) = (self.daemon.setup.dirs.clone(), Arc::clone(&self.daemon.config()));
         let read = spawn_blocking(move || {
             lists.read(&dirs);
-            lists.entries(&dirs, &config).collect::<Vec<_>>()
+            lists.entries(&dirs, &config)
         });
         read.await.is_ok_and(|entries| entries != self.arranged)
     }
@@ -214,8 +215,7 @@ impl Plugins {
     /// another grant, limit or setting, which must not wait for anything.
     async fn arrange(&mut self) -> bool {
         let config = Arc::clone(&self.daemon.config());
-        let mut listed: Vec<Listed> =
-            self.lists.entries(&self.daemon.setup.dirs, &config).collect();
+        let mut listed = self.lists.entries(&self.daemon.setup.dirs, &config);
         self.arranged.clone_from(&listed);
         let plugins_max = config.plugins.plugins_max;
         let left_out = listed.len().saturating_sub(plugins_max);

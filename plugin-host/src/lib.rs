@@ -47,4 +47,4 @@ pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;
 pub use crate::plugin::{CallRequest, Plugin};
-pub use crate::surface::imports;
+pub use crate::surface::{Surface, imports};

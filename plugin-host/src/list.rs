@@ -125,6 +125,20 @@ impl PluginEntry {
     pub fn oci(&self) -> Option<OciReference> {
         OciReference::parse(&self.source).ok()
     }
+
+    /// Returns what one call may use as people read it, one line each.
+    pub fn limit_lines(&self) -> Vec<String> {
+        let Limits { timeout, memory_bytes_max, output_bytes_max, calls_max, warm } = self.limits;
+        let (timeout, memory) = (units::duration(timeout), units::size(memory_bytes_max));
+        let output = units::size(output_bytes_max);
+        let mut lines =
+            vec![format!("{timeout}, {memory} of memory, {output} of output, {calls_max} at once")];
+        if let Some(WarmLimits { instances_max, calls_max, idle }) = warm {
+            let idle = units::duration(idle);
+            lines.push(format!("{instances_max} kept for {idle}, for {calls_max} calls each"));
+        }
+        lines
+    }
 }
 
 // === impl Grant ===

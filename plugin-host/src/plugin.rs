@@ -28,7 +28,7 @@ use crate::places::{Place, Places};
 use crate::renaming;
 use crate::revocation::Revocation;
 use crate::services::Services;
-use crate::surface;
+use crate::surface::Surface;
 use crate::warm::{Kept, Warm};
 
 /// Most time for a plugin to describe itself.
@@ -163,7 +163,12 @@ impl Plugin {
     /// Returns what models and people would see change if this took the place of `old`: tools,
     /// their texts, schemas and effects, and requested capabilities. Empty where only code differs.
     pub fn differences(&self, old: &Self) -> Vec<String> {
-        surface::differences(&old.description, &self.description)
+        old.surface().differences(&self.surface())
+    }
+
+    /// Returns what models and people see of it, to be kept and compared.
+    pub fn surface(&self) -> Surface {
+        Surface::of(&self.description)
     }
 
     /// Returns its name.

@@ -1,56 +1,103 @@
-//! What models and people see of a plugin, and what differs in it between two versions.
+//! What models and people see of a plugin, and what differs in it between two versions. It is kept
+//! as digests, which say whether something is what it was and nothing more.
+
+use std::collections::BTreeMap;
 
 use moss_sdk::ToolSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::description::Description;
-use crate::grants::Request;
+use crate::grants::{Grant, Request};
+use crate::list::Sha256Digest;
 
-/// Returns what differs, one line each; empty where only the version or the code does.
-pub(crate) fn differences(old: &Description, new: &Description) -> Vec<String> {
-    let find = |specs: &'_ [ToolSpec], name: &str| specs.iter().any(|spec| spec.name == name);
-    let mut all = Vec::new();
-    for spec in old.specs.iter().filter(|spec| !find(&new.specs, &spec.name)) {
-        all.push(format!("tool `{}` is gone", spec.name));
-    }
-    for spec in &new.specs {
-        match old.specs.iter().find(|known| known.name == spec.name) {
-            None => all.push(format!("tool `{}` is new", spec.name)),
-            Some(known) if known == spec => {}
-            Some(known) => {
-                let what = parts(known, spec).join(", ");
-                all.push(format!("tool `{}` has another {what}", spec.name));
-            }
-        }
-    }
-    for (capabilities, others, what) in [
-        (&old.requests, &new.requests, "no longer requests"),
-        (&new.requests, &old.requests, "newly requests"),
-    ] {
-        let missing =
-            |request: &&Request| !others.iter().any(|other| other.capability == request.capability);
-        all.extend(
-            capabilities
-                .iter()
-                .filter(missing)
-                .map(|request| format!("it {what} to {}", request.capability)),
-        );
-    }
-    all
+/// What models and people see of a plugin: its tools, their texts, schemas and effects, and what it
+/// requests. Neither its code nor its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Surface {
+    /// Digests of the parts of each tool, in the order of [`PARTS`], by its own name.
+    tools: BTreeMap<String, Vec<String>>,
+    /// What it requests, as lists grant it, and as people read it.
+    requests: BTreeMap<String, String>,
 }
 
-/// The parts of a tool in which two versions differ.
-fn parts(old: &ToolSpec, new: &ToolSpec) -> Vec<&'static str> {
-    let compared = [
-        ("title", old.text.title == new.text.title),
-        ("description", old.text.description == new.text.description),
-        ("effect", old.effect == new.effect),
-        ("schema of the parameters", old.parameters_strict == new.parameters_strict),
-        ("schema of the output", old.output == new.output),
-        ("set of annotations", old.annotations == new.annotations),
+/// The parts of a tool.
+const PARTS: [&str; 6] = [
+    "title",
+    "description",
+    "effect",
+    "schema of the parameters",
+    "schema of the output",
+    "set of annotations",
+];
+
+// === impl Surface ===
+
+impl Surface {
+    /// How it is made. One that was made in another way cannot be compared.
+    pub const FORMAT: u32 = 1;
+
+    pub(crate) fn of(description: &Description) -> Self {
+        let tool = |spec: &ToolSpec| (spec.name.clone(), digests(spec));
+        let request = |request: &Request| {
+            let granted = Grant::requested(std::slice::from_ref(request)).to_json().to_string();
+            (granted, request.capability.to_string())
+        };
+        Self {
+            tools: description.specs.iter().map(tool).collect(),
+            requests: description.requests.iter().map(request).collect(),
+        }
+    }
+
+    /// Returns what differs in a newer version, one line each; empty where only the version or the
+    /// code does.
+    pub fn differences(&self, newer: &Self) -> Vec<String> {
+        let mut all = Vec::new();
+        for name in self.tools.keys().filter(|name| !newer.tools.contains_key(*name)) {
+            all.push(format!("tool `{name}` is gone"));
+        }
+        for (name, parts) in &newer.tools {
+            match self.tools.get(name) {
+                None => all.push(format!("tool `{name}` is new")),
+                Some(known) if known == parts => {}
+                Some(known) => {
+                    let is_other =
+                        |(index, _): &(usize, &&str)| known.get(*index) != parts.get(*index);
+                    let what = PARTS.iter().enumerate().filter(is_other).map(|(_, part)| *part);
+                    let what = what.collect::<Vec<_>>().join(", ");
+                    all.push(format!("tool `{name}` has another {what}"));
+                }
+            }
+        }
+        for (requests, others, what) in [
+            (&self.requests, &newer.requests, "no longer requests"),
+            (&newer.requests, &self.requests, "newly requests"),
+        ] {
+            let missing = requests.iter().filter(|(granted, _)| !others.contains_key(*granted));
+            all.extend(missing.map(|(_, text)| format!("it {what} to {text}")));
+        }
+        all
+    }
+}
+
+/// Digests of the parts of a tool.
+fn digests(spec: &ToolSpec) -> Vec<String> {
+    let annotations = &spec.annotations;
+    let parts = [
+        json!(spec.text.title),
+        json!(spec.text.description),
+        json!(spec.effect),
+        json!([spec.parameters, spec.parameters_strict]),
+        spec.output.clone(),
+        json!([annotations.destructive, annotations.idempotent, annotations.open_world]),
     ];
-    let parts: Vec<_> =
-        compared.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect();
-    if parts.is_empty() { vec!["description of itself"] } else { parts }
+    let digest = |mut part: Value| {
+        // The order of keys says nothing.
+        part.sort_all_objects();
+        Sha256Digest::of(part.to_string().as_bytes()).to_string()
+    };
+    parts.map(digest).to_vec()
 }
 
 /// Returns the interfaces that a component imports, such as `wasi:http/types@0.2.6`; none where it
@@ -66,7 +113,6 @@ pub fn imports(component: &[u8]) -> Option<Vec<String>> {
 mod tests {
     use moss_sdk::spec::ToolText;
     use moss_sdk::{Effect, RelPath, Toolset};
-    use serde_json::json;
 
     use super::*;
     use crate::grants::Capability;
@@ -100,6 +146,12 @@ mod tests {
             forms: Vec::new(),
             examples: Vec::new(),
         }
+    }
+
+    fn differences(old: &Description, new: &Description) -> Vec<String> {
+        let kept = serde_json::to_string(&Surface::of(old)).unwrap();
+        let kept: Surface = serde_json::from_str(&kept).unwrap();
+        kept.differences(&Surface::of(new))
     }
 
     #[test]

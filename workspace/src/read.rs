@@ -136,6 +136,11 @@ impl<'a> OpenedFile<'a> {
         &self.real
     }
 
+    /// Hands out the open file, for content that has bounds of its own.
+    pub fn into_file(self) -> std::fs::File {
+        self.fd.into()
+    }
+
     /// Takes what an editor has not saved of it for its content, where there is such a text.
     #[must_use]
     pub fn over(mut self, buffers: &(impl Buffers + ?Sized)) -> Self {

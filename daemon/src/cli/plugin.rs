@@ -28,6 +28,7 @@ pub(super) enum PluginCommand {
     Accept(accept::AcceptArgs),
     Remove(remove::RemoveArgs),
     Trust(trust::TrustArgs),
+    Untrust(trust::UntrustArgs),
     #[command(flatten)]
     Develop(develop::DevelopCommand),
 }
@@ -40,6 +41,7 @@ pub(super) async fn run(command: PluginCommand, session: &Session) -> Result<Out
         PluginCommand::Accept(args) => accept::run(args, session).await,
         PluginCommand::Remove(args) => remove::run(args, session).await,
         PluginCommand::Trust(args) => trust::run(args, session).await,
+        PluginCommand::Untrust(args) => trust::untrust(args, session).await,
         PluginCommand::Develop(command) => develop::run(command, session).await,
     }
 }

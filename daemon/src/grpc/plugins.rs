@@ -153,6 +153,7 @@ fn change_of(
             PluginChange::Accept { list: path("list", list)?, name: named(name)? }
         }
         Some(Change::Trust(v1::TrustPluginList {})) => PluginChange::Trust,
+        Some(Change::Untrust(v1::UntrustPluginList {})) => PluginChange::Untrust,
         None => return Err(invalid_field("change", "missing")),
     };
     Ok(Call {

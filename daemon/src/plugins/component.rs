@@ -2,13 +2,25 @@
 
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use moss_sdk::RelPath;
+use moss_workspace::Workspace;
 use rustix::fs::OFlags;
 
 /// How long after a change a file may change again without its times telling.
 const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
+
+/// Where a component, or its signature, is.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// Wherever somebody says.
+    File(PathBuf),
+    /// Within a workspace, links included.
+    Within(Arc<Workspace>, RelPath),
+}
 
 /// What a file looks like from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +46,13 @@ pub(super) struct Read {
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(super) fn read(path: &Path, bytes_max: u64, known: Option<Stamp>) -> Result<Read, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut options = std::fs::OpenOptions::new();
-    // Whoever opens a pipe would wait for somebody who writes.
-    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    #[expect(clippy::disallowed_methods, reason = "components lie in no workspace")]
-    let file = options.open(path).map_err(failed)?;
+pub(super) fn read(source: &Source, bytes_max: u64, known: Option<Stamp>) -> Result<Read, String> {
+    let name = source.path();
+    let failed = |error: std::io::Error| format!("{}: {error}", name.display());
+    let file = source.open()?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
-        return Err(format!("{}: not a regular file", path.display()));
+        return Err(format!("{}: not a regular file", name.display()));
     }
     // Taken before the content: what changes in between is read once more.
     let stamp = Stamp::of(&metadata);
@@ -57,10 +66,45 @@ pub(super) fn read(path: &Path, bytes_max: u64, known: Option<Stamp>) -> Result<
     // It may have grown meanwhile.
     let size = metadata.len().max(bytes.len() as u64);
     if size > bytes_max {
-        let (name, mebibytes_max) = (path.display(), bytes_max >> 20);
+        let (name, mebibytes_max) = (name.display(), bytes_max >> 20);
         return Err(format!("{name}: {size} bytes, at most {mebibytes_max}MiB are loaded"));
     }
     Ok(Read { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
+}
+
+// === impl Source ===
+
+impl Source {
+    /// What it is called.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Within(files, path) => files.root().join(path.as_str()),
+        }
+    }
+
+    fn open(&self) -> Result<std::fs::File, String> {
+        match self {
+            Self::File(path) => {
+                let mut options = std::fs::OpenOptions::new();
+                // Whoever opens a pipe would wait for somebody who writes.
+                options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+                #[expect(clippy::disallowed_methods, reason = "the user's may lie anywhere")]
+                let file = options.open(path);
+                file.map_err(|error| format!("{}: {error}", path.display()))
+            }
+            Self::Within(files, path) => match files.open_for_reading(path) {
+                Ok(opened) => Ok(opened.into_file()),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Self::File(path.to_owned())
+    }
 }
 
 // === impl Stamp ===
@@ -94,7 +138,7 @@ mod tests {
         let pipe = temp.path().join("pipe");
         mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         for file in [&*pipe, temp.path(), Path::new("/dev/null")] {
-            let refused = read(file, 10, None).err().unwrap();
+            let refused = read(&file.into(), 10, None).err().unwrap();
             assert!(refused.ends_with(": not a regular file"), "{refused}");
         }
     }
@@ -103,17 +147,17 @@ mod tests {
     fn a_file_that_changed_just_now_is_read_again() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("a.wasm");
+        let read = |bytes_max, known| super::read(&file.as_path().into(), bytes_max, known);
         std::fs::write(&file, "one").unwrap();
-        let first = read(&file, 10, None).unwrap();
+        let first = read(10, None).unwrap();
         assert_eq!((first.bytes.as_deref(), first.stamp), (Some(&b"one"[..]), None));
         let stamp = Stamp::of(&file.metadata().unwrap());
-        assert!(read(&file, 10, Some(stamp)).unwrap().bytes.is_none());
+        assert!(read(10, Some(stamp)).unwrap().bytes.is_none());
         let later = SystemTime::now() + Duration::from_secs(10);
         assert_eq!(stamp.filter_settled(later), Some(stamp));
         std::fs::write(&file, "other").unwrap();
-        assert_eq!(read(&file, 10, Some(stamp)).unwrap().bytes.as_deref(), Some(&b"other"[..]));
-        assert!(read(&file, 4, None).err().unwrap().contains("5 bytes, at most"));
-        assert!(read(temp.path(), 4, None).err().unwrap().contains("not a regular file"));
-        assert!(read(&temp.path().join("none"), 4, None).is_err());
+        assert_eq!(read(10, Some(stamp)).unwrap().bytes.as_deref(), Some(&b"other"[..]));
+        assert!(read(4, None).err().unwrap().contains("5 bytes, at most"));
+        assert!(super::read(&temp.path().join("none").as_path().into(), 4, None).is_err());
     }
 }

@@ -11,7 +11,8 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{MEMORY_BYTES_MAX, compiler, component};
+use super::component::{self, Source};
+use super::{MEMORY_BYTES_MAX, compiler};
 use crate::state::Daemon;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.
@@ -22,9 +23,8 @@ const UNNAMED: &str = "plugin";
 /// # Errors
 ///
 /// Why it cannot be read.
-pub(super) async fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ToolError> {
-    let path = path.to_owned();
-    let read = spawn_blocking(move || component::read(&path, bytes_max, None));
+pub(super) async fn read(source: Source, bytes_max: u64) -> Result<Vec<u8>, ToolError> {
+    let read = spawn_blocking(move || component::read(&source, bytes_max, None));
     let read = read.await.unwrap_or_else(|error| Err(error.to_string()));
     let read = read.map_err(|reason| ToolError::new(ErrorCode::Io, reason))?;
     Ok(read.bytes.unwrap_or_default())

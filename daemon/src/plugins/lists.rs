@@ -10,11 +10,13 @@ use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::Workspace;
 
+use super::component::Source;
 use super::trust::{self, WORKSPACE_LIST};
 use super::{PluginState, PluginStatus, bounds, downloads, read_list_if_there};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::start::{self, Setup};
+use crate::state::Daemon;
 
 /// All lists of a daemon.
 #[derive(Debug, Clone)]
@@ -90,15 +92,27 @@ impl Lists {
         self.0.iter_mut().for_each(|list| list.read(dirs));
     }
 
-    /// Every entry of every list, in their order, held to the configuration.
-    pub(super) fn entries(&self, dirs: &Dirs, config: &Config) -> impl Iterator<Item = Listed> {
-        let plugins = |list: &ListFile| list.good.as_ref().map(|good| good.plugins.clone());
-        self.0.iter().flat_map(move |list| {
+    /// Every entry of every list, in their order, held to the configuration. The name of a plugin is
+    /// that of the first entry that has it, whether that one serves or not.
+    pub(super) fn entries(&self, dirs: &Dirs, config: &Config) -> Vec<Listed> {
+        let mut entries: Vec<Listed> = Vec::new();
+        for list in &self.0 {
             let only_for = list.workspace.as_ref().map(|files| files.root().to_owned());
-            let listed =
-                move |entry| Listed::new(&list.path, only_for.clone(), entry, dirs, config);
-            plugins(list).unwrap_or_default().into_iter().map(listed)
-        })
+            for entry in list.good.iter().flat_map(|good| &good.plugins) {
+                let entry = entry.clone();
+                let mut listed = Listed::new(&list.path, only_for.clone(), entry, dirs, config);
+                if let Some(first) = entries.iter().find(|first| first.comes_before(&listed)) {
+                    listed.refusal = Some(format!(
+                        "{}:{} names a plugin `{}`, too, and comes first",
+                        first.list.display(),
+                        first.entry.line,
+                        listed.entry.name
+                    ));
+                }
+                entries.push(listed);
+            }
+        }
+        entries
     }
 
     /// The digests of all components that they name.
@@ -163,6 +177,34 @@ impl Listed {
         let refusal = bounds::refusal(&entry, config);
         let signers = config.plugins.signers.clone();
         Self { list: list.to_owned(), entry, source, signature, signers, refusal, only_for }
+    }
+
+    /// Whether it has the name of a later one, in a workspace that both serve.
+    fn comes_before(&self, later: &Self) -> bool {
+        let is_for_both = self.only_for.is_none() || self.only_for == later.only_for;
+        is_for_both && self.entry.name == later.entry.name
+    }
+
+    /// Where its component is read. What a workspace's list names is looked for in the workspace,
+    /// whatever links lead to.
+    pub(super) fn component(&self, daemon: &Daemon) -> Source {
+        self.place(&self.source, daemon)
+    }
+
+    /// Where its signature is read, if it has one.
+    pub(super) fn signature(&self, daemon: &Daemon) -> Option<Source> {
+        self.signature.as_deref().map(|file| self.place(file, daemon))
+    }
+
+    fn place(&self, file: &Path, daemon: &Daemon) -> Source {
+        let is_of = |root: &Path| self.only_for.as_deref() == Some(root);
+        let mut workspaces = daemon.workspaces().map(|workspace| &workspace.files);
+        let workspace = workspaces.find(|files| is_of(files.root()));
+        let within = workspace.and_then(|files| {
+            let path = file.strip_prefix(files.root()).ok()?.to_str()?;
+            Some(Source::Within(Arc::clone(files), RelPath::parse(path).ok()?))
+        });
+        within.unwrap_or_else(|| file.into())
     }
 }
 
@@ -271,8 +313,9 @@ mod tests {
                 PluginState::Failed(problem) => problem,
                 other => panic!("{other:?}"),
             };
-            let entries = lists.entries(&setup.dirs, &config).map(|listed| listed.entry.name);
-            (entries.collect(), lists.broken().map(problem).collect())
+            let entries = lists.entries(&setup.dirs, &config).into_iter();
+            let names = entries.map(|listed| listed.entry.name).collect();
+            (names, lists.broken().map(problem).collect())
         };
 
         lists.read(&setup.dirs);
@@ -284,7 +327,20 @@ mod tests {
         fs::write(at("c/moss-tools.json"), list(&["c"])).unwrap();
         lists.read(&setup.dirs);
         assert_eq!(seen(&lists), (vec!["c".into(), "a".into(), "b".into()], Vec::new()));
-        assert_eq!(lists.entries(&setup.dirs, &config).next().unwrap().source, at("c/x/c.wasm"));
+        assert_eq!(lists.entries(&setup.dirs, &config)[0].source, at("c/x/c.wasm"));
+
+        // The first list that names a plugin has its name.
+        fs::write(at("named.json"), list(&["c", "a", "b"])).unwrap();
+        lists.read(&setup.dirs);
+        let refusals: Vec<_> = lists.entries(&setup.dirs, &config);
+        let refusals: Vec<_> = refusals.iter().map(|listed| listed.refusal.as_deref()).collect();
+        let first = format!(
+            "{}:1 names a plugin `c`, too, and comes first",
+            at("c/moss-tools.json").display()
+        );
+        assert_eq!(refusals, [None, Some(&*first), None, None]);
+        fs::write(at("named.json"), list(&["a", "b"])).unwrap();
+        lists.read(&setup.dirs);
 
         fs::write(at("named.json"), "{\n oops").unwrap();
         fs::remove_file(at("c/moss-tools.json")).unwrap();

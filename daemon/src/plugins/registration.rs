@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
-use moss_sdk::{ContentHash, ErrorCode, ToolError};
+use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
+use super::agreed::{self, Agreed};
 use super::inspect;
 use super::lists::Listed;
 use super::registry::{self, EditedList};
@@ -46,6 +47,8 @@ pub enum PluginChange {
     },
     /// Trusts the list that the workspace brings along with what it says now.
     Trust,
+    /// Trusts that list no more.
+    Untrust,
 }
 
 /// A plugin that is to be added.
@@ -99,8 +102,8 @@ pub(crate) struct Proposal {
     pub(crate) shown: Map<String, Value>,
     pub(crate) list: PathBuf,
     pub(crate) work: Writing,
-    /// The plugin and the digest that serve afterwards; none where that is not one.
-    pub(crate) serves: Option<(String, Sha256Digest)>,
+    /// The plugins and the digests that serve afterwards.
+    pub(crate) serves: Vec<(String, Sha256Digest)>,
 }
 
 /// What is written.
@@ -108,8 +111,10 @@ pub(crate) struct Proposal {
 pub(crate) enum Writing {
     /// Changes of the list, and what comes of them.
     List(Vec<ListEdit>, EditedList),
-    /// That the list is trusted.
-    Trust(ContentHash),
+    /// That the list is trusted with this text, and what was shown of its plugins.
+    Trust(String, Vec<Agreed>),
+    /// That it is not.
+    Untrust,
 }
 
 /// Works a change out. Compiling takes up to seconds.
@@ -130,13 +135,14 @@ pub(crate) async fn propose(
             entry_of(&list, name).await?;
             let edits = vec![ListEdit::Remove { name: name.clone() }];
             let shown = json!({ "action": "remove", "name": name });
-            finish(list, edits, shown, None).await
+            finish(list, edits, shown, Vec::new()).await
         }
         PluginChange::Accept { list, name } => {
             let list = list_of(daemon, list.as_deref());
             accepting::propose(daemon, workspace, list, name).await
         }
         PluginChange::Trust => trusting::propose(daemon, workspace).await,
+        PluginChange::Untrust => Ok(trusting::untrust(workspace)),
     }
 }
 
@@ -150,6 +156,7 @@ impl PluginChange {
             Self::Remove { .. } => "remove_plugin",
             Self::Accept { .. } => "accept_plugin",
             Self::Trust => "trust_plugin_list",
+            Self::Untrust => "untrust_plugin_list",
         }
     }
 
@@ -163,7 +170,7 @@ impl PluginChange {
             Self::Remove { list, name } | Self::Accept { list, name } => {
                 json!({ "list": list, "name": name })
             }
-            Self::Trust => json!({}),
+            Self::Trust | Self::Untrust => json!({}),
         }
     }
 }
@@ -197,9 +204,9 @@ async fn look(
     let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
     downloads::fetch_missing(daemon, &listed.entry, on_bytes).await.map_err(failed)?;
     let bytes_max = daemon.config().plugins.component_bytes_max;
-    let bytes = inspect::read(&listed.source, bytes_max).await?;
+    let bytes = inspect::read(listed.component(daemon), bytes_max).await?;
     let digest = Sha256Digest::of(&bytes);
-    let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
+    let signed_by = signatures::check_file(listed.signature(daemon), &bytes, &listed.signers).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
     let called = match listed.entry.oci() {
         Some(reference) => PathBuf::from(reference.repository),
@@ -218,7 +225,11 @@ async fn look(
 pub(crate) fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
     match &proposal.work {
         Writing::List(edits, _) => registry::edit(dirs, &proposal.list, edits).map(|_| ()),
-        Writing::Trust(digest) => trust::trust(dirs, &proposal.list, *digest),
+        Writing::Trust(text, shown) => {
+            shown.iter().try_for_each(|shown| agreed::keep(dirs, shown))?;
+            trust::trust(dirs, &proposal.list, text)
+        }
+        Writing::Untrust => trust::untrust(dirs, &proposal.list),
     }
 }
 
@@ -301,7 +312,7 @@ async fn finish(
     list: PathBuf,
     edits: Vec<ListEdit>,
     mut shown: Value,
-    serves: Option<(String, Sha256Digest)>,
+    serves: Vec<(String, Sha256Digest)>,
 ) -> Result<Proposal, ToolError> {
     shown["list"] = json!(list.display().to_string());
     let (file, planned) = (list.clone(), edits.clone());

@@ -1,12 +1,10 @@
 //! Detached signatures of components, as minisign makes them.
 
-use std::path::PathBuf;
-
 use minisign_verify::{PublicKey, Signature};
 use moss_plugin_host::Sha256Digest;
 use tokio::task::spawn_blocking;
 
-use super::component;
+use super::component::{self, Source};
 
 /// Largest signature file, in bytes.
 pub(super) const SIGNATURE_BYTES_MAX: u64 = 4 << 10;
@@ -42,7 +40,7 @@ pub(super) fn check(bytes: &[u8], text: &str, signers: &[String]) -> Result<Stri
 }
 
 /// Names what a signature file holds; none where there is none that can be read.
-pub(super) async fn digest(file: Option<PathBuf>) -> Option<Sha256Digest> {
+pub(super) async fn digest(file: Option<Source>) -> Option<Sha256Digest> {
     let file = file?;
     let read = spawn_blocking(move || component::read(&file, SIGNATURE_BYTES_MAX, None));
     Some(Sha256Digest::of(&read.await.ok()?.ok()?.bytes?))
@@ -54,7 +52,7 @@ pub(super) async fn digest(file: Option<PathBuf>) -> Option<Sha256Digest> {
 ///
 /// As [`check`]; where the file cannot be read.
 pub(super) async fn check_file(
-    file: Option<PathBuf>,
+    file: Option<Source>,
     bytes: &[u8],
     signers: &[String],
 ) -> Result<Option<String>, String> {
@@ -62,7 +60,7 @@ pub(super) async fn check_file(
     let read = spawn_blocking(move || {
         let read = component::read(&file, SIGNATURE_BYTES_MAX, None)?;
         String::from_utf8(read.bytes.unwrap_or_default())
-            .map_err(|_| format!("{}: not text", file.display()))
+            .map_err(|_| format!("{}: not text", file.path().display()))
     });
     let text = read.await.unwrap_or_else(|error| Err(error.to_string()))?;
     check(bytes, &text, signers).map(Some)

@@ -15,8 +15,6 @@ use super::lists::Listed;
 use super::{PluginState, PluginStatus};
 use crate::catalog::PluginTools;
 
-/// Most differences between two versions that are told.
-const DIFFERENCES_MAX: usize = 8;
 /// What calls of a plugin are told that may not serve as it is listed now.
 const REFUSED: &str = "the plugin may not be used any more";
 /// Digits of a digest that tell two versions apart for people.
@@ -146,7 +144,7 @@ impl Slot {
         Examination {
             listed: self.listed.clone(),
             seen: self.seen.clone(),
-            serving: self.serving.as_ref().map(|tools| tools.plugin().digest()),
+            serving: self.serving.as_ref().map(|tools| Arc::clone(tools.plugin())),
             is_named: self.serving.as_ref().is_some_and(|tools| self.is_named(tools.plugin())),
         }
     }
@@ -177,10 +175,6 @@ impl Slot {
             }
             Found::Refused(problem) => self.refuse(problem),
             Found::Other(tools) => {
-                if let Some(staged) = self.staged(&tools) {
-                    self.settle(Some(staged));
-                    return false;
-                }
                 self.blocked = Some(tools);
                 self.unblock(install)
             }
@@ -207,9 +201,20 @@ impl Slot {
                 true
             }
             Err(problem) => {
-                self.settle(Some(problem));
+                // What serves goes on, unless the list pins what waits.
+                let pin = self.listed.entry.sha256;
+                let is_pinned_away =
+                    |plugin: &Plugin| pin.is_some_and(|pin| pin != plugin.digest());
+                let ends = self.serving.as_ref().is_some_and(|old| is_pinned_away(old.plugin()));
+                let has_changed = match ends {
+                    true => self.refuse(problem),
+                    false => {
+                        self.settle(Some(problem));
+                        false
+                    }
+                };
                 self.blocked = Some(tools);
-                false
+                has_changed
             }
         }
     }
@@ -224,31 +229,6 @@ impl Slot {
                 self.blocked = Some(tools);
             }
         }
-    }
-
-    /// Why another version may not serve before somebody accepts it: what models and people read
-    /// of its tools, or what it requests, is not what it was, and no digest in the list vouches.
-    fn staged(&self, tools: &PluginTools) -> Option<String> {
-        let serving = self.serving.as_ref()?;
-        if self.listed.entry.sha256.is_some() {
-            return None;
-        }
-        let mut differences = tools.plugin().differences(serving.plugin());
-        if differences.is_empty() {
-            return None;
-        }
-        let more = differences.len().saturating_sub(DIFFERENCES_MAX);
-        differences.truncate(DIFFERENCES_MAX);
-        if more > 0 {
-            differences.push(format!("{more} more"));
-        }
-        Some(format!(
-            "staged: {}; `moss plugin accept {}` accepts it, as does \
-             \"sha256\": \"{}\" in the list",
-            differences.join("; "),
-            self.listed.entry.name,
-            tools.plugin().digest(),
-        ))
     }
 
     /// Ends what serves. Returns whether anything did.

@@ -170,6 +170,7 @@ fn done_line(facts: &Value) -> String {
     match facts["action"].as_str() {
         Some("remove") => format!("{name} is taken out of the list"),
         Some("accept") => format!("{name} is pinned to what its file holds"),
+        Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
         Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
         _ => format!(
             "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"

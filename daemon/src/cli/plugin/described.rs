@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::cli::text;
 use crate::cli::ui::{bold, dim, yellow};
+use crate::cli::{diff, text};
 
 /// Shows a change: what plugin, from where, what it asks for, what it would be allowed.
 pub(in crate::cli) fn change(shown: &Value) -> String {
@@ -18,12 +18,15 @@ pub(in crate::cli) fn change(shown: &Value) -> String {
     let heading = match shown["action"].as_str() {
         Some("remove") => format!("take the plugin {} out of {}", said("name"), said("list")),
         Some("accept") => format!("pin the plugin {} in {}", plugin.trim_end(), said("list")),
+        Some("untrust") => format!("trust the list {} no more", said("list")),
+        Some("fetch") => format!("fetch from {}: {}", said("host"), said("source")),
         Some("replace") => format!("replace the plugin {} in {}", plugin.trim_end(), said("list")),
         _ => format!("add the plugin {} to {}", plugin.trim_end(), said("list")),
     };
     let _ = writeln!(out, "{}", bold(heading));
     for key in ["source", "sha256", "pinned", "signed_by", "reason"] {
-        if shown[key].is_string() {
+        let is_said = key == "source" && shown["action"] == "fetch";
+        if shown[key].is_string() && !is_said {
             let _ = writeln!(out, "{key}: {}", said(key));
         }
     }
@@ -38,13 +41,31 @@ fn trust(shown: &Value) -> String {
     for plugin in shown["plugins"].as_array().into_iter().flatten() {
         let name = format!("{} {}", plain(&plugin["name"]), plain(&plugin["version"]));
         let _ = writeln!(out, "\n{}", bold(name.trim_end()));
+        let is_pinned = plugin["pinned"].is_string();
         for key in ["source", "sha256", "pinned", "signed_by", "problem"] {
             if plugin[key].is_string() {
-                let _ = writeln!(out, "{key}: {}", plain(&plugin[key]));
+                let said = if key == "sha256" && !is_pinned { "the file has sha256" } else { key };
+                let _ = writeln!(out, "{said}: {}", plain(&plugin[key]));
             }
         }
+        if !is_pinned {
+            let source = plain(&plugin["source"]);
+            let told = format!("not pinned: who can write {source} can change its code unseen");
+            let _ = writeln!(out, "{}", yellow(told));
+        }
         section(&mut out, "granted", lines_of(&plugin["granted"], plain));
+        section(&mut out, "one call may use", lines_of(&plugin["limits"], plain));
+        if plugin["config"].is_object() {
+            let _ = writeln!(out, "settings: {}", text::json(&plugin["config"].to_string()));
+        }
         out.push_str(&capabilities(plugin));
+    }
+    if let Some(diff) = shown["since_trusted"].as_str() {
+        let _ = writeln!(out, "\n{}", dim("since it was trusted:"));
+        out.push_str(&match diff {
+            "" => "  nothing changed in the list\n".to_owned(),
+            diff => diff::colored(diff),
+        });
     }
     out
 }

@@ -23,3 +23,18 @@ pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, C
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
     changing::run(session, request, args.answer, async |_, _| Ok(false)).await
 }
+
+/// Take trust in the list of the workspace back
+///
+/// Nothing of it serves any more, and running calls of its plugins are stopped. The file stays.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct UntrustArgs {
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn untrust(args: UntrustArgs, session: &Session) -> Result<Outcome, CliError> {
+    let change = Some(Change::Untrust(v1::UntrustPluginList {}));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+}

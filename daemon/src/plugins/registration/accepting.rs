@@ -34,5 +34,5 @@ pub(super) async fn propose(
     shown["pinned"] = json!(listed.entry.sha256.map(|digest| digest.to_string()));
     shown["signed_by"] = json!(looked.signed_by);
     add_plugin(&mut shown, &looked.plugin, &listed.entry.grant, &config, workspace);
-    finish(list, edits, shown, Some((name.to_owned(), looked.digest))).await
+    finish(list, edits, shown, vec![(name.to_owned(), looked.digest)]).await
 }

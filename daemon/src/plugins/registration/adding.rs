@@ -86,7 +86,7 @@ pub(super) async fn propose(
     if !add.reason.is_empty() {
         shown["reason"] = json!(add.reason);
     }
-    finish(list, edits, shown, Some((plugin.name().to_owned(), digest))).await
+    finish(list, edits, shown, vec![(plugin.name().to_owned(), digest)]).await
 }
 
 /// Gives a plugin the names of tools that the entry has whose place it takes.

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::PluginList;
-use moss_sdk::{ErrorCode, ToolError};
+use moss_plugin_host::{PluginList, Sha256Digest};
+use moss_sdk::{ErrorCode, RelPath, ToolError};
+use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
 use super::{Proposal, Writing, add_plugin, blocking, look};
+use crate::change;
 use crate::config::Config;
+use crate::plugins::agreed::Agreed;
 use crate::plugins::lists::{self, Listed};
 use crate::plugins::trust::{self, WORKSPACE_LIST};
 use crate::state::{Daemon, WorkspaceState};
@@ -28,43 +31,85 @@ pub(super) async fn propose(
     };
     let parsed = PluginList::parse_of_workspace(&list.display().to_string(), &text);
     let config = Arc::clone(&daemon.config());
-    let mut plugins = Vec::new();
+    let mut seen = Seen::default();
     for entry in parsed.map_err(invalid)?.plugins {
         let only_for = Some(workspace.files.root().to_owned());
         let listed = Listed::new(&list, only_for, entry, &daemon.setup.dirs, &config);
-        plugins.push(described(daemon, workspace, &config, &listed).await);
+        seen.look(daemon, workspace, &config, &listed).await;
     }
     let digest = trust::digest(&text);
-    let shown = Map::from_iter([
+    let mut shown = Map::from_iter([
         ("action".to_owned(), json!("trust")),
         ("list".to_owned(), json!(list.display().to_string())),
         ("list_blake3".to_owned(), json!(digest.to_string())),
-        ("plugins".to_owned(), Value::Array(plugins)),
+        ("plugins".to_owned(), Value::Array(seen.plugins)),
     ]);
-    Ok(Proposal { shown, list, work: Writing::Trust(digest), serves: None })
+    let (dirs, file) = (daemon.setup.dirs.clone(), list.clone());
+    if let Some(before) = blocking(move || trust::trusted_text(&dirs, &file)).await?? {
+        let path = RelPath::parse(WORKSPACE_LIST).expect("a plain path");
+        let mut diff = between(&path, Some(before.as_bytes()), Some(text.as_bytes())).text;
+        change::shorten(std::iter::once(&mut diff), config.calls.diff_bytes_max);
+        shown.insert("since_trusted".to_owned(), json!(diff));
+    }
+    Ok(Proposal { shown, list, work: Writing::Trust(text, seen.agreed), serves: seen.serves })
 }
 
-/// Shows one plugin. What is on the network is not fetched for a list that nobody trusts.
-async fn described(
-    daemon: &Arc<Daemon>,
-    workspace: &WorkspaceState,
-    config: &Config,
-    listed: &Listed,
-) -> Value {
-    let entry = &listed.entry;
-    let mut shown = json!({ "name": entry.name, "source": entry.source });
-    shown["pinned"] = json!(entry.sha256.map(|digest| digest.to_string()));
-    shown["granted"] = json!(entry.grant.lines());
-    if entry.is_remote() && !listed.source.exists() {
-        shown["problem"] = json!("it is fetched once the list is trusted");
-        return shown;
-    }
-    match look(daemon, listed, true, &|_, _| {}).await {
-        Ok(looked) => {
-            shown["signed_by"] = json!(looked.signed_by);
-            add_plugin(&mut shown, &looked.plugin, &entry.grant, config, workspace);
+/// Trust that is taken back.
+pub(super) fn untrust(workspace: &WorkspaceState) -> Proposal {
+    let list = workspace.files.root().join(WORKSPACE_LIST);
+    let shown = Map::from_iter([
+        ("action".to_owned(), json!("untrust")),
+        ("list".to_owned(), json!(list.display().to_string())),
+    ]);
+    Proposal { shown, list, work: Writing::Untrust, serves: Vec::new() }
+}
+
+/// What a person is shown of the plugins of a list.
+#[derive(Default)]
+struct Seen {
+    plugins: Vec<Value>,
+    /// What of those that the list does not pin.
+    agreed: Vec<Agreed>,
+    serves: Vec<(String, Sha256Digest)>,
+}
+
+// === impl Seen ===
+
+impl Seen {
+    /// Looks at one plugin. What is on the network is not fetched for a list that nobody trusts.
+    async fn look(
+        &mut self,
+        daemon: &Arc<Daemon>,
+        workspace: &WorkspaceState,
+        config: &Config,
+        listed: &Listed,
+    ) {
+        let entry = &listed.entry;
+        let mut shown = json!({ "name": entry.name, "source": entry.source });
+        shown["pinned"] = json!(entry.sha256.map(|digest| digest.to_string()));
+        shown["granted"] = json!(entry.grant.lines());
+        shown["limits"] = json!(entry.limit_lines());
+        if !entry.config.is_empty() {
+            shown["config"] = Value::Object(entry.config.clone());
         }
-        Err(error) => shown["problem"] = json!(error.message),
+        if entry.is_remote() && !listed.source.exists() {
+            shown["problem"] = json!("it is fetched once the list is trusted");
+            self.plugins.push(shown);
+            return;
+        }
+        let looked = look(daemon, listed, true, &|_, _| {}).await;
+        if entry.sha256.is_none() {
+            let plugin = looked.as_ref().ok().map(|looked| &looked.plugin);
+            self.agreed.push(Agreed::shown(&listed.list, &entry.name, plugin));
+        }
+        match looked {
+            Ok(looked) => {
+                shown["signed_by"] = json!(looked.signed_by);
+                add_plugin(&mut shown, &looked.plugin, &entry.grant, config, workspace);
+                self.serves.push((entry.name.clone(), looked.digest));
+            }
+            Err(error) => shown["problem"] = json!(error.message),
+        }
+        self.plugins.push(shown);
     }
-    shown
 }

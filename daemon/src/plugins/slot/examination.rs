@@ -6,6 +6,8 @@ use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
 use tokio::task::spawn_blocking;
 
 use crate::catalog::PluginTools;
+use crate::dirs::Dirs;
+use crate::plugins::agreed::{self, Agreed};
 use crate::plugins::component::{self, Stamp};
 use crate::plugins::lists::Listed;
 use crate::plugins::{downloads, signatures};
@@ -21,6 +23,8 @@ pub(super) struct Seen {
     /// Whether it is looked at again only where something changed.
     is_settled: bool,
     entry: PluginEntry,
+    /// What was agreed to of the plugin when the file was looked at.
+    agreed: Option<Agreed>,
 }
 
 /// What an examination of a plugin's file needs to know.
@@ -28,7 +32,7 @@ pub(super) struct Seen {
 pub(in crate::plugins) struct Examination {
     pub(super) listed: Listed,
     pub(super) seen: Option<Seen>,
-    pub(super) serving: Option<Sha256Digest>,
+    pub(super) serving: Option<Arc<Plugin>>,
     /// Whether what serves has the names for its tools that the list says.
     pub(super) is_named: bool,
 }
@@ -67,6 +71,25 @@ impl Examination {
         if let Some(refusal) = self.listed.refusal.clone() {
             return Examined { seen: None, found: Found::Refused(refusal) };
         }
+        let examined = self.examine(engine, bytes_max, daemon).await;
+        let pin = self.listed.entry.sha256;
+        let is_pinned_away =
+            self.serving().is_some_and(|serving| pin.is_some_and(|pin| pin != serving));
+        match examined {
+            // The list pins something else than what serves, and that is not to be had.
+            Examined { seen, found: Found::Nothing(why) } if is_pinned_away => {
+                Examined { seen, found: Found::Refused(why) }
+            }
+            examined => examined,
+        }
+    }
+
+    async fn examine(
+        &self,
+        engine: Result<Engine, String>,
+        bytes_max: u64,
+        daemon: &Daemon,
+    ) -> Examined {
         let missing = downloads::fetch_missing(daemon, &self.listed.entry, &|_, _| {}).await;
         if let Err(reason) = missing {
             return Examined::nothing(None, reason);
@@ -77,20 +100,39 @@ impl Examination {
                 return Examined::nothing(None, format!("no plugin can run here: {reason}"));
             }
         };
-        match self.read(bytes_max).await {
-            Ok((bytes, seen)) => self.judge(&engine, bytes, seen).await,
+        let dirs = daemon.setup.dirs.clone();
+        let (list, name) = (self.listed.list.clone(), self.listed.entry.name.clone());
+        let agreed = spawn_blocking(move || agreed::read(&dirs, &list, &name)).await;
+        let agreed = match agreed.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(agreed) => agreed,
+            Err(reason) => return Examined::nothing(None, reason),
+        };
+        match self.read(bytes_max, agreed, daemon).await {
+            Ok((bytes, seen)) => self.judge(&engine, bytes, seen, daemon).await,
             Err(examined) => examined,
         }
     }
 
+    /// The digest of what serves.
+    fn serving(&self) -> Option<Sha256Digest> {
+        self.serving.as_ref().map(|plugin| plugin.digest())
+    }
+
     /// Reads what the file holds; else says that it is what was there before, or why it cannot be
     /// read.
-    async fn read(&self, bytes_max: u64) -> Result<(Vec<u8>, Seen), Examined> {
-        let source = self.listed.source.clone();
+    async fn read(
+        &self,
+        bytes_max: u64,
+        agreed: Option<Agreed>,
+        daemon: &Daemon,
+    ) -> Result<(Vec<u8>, Seen), Examined> {
+        let source = self.listed.component(daemon);
         let entry = self.listed.entry.clone();
-        let signature = signatures::digest(self.listed.signature.clone()).await;
-        let is_known =
-            |seen: &Seen| seen.is_settled && seen.entry == entry && seen.signature == signature;
+        let signature = signatures::digest(self.listed.signature(daemon)).await;
+        let is_known = |seen: &Seen| {
+            let is_same = seen.entry == entry && seen.signature == signature;
+            seen.is_settled && is_same && seen.agreed == agreed
+        };
         let seen = self.seen.clone().filter(is_known);
         let stamp = seen.as_ref().and_then(|seen| seen.stamp);
         let read = spawn_blocking(move || {
@@ -110,22 +152,29 @@ impl Examination {
             }
             (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
         };
-        Ok((bytes, Seen { stamp, digest, signature, is_settled: true, entry }))
+        Ok((bytes, Seen { stamp, digest, signature, is_settled: true, entry, agreed }))
     }
 
-    /// Holds a component to its pin and its signature, and makes it ready to serve.
-    async fn judge(&self, engine: &Engine, bytes: Vec<u8>, seen: Seen) -> Examined {
+    /// Holds a component to its pin, its signature and what was agreed to, and makes it ready to
+    /// serve.
+    async fn judge(
+        &self,
+        engine: &Engine,
+        bytes: Vec<u8>,
+        mut seen: Seen,
+        daemon: &Daemon,
+    ) -> Examined {
+        let dirs = &daemon.setup.dirs;
         let (digest, entry) = (seen.digest, seen.entry.clone());
-        let seen = Some(seen);
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
-            return Examined::nothing(seen, self.mismatch(digest, pinned));
+            return Examined::nothing(Some(seen), self.mismatch(digest, pinned));
         }
-        let (signature, signers) = (self.listed.signature.clone(), &self.listed.signers);
+        let (signature, signers) = (self.listed.signature(daemon), &self.listed.signers);
         if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
             // Only the file of the signature changed: what serves was vouched for by the one before,
             // and the component that belongs to the new one may be on its way.
             let was_vouched = self.seen.as_ref().filter(|seen| seen.digest == digest).cloned();
-            let found = match self.serving == Some(digest) && was_vouched.is_none() {
+            let found = match self.serving() == Some(digest) && was_vouched.is_none() {
                 // It was signed by somebody whose signature does not count any more.
                 true => Found::Refused(reason),
                 false => Found::Nothing(reason),
@@ -133,23 +182,78 @@ impl Examination {
             let seen = was_vouched.map(|seen| Seen { is_settled: false, ..seen });
             return Examined { seen, found };
         }
-        if self.serving == Some(digest) && self.is_named {
-            return Examined { seen, found: Found::Serving };
+        if let Some(serving) = self.serving.as_ref().filter(|plugin| plugin.digest() == digest)
+            && self.is_named
+        {
+            self.agree(&mut seen, serving, dirs).await;
+            return Examined { seen: Some(seen), found: Found::Serving };
         }
         let loaded = Plugin::load(engine, &entry, bytes).await;
         let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
         let tools = loaded.and_then(|plugin| {
             PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
         });
-        match tools {
-            Ok(tools) => Examined { seen, found: Found::Other(Arc::new(tools)) },
-            Err(reason) => Examined::nothing(seen, reason),
+        let tools = match tools {
+            Ok(tools) => tools,
+            Err(reason) => return Examined::nothing(Some(seen), reason),
+        };
+        if let Some(staged) = self.staged(seen.agreed.as_ref(), tools.plugin()) {
+            return Examined::nothing(Some(seen), staged);
+        }
+        self.agree(&mut seen, tools.plugin(), dirs).await;
+        Examined { seen: Some(seen), found: Found::Other(Arc::new(tools)) }
+    }
+
+    /// Why a version may not serve before somebody accepts it: what models and people read of its
+    /// tools, or what it requests, is not what was agreed to, and no digest in the list vouches.
+    fn staged(&self, agreed: Option<&Agreed>, plugin: &Plugin) -> Option<String> {
+        let entry = &self.listed.entry;
+        if entry.sha256.is_some() {
+            return None;
+        }
+        let objection = match (agreed, &self.serving) {
+            (Some(agreed), _) => agreed.objection(plugin),
+            // It could not be kept.
+            (None, Some(serving)) => Agreed::serving(&self.listed.list, serving).objection(plugin),
+            (None, None) => None,
+        };
+        let how = match self.listed.only_for {
+            Some(_) => "`moss plugin trust` shows it and accepts it".to_owned(),
+            None => format!(
+                "`moss plugin accept {}` accepts it, as does \"sha256\": \"{}\" in the list",
+                entry.name,
+                plugin.digest()
+            ),
+        };
+        objection.map(|objection| format!("staged: {objection}; {how}"))
+    }
+
+    /// Keeps that a version was agreed to.
+    async fn agree(&self, seen: &mut Seen, plugin: &Plugin, dirs: &Dirs) {
+        let agreed = Agreed::serving(&self.listed.list, plugin);
+        let (dirs, kept, is_known) =
+            (dirs.clone(), agreed.clone(), seen.agreed.as_ref() == Some(&agreed));
+        let kept = spawn_blocking(move || match is_known {
+            true => agreed::touch(&dirs, &kept),
+            false => agreed::keep(&dirs, &kept),
+        });
+        let kept = kept.await.map_err(|error| error.to_string());
+        match kept.and_then(|kept| kept.map_err(|error| error.to_string())) {
+            Ok(()) => seen.agreed = Some(agreed),
+            Err(problem) => {
+                let plugin = plugin.name();
+                tracing::warn!(
+                    plugin,
+                    problem,
+                    "what a plugin shows is not kept: its next version is compared with it only while it serves"
+                );
+            }
         }
     }
 
     fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
         let (source, name) = (self.listed.source.display(), &self.listed.entry.name);
-        let staged = if self.serving.is_some() { "staged: " } else { "" };
+        let staged = if self.serving() == Some(pinned) { "staged: " } else { "" };
         format!(
             "{staged}digest {digest} does not match the pin, sha256 {pinned}; if {source} is \
              trusted as it is now, `moss plugin accept {name}` pins it"
