@@ -4,6 +4,7 @@
 
 mod cost;
 mod schema;
+mod settings;
 mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,8 @@ use serde_json::{Map, Value, json};
 
 pub use self::cost::SchemaCost;
 pub(crate) use self::schema::check_schema;
-use self::schema::{read_schema, schema_options};
+use self::schema::read_schema;
+pub use self::settings::SettingsProblem;
 use crate::bindings::tools;
 use crate::error::quoted;
 use crate::grants::host::HostPattern;
@@ -33,8 +35,6 @@ pub(crate) const NAME_BYTES_MAX: usize = 64;
 pub(crate) const TITLE_BYTES_MAX: usize = 200;
 /// Longest description or reason, in bytes.
 pub(crate) const DESCRIPTION_BYTES_MAX: usize = 4 << 10;
-/// Most problems of settings that are told at once.
-const SETTINGS_PROBLEMS_MAX: usize = 5;
 /// Most examples of one tool.
 pub(crate) const EXAMPLES_MAX: usize = 16;
 /// Most files of one example, before and after.
@@ -78,20 +78,11 @@ pub struct Example {
 
 impl Description {
     /// Holds settings to the plugin's schema.
-    pub(crate) fn check_settings(&self, settings: &Map<String, Value>) -> Result<(), String> {
-        let Some(schema) = &self.settings else { return Ok(()) };
-        let validator = schema_options().build(schema).map_err(|error| error.to_string())?;
-        let settings = Value::Object(settings.clone());
-        if !SchemaCost::of(schema)?.allows(&settings) {
-            return Err("they have too many parts to be held to the plugin's schema".to_owned());
-        }
-        let problems = validator.iter_errors(&settings).map(|error| {
-            let at = error.instance_path().to_string();
-            let at = if at.is_empty() { "/".to_owned() } else { at };
-            quoted(&format!("at `{at}`: {error}"))
-        });
-        let problems: Vec<_> = problems.take(SETTINGS_PROBLEMS_MAX).collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    pub(crate) fn check_settings(
+        &self,
+        settings: &Map<String, Value>,
+    ) -> Result<(), SettingsProblem> {
+        self.settings.as_ref().map_or(Ok(()), |schema| settings::check(schema, settings))
     }
 }
 

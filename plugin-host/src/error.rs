@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use moss_sdk::{ErrorCode, ToolError};
 
+use crate::description::SettingsProblem;
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
 use crate::pause::Paused;
 use crate::units;
@@ -62,7 +63,7 @@ pub enum LoadError {
     MemoryLimit(usize),
     /// `config` is not what the plugin takes.
     #[error("config is not what the plugin takes: {0}")]
-    Settings(String),
+    Settings(SettingsProblem),
     /// `tools` renames what it does not have, or gives two tools one name.
     #[error("`tools` of the entry in line {line} of its list: {why}")]
     Renaming {

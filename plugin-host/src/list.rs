@@ -22,6 +22,7 @@ pub use self::edit::ListEdit;
 use self::granted::parse_grant;
 pub use self::oci::OciReference;
 use self::place::Keeper;
+pub(crate) use self::source::nearest;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
 use crate::limits::{Limits, WarmLimits};
@@ -44,6 +45,13 @@ const WARM_CALLS: std::ops::RangeInclusive<usize> = 2..=1_000_000;
 const IDLES_MS: std::ops::RangeInclusive<u128> = 1000..=3_600_000;
 const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
 const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+
+/// Where settings are in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConfigPlaces {
+    whole: Option<(usize, usize)>,
+    keys: BTreeMap<String, (usize, usize)>,
+}
 
 /// A parsed plugin list.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -77,6 +85,8 @@ pub struct PluginEntry {
     pub limits: Limits,
     /// Its settings, handed to it as they are.
     pub config: Map<String, Value>,
+    /// Line and column, from 1, of the settings and of each of their keys; nothing where it has none.
+    pub config_places: ConfigPlaces,
     /// The line of the list where the entry starts, from 1.
     pub line: usize,
 }
@@ -124,6 +134,12 @@ impl PluginEntry {
     /// Where its component is in a registry of OCI images, if it is there.
     pub fn oci(&self) -> Option<OciReference> {
         OciReference::parse(&self.source).ok()
+    }
+
+    /// Returns the line and the column of a key of the settings, or of what is nearest to it.
+    pub fn config_place(&self, key: Option<&str>) -> (usize, usize) {
+        let place = key.and_then(|key| self.config_places.keys.get(key)).copied();
+        place.or(self.config_places.whole).unwrap_or((self.line, 1))
     }
 
     /// Returns what one call may use as people read it, one line each.
@@ -221,6 +237,7 @@ fn parse_entry<'t>(
             ..entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default()
         },
         config: entry.optional("config").map(parse_config).transpose()?.unwrap_or_default(),
+        config_places: entry.optional("config").map(|node| places(text, node)).unwrap_or_default(),
         line: source::position(text, node.start()).0,
     };
     Ok((parsed, name))
@@ -322,6 +339,11 @@ fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {
         Value::Object(config) => Ok(config),
         _ => Err(node.expected("an object")),
     }
+}
+
+fn places(text: &str, config: Node<'_>) -> ConfigPlaces {
+    let keys = config.keys().map(|(key, start)| (key.to_owned(), source::position(text, start)));
+    ConfigPlaces { whole: Some(source::position(text, config.start())), keys: keys.collect() }
 }
 
 // === impl ListError ===

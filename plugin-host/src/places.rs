@@ -1,6 +1,8 @@
 //! Places for the calls of one plugin: so many run at once, some more wait for their turn, the rest
 //! is told so. One plugin that is slow does not take the places of all others.
 
+use std::sync::Arc;
+
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::CallError;
@@ -30,6 +32,15 @@ impl Places {
             calls_max,
             taken: Semaphore::new(calls_max.saturating_mul(1 + WAITING_PER_CALL)),
             running: Semaphore::new(calls_max),
+        }
+    }
+
+    /// As many; calls that run have their places still.
+    pub(crate) fn with_max(self: &Arc<Self>, calls_max: usize) -> Arc<Self> {
+        if self.calls_max() == calls_max {
+            Arc::clone(self)
+        } else {
+            Arc::new(Self::new(calls_max))
         }
     }
 

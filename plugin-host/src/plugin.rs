@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_sdk::{Effect, ToolSpec};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::bindings::tools;
-use crate::description::{self, Description, Example};
+use crate::description::{self, Description, Example, SettingsProblem};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
@@ -22,7 +22,7 @@ use crate::instance::{Run, Setup};
 use crate::limits::Limits;
 use crate::linking;
 use crate::list::{PluginEntry, Sha256Digest};
-use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
+use crate::outcome::{self, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
 use crate::renaming;
@@ -132,8 +132,21 @@ impl Plugin {
     /// Where the limits are above what the engine allows, the settings are not what the plugin
     /// takes, or its tools cannot have these names.
     pub fn with_entry(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
+        self.check_settings(&entry.config).map_err(LoadError::Settings)?;
+        self.bound(entry, settings(entry))
+    }
+
+    /// As [`Plugin::with_entry`], with the settings that it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plugin::with_entry`], but for settings.
+    pub fn with_entry_but_settings(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
+        self.bound(entry, Arc::clone(&self.settings))
+    }
+
+    fn bound(&self, entry: &PluginEntry, settings: Arc<str>) -> Result<Self, LoadError> {
         check_limits(&self.engine, entry)?;
-        self.description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let specs = renaming::renamed(&self.description.specs, entry)?;
         let grant = effective(&self.description, entry);
         Ok(Self {
@@ -148,13 +161,8 @@ impl Plugin {
             description: Arc::clone(&self.description),
             specs,
             limits: entry.limits,
-            settings: settings(entry),
-            // Calls that run under the old entry have their places still.
-            places: if self.places.calls_max() == entry.limits.calls_max {
-                Arc::clone(&self.places)
-            } else {
-                Arc::new(Places::new(entry.limits.calls_max))
-            },
+            settings,
+            places: self.places.with_max(entry.limits.calls_max),
             pause: Pause::default(),
             warm: Warm::new(entry.limits.warm),
         })
@@ -217,6 +225,15 @@ impl Plugin {
     /// Returns the JSON schema of its settings, where it has one.
     pub fn settings_schema(&self) -> Option<&Value> {
         self.description.settings.as_ref()
+    }
+
+    /// Holds settings to that schema.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub fn check_settings(&self, settings: &Map<String, Value>) -> Result<(), SettingsProblem> {
+        self.description.check_settings(settings)
     }
 
     /// Returns what it requests.
@@ -327,7 +344,8 @@ impl Plugin {
             Some(trouble) => error.with_trouble(&trouble),
             None => error,
         })?;
-        let (output, edits) = outcome::read(outcome, self.form(tool), output_bytes_max)?;
+        let (output, edits) =
+            outcome::read(outcome, self.description.forms[tool], output_bytes_max)?;
         if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
             return Err(CallError::Result(
                 "a tool that declares that it only reads returned edits".to_owned(),
@@ -339,10 +357,6 @@ impl Plugin {
         };
         self.warm.keep(&self.engine, request.whom, kept);
         Ok(PluginOutcome { output, edits, usage })
-    }
-
-    fn form(&self, tool: usize) -> OutputForm {
-        self.description.forms[tool]
     }
 }
 

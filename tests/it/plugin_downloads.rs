@@ -24,7 +24,7 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     let digest = sha256(&bytes);
     let open = server.run(&site, &["plugin", "add", &url, "--yes"]).await;
     assert_eq!(open.code, Some(2), "{open:?}");
-    assert!(open.stderr.contains("needs the key `sha256`"), "{open:?}");
+    assert!(open.stderr.contains("needs `--sha256 HEX`"), "{open:?}");
     let other = "0".repeat(64);
     let wrong = server.run(&site, &["plugin", "add", &url, "--sha256", &other, "--yes"]).await;
     assert_eq!(wrong.code, Some(1), "{wrong:?}");

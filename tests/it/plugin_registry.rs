@@ -336,10 +336,10 @@ async fn no_plugin_has_more_than_the_configuration_allows_and_that_holds_at_once
         (plugin.may, plugin.granted),
         (vec!["read docs".into()], vec!["read the workspace".into()])
     );
-    assert_eq!(plugin.requests[0].withheld_by, "administrator");
+    assert_eq!(plugin.requests[0].withheld_by, "configuration");
     assert_eq!(plugin.limits.unwrap().timeout_ms, 2000);
     let told = site.run(&["plugin", "show", "word-count"]).stdout;
-    assert!(told.contains("the administrator does not allow it"), "{told}");
+    assert!(told.contains("`[plugin_maximum]` keeps back: read the workspace"), "{told}");
 
     site.config("[plugins]\nunpinned = false\n");
     until("the plugin serves no more", async || {

@@ -179,7 +179,7 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
     });
     let grant = match add.grant_json.as_str() {
         _ if add.grant_requested => Granting::Requested,
-        "" => Granting::Exactly(Grant::default()),
+        "" => Granting::Unsaid,
         text => Granting::Exactly(
             Grant::parse(text).map_err(|problem| invalid_field("grant_json", &problem))?,
         ),
@@ -293,15 +293,17 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
 fn requested(asked: &Asked, granted: &Grant, effective: &Grant) -> v1::RequestedCapability {
     let alone = Grant::requested(std::slice::from_ref(asked));
     let given = effective.covers(&alone);
+    let kept_back = alone.meet(granted).beyond(effective);
     let withheld_by = match given {
         true => "",
-        false if granted.covers(&alone) => "administrator",
-        false => "list",
+        false if kept_back.is_empty() => "list",
+        false => "configuration",
     };
     v1::RequestedCapability {
         capability: asked.capability.to_string(),
         reason: asked.reason.clone(),
         given,
         withheld_by: withheld_by.to_owned(),
+        kept_back,
     }
 }

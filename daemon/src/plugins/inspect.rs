@@ -60,7 +60,10 @@ pub(super) async fn plugin(
     };
     loaded.map_err(|error| {
         let hint = match error {
-            LoadError::Settings(_) => "give them: `moss plugin add --config JSON`",
+            LoadError::Settings(_) if entry.config.is_empty() => {
+                "give them: `moss plugin add --config JSON`"
+            }
+            LoadError::Settings(_) => "mend them: `--config JSON`, or `config` in the list",
             _ => "nothing was changed",
         };
         let message = format!("{}: {error}", source.display());

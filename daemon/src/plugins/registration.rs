@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
-use moss_sdk::{ErrorCode, ToolError};
+use moss_sdk::{Effect, ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::agreed::{self, Agreed};
 use super::inspect;
-use super::lists::Listed;
+use super::lists::{Listed, read_list_if_there};
 use super::registry::{self, EditedList};
-use super::{PluginState, downloads, read_list, signatures, trust};
+use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
@@ -89,6 +89,8 @@ pub enum Place {
 /// What a plugin is granted that is added.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Granting {
+    /// What an entry of its name has whose place it takes; else nothing.
+    Unsaid,
     /// This.
     Exactly(Grant),
     /// All that it asks for.
@@ -132,7 +134,7 @@ pub(crate) async fn propose(
         PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
         PluginChange::Remove { list, name } => {
             let list = list_of(daemon, list.as_deref());
-            entry_of(&list, name).await?;
+            entry_of(workspace, &list, name).await?;
             let edits = vec![ListEdit::Remove { name: name.clone() }];
             let shown = json!({ "action": "remove", "name": name });
             finish(list, edits, shown, Vec::new()).await
@@ -239,20 +241,29 @@ pub(crate) fn is_fetched(daemon: &Daemon, digest: Sha256Digest) -> bool {
 }
 
 /// Finds a plugin in a list.
-async fn entry_of(list: &Path, name: &str) -> Result<PluginEntry, ToolError> {
+async fn entry_of(
+    workspace: &WorkspaceState,
+    list: &Path,
+    name: &str,
+) -> Result<PluginEntry, ToolError> {
     let file = list.to_owned();
-    let read = blocking(move || read_list(&file)).await?;
+    let read = blocking(move || read_list_if_there(&file)).await?;
     let read = read.map_err(|reason| ToolError::new(ErrorCode::InvalidArguments, reason))?;
-    let listed: Vec<_> = read.plugins.iter().map(|entry| entry.name.clone()).collect();
-    read.plugins.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
+    let plugins = read.map(|read| read.plugins).unwrap_or_default();
+    let listed: Vec<_> = plugins.iter().map(|entry| entry.name.clone()).collect();
+    plugins.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
         let message = format!("no plugin named `{name}` is listed in {}", list.display());
-        let others = match listed.as_slice() {
-            [] => String::new(),
-            listed => format!("listed are: {}; ", listed.join(", ")),
+        let statuses = workspace.plugins.load();
+        let elsewhere = statuses.iter().filter(|status| status.entry.is_some());
+        let elsewhere = elsewhere.clone().find(|status| status.name == name);
+        let hint = match (elsewhere, listed.as_slice()) {
+            (Some(status), _) => {
+                format!("{} lists it: name that with `--list`", status.listed_in)
+            }
+            (None, []) => "no list names it".to_owned(),
+            (None, listed) => format!("listed are: {}", listed.join(", ")),
         };
-        ToolError::new(ErrorCode::NotFound, message).hint(format!(
-            "{others}`moss plugin list` says which list names it; name the list with `--list`"
-        ))
+        ToolError::new(ErrorCode::NotFound, message).hint(hint)
     })
 }
 
@@ -282,11 +293,30 @@ fn add_plugin(
         .filter(|request| !effective.covers(&Grant::requested(std::slice::from_ref(request))));
     let refused = refused.map(|request| request.capability.to_string());
     shown["may_not"] = json!(refused.collect::<Vec<_>>());
+    shown["without_effect"] = json!(without_effect(&requested, granted, workspace));
     let statuses = workspace.plugins.load();
     let serving = statuses.iter().find(|status| status.name == plugin.name());
     if let Some(PluginState::Ready(serving)) = serving.map(|status| &status.state) {
         shown["differences"] = json!(plugin.differences(serving));
+        shown["is_what_serves"] = json!(plugin.digest() == serving.digest());
     }
+}
+
+/// What of a grant does nothing.
+fn without_effect(requested: &Grant, granted: &Grant, workspace: &WorkspaceState) -> Vec<String> {
+    let unasked = granted.beyond(requested).into_iter();
+    let mut all: Vec<_> = unasked.map(|line| format!("{line}: it does not ask for it")).collect();
+    let catalog = workspace.catalog.load();
+    for tool in granted.tools.iter().map(ToString::to_string).filter(|tool| tool != "*") {
+        match catalog.entry(&tool) {
+            Err(_) => all.push(format!("call {tool}: there is no such tool now")),
+            Ok(entry) if entry.spec.effect != Effect::Read => {
+                all.push(format!("call {tool}: plugins call only tools that read"));
+            }
+            Ok(_) => {}
+        }
+    }
+    all
 }
 
 /// Refuses tools whose names others have.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use moss_plugin_host::{Plugin, PluginEntry, Sha256Digest};
+use moss_plugin_host::{LoadError, Plugin, PluginEntry, Sha256Digest};
 
 pub(super) use self::examination::{Examination, Examined};
 use self::examination::{Found, Seen};
@@ -296,7 +296,12 @@ fn names(plugin: &Plugin) -> BTreeMap<String, String> {
 /// known whether they are free.
 fn rebound(plugin: &Plugin, entry: &PluginEntry) -> Result<PluginTools, String> {
     let entry = PluginEntry { tools: names(plugin), ..entry.clone() };
-    let plugin = plugin.with_entry(&entry).map_err(|error| error.to_string())?;
+    let plugin = match plugin.with_entry(&entry) {
+        // It goes on with those that it had. Who looks at its file tells so.
+        Err(LoadError::Settings(_)) => plugin.with_entry_but_settings(&entry),
+        bound => bound,
+    };
+    let plugin = plugin.map_err(|error| error.to_string())?;
     PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
 }
 

@@ -65,7 +65,7 @@ fn lowercase_first(text: &str) -> String {
 }
 
 /// Returns the known key that is most like a given one.
-fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     const LIKENESS_MIN: f64 = 0.75;
     known
         .iter()
@@ -141,6 +141,15 @@ impl<'t> Node<'t> {
         // Only to find keys that are given twice.
         self.object(&keys)?;
         Ok(object.properties.iter().map(|p| (p.name.as_str(), Self(&p.value))))
+    }
+
+    /// The keys of an object, with where they start.
+    pub(crate) fn keys(self) -> impl Iterator<Item = (&'t str, usize)> {
+        let properties = match self.0 {
+            ast::Value::Object(object) => object.properties.as_slice(),
+            _ => &[],
+        };
+        properties.iter().map(|property| (property.name.as_str(), property.name.start()))
     }
 
     /// Reads an array of at most so many elements.

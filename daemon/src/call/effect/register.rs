@@ -2,7 +2,7 @@
 //! allows it, and no blanket yes: a person looks at each.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl Effects {
             source,
             signature: None,
             sha256: sha256.transpose()?,
-            grant: Granting::Exactly(grant.unwrap_or_default()),
+            grant: grant.map_or(Granting::Unsaid, Granting::Exactly),
             config: Map::new(),
             replace: false,
             tools: BTreeMap::new(),
@@ -151,7 +151,10 @@ impl Effects {
         }
         let proposal = self.write_list(proposal).await?;
         let loaded = self.await_loaded(&proposal).await;
-        Ok(outcome(proposal, true, loaded))
+        let why = self.why_not_loaded(&proposal).filter(|_| !loaded);
+        let mut done = outcome(proposal, true, loaded);
+        done["not_loaded_because"] = json!(why);
+        Ok(done)
     }
 
     /// Refuses what is denied; returns what else is decided.
@@ -216,14 +219,11 @@ impl Effects {
     /// nothing does not load it either.
     async fn await_loaded(&self, proposal: &Proposal) -> bool {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
-        let list = &proposal.list;
-        let is_read = start::user_plugin_list(&daemon.setup) == *list
-            || daemon.setup.plugin_lists.contains(list)
-            || list.parent() == Some(workspace.files.root());
+        let is_read = self.is_read(&proposal.list);
         if proposal.serves.is_empty() || !is_read || !daemon.is_following_plugins() {
             return false;
         }
-        let listed_in = list.display().to_string();
+        let listed_in = proposal.list.display().to_string();
         let mut replaced = workspace.plugins_replaced.subscribe();
         let serves = async {
             loop {
@@ -243,6 +243,41 @@ impl Effects {
             }
         };
         tokio::time::timeout(LOADED_WAIT, serves).await.unwrap_or(false)
+    }
+
+    /// Whether this daemon reads a list.
+    fn is_read(&self, list: &Path) -> bool {
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        start::user_plugin_list(&daemon.setup) == list
+            || daemon.setup.plugin_lists.iter().any(|named| named == list)
+            || list.parent() == Some(workspace.files.root())
+    }
+
+    /// Why what was registered does not serve, as far as that is known. Without a daemon that follows
+    /// the lists, the next command loads it.
+    fn why_not_loaded(&self, proposal: &Proposal) -> Option<String> {
+        let (daemon, list) = (&self.scope.daemon, proposal.list.display());
+        if proposal.serves.is_empty() {
+            return None;
+        }
+        if !self.is_read(&proposal.list) {
+            return Some(format!(
+                "{list} is not read here; `moss serve --plugins {list}` reads it"
+            ));
+        }
+        if !daemon.is_following_plugins() {
+            return None;
+        }
+        let statuses = self.scope.call.workspace.plugins.load();
+        let of_list = statuses.iter().filter(|status| status.listed_in == list.to_string());
+        let mut why = of_list.filter_map(|status| {
+            proposal.serves.iter().find(|(name, _)| *name == status.name)?;
+            match &status.state {
+                PluginState::Failed(why) => Some(why.clone()),
+                _ => status.notice.clone(),
+            }
+        });
+        why.next().or_else(|| Some("it is being loaded; `moss plugin list` tells how".to_owned()))
     }
 }
 

@@ -6,7 +6,7 @@ use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
 use super::add::absolute;
-use super::changing::{self, AnswerArgs};
+use super::changing::{self, Adjusted, AnswerArgs};
 use crate::cli::Session;
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -31,5 +31,5 @@ pub(super) async fn run(args: AcceptArgs, session: &Session) -> Result<Outcome, 
     let accept = v1::AcceptPlugin { list: absolute(args.list)?, name: args.name };
     let change = Some(Change::Accept(accept));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
 }

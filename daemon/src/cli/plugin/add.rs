@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use moss_plugin_host::Grant;
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use serde_json::{Value, json};
 
-use super::changing::{self, AnswerArgs};
+use super::changing::{self, Adjusted, AnswerArgs};
 use super::{described, develop};
 use crate::cli::Session;
 use crate::cli::error::CliError;
@@ -97,6 +98,7 @@ struct GrantArgs {
 }
 
 pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, CliError> {
+    check(&args)?;
     let grant = args.grants.to_json();
     let is_open = grant.is_empty() && !args.grants.grant_requested;
     let source = match Path::new(&args.source).is_dir() {
@@ -120,16 +122,31 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
     changing::run(session, request, args.answer, async |shown, request| {
         let asked = shown.facts["may_not"].as_array().is_some_and(|lines| !lines.is_empty());
         if !is_open || !asked {
-            return Ok(false);
+            return Ok(Adjusted::Nothing);
         }
         ui.note(&described::change(&shown.facts));
-        let granted = prompt::agree(ui, "grant all that it asks for?").await?;
+        let question = "grant all that it asks for? (no: it gets nothing, and you are asked on)";
+        let granted = prompt::agree(ui, question).await?;
         if let Some(Change::Add(add)) = &mut request.change {
             add.grant_requested = granted;
         }
-        Ok(granted)
+        Ok(if granted { Adjusted::Request } else { Adjusted::Shown })
     })
     .await
+}
+
+/// Refuses what no list could say, by the option that says it.
+fn check(args: &AddArgs) -> Result<(), CliError> {
+    args.grants.check()?;
+    if args.source.starts_with("https://") && args.sha256.is_none() {
+        let message = "a source on the network needs `--sha256 HEX`: the list pins it";
+        return Err(CliError::invalid(message));
+    }
+    match args.config.as_deref().map(serde_json::from_str::<Value>) {
+        None | Some(Ok(Value::Object(_))) => Ok(()),
+        Some(Ok(_)) => Err(CliError::invalid("`--config`: expected an object of JSON")),
+        Some(Err(error)) => Err(CliError::invalid(format!("`--config`: not JSON: {error}"))),
+    }
 }
 
 /// Reads which tools get which names.
@@ -168,6 +185,31 @@ pub(super) fn absolute(path: Option<PathBuf>) -> Result<String, CliError> {
 // === impl GrantArgs ===
 
 impl GrantArgs {
+    fn check(&self) -> Result<(), CliError> {
+        let parsed = |said: String, grant: &str| match Grant::parse(grant) {
+            Ok(_) => Ok(()),
+            Err(why) => Err(CliError::invalid(format!("`{said}`: {why}"))),
+        };
+        if let Some(grant) = &self.grant {
+            parsed("--grant".to_owned(), grant)?;
+        }
+        for path in &self.fs {
+            let grant = json!({ "fs": [{ "path": path, "access": "read" }] });
+            parsed(format!("--fs {path}"), &grant.to_string())?;
+        }
+        let lists = [("http", &self.http), ("env", &self.env), ("tool", &self.tool)];
+        for (option, names) in lists {
+            let key = if option == "tool" { "tools" } else { option };
+            for name in names {
+                parsed(format!("--{option} {name}"), &json!({ key: [name] }).to_string())?;
+            }
+        }
+        match &self.store {
+            Some(size) => parsed(format!("--store {size}"), &json!({ "store": size }).to_string()),
+            None => Ok(()),
+        }
+    }
+
     /// The grant as lists have it; nothing where none of the options is given.
     fn to_json(&self) -> String {
         if let Some(grant) = &self.grant {

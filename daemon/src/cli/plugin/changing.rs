@@ -11,8 +11,8 @@ use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
 use crate::cli::prompt;
 use crate::cli::report::Report;
-use crate::cli::ui::{Ui, dim};
-use crate::cli::{Session, effect};
+use crate::cli::ui::{Ui, dim, yellow};
+use crate::cli::{Session, effect, text};
 
 /// How a change is answered.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -24,6 +24,17 @@ pub(in crate::cli) struct AnswerArgs {
     /// Show the effect and its digest, do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+}
+
+/// What became of a change after a first look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adjusted {
+    /// Nobody was asked.
+    Nothing,
+    /// It was shown and stays as it is.
+    Shown,
+    /// It asks for something else now.
+    Request,
 }
 
 /// What a change would do.
@@ -38,7 +49,7 @@ pub(super) async fn run(
     session: &Session,
     request: v1::ChangePluginsRequest,
     answer: AnswerArgs,
-    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<bool, CliError>,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     session
         .with_client(Need::Plugins, async |client| {
@@ -52,21 +63,31 @@ async fn change(
     client: &Client,
     mut request: v1::ChangePluginsRequest,
     answer: AnswerArgs,
-    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<bool, CliError>,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
 ) -> Result<Outcome, CliError> {
     let ui = &session.ui;
     let mut shown = look(ui, client, &request).await?;
     let is_failed = |shown: &Shown| shown.result.error.is_some();
     let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
-    if asks && !is_failed(&shown) && adjust(&shown, &mut request).await? {
-        shown = look(ui, client, &request).await?;
+    let mut is_shown = false;
+    if asks && !is_failed(&shown) {
+        match adjust(&shown, &mut request).await? {
+            Adjusted::Nothing => {}
+            Adjusted::Shown => is_shown = true,
+            Adjusted::Request => shown = look(ui, client, &request).await?,
+        }
     }
     if is_failed(&shown) {
         return Report::of_result(shown.result, true).show(ui);
     }
     if !ui.json() {
-        ui.note(&described::change(&shown.facts));
+        if !is_shown {
+            ui.note(&described::change(&shown.facts));
+        }
         ui.note(&effect::changes(&shown.result.changes));
+        if !asks && !answer.yes && !answer.dry_run {
+            ui.note(&format!("digest: {}", shown.result.digest));
+        }
     }
     if answer.dry_run {
         if ui.json() {
@@ -82,7 +103,15 @@ async fn change(
         return Report::of_result(done, false).show(ui);
     }
     let facts: Value = serde_json::from_str(&done.output_json).unwrap_or_default();
-    ui.note(&dim(done_line(&facts)));
+    match facts["not_loaded_because"].as_str() {
+        Some(why) => {
+            let name = facts["name"].as_str().unwrap_or("it");
+            let told =
+                format!("{} is written, but does not serve: {}", text::line(name), text::line(why));
+            ui.note(&yellow(told));
+        }
+        None => ui.note(&dim(done_line(&facts))),
+    }
     Ok(Outcome::Ok)
 }
 

@@ -80,8 +80,13 @@ fn capabilities(shown: &Value) -> String {
         let may = lines_of(&shown["may"], plain);
         section(&mut out, "may", if may.is_empty() { vec!["nothing".to_owned()] } else { may });
     }
+    let useless = lines_of(&shown["without_effect"], |line| yellow(plain(line)));
+    section(&mut out, "granted without effect", useless);
     section(&mut out, "may not", lines_of(&shown["may_not"], |line| yellow(plain(line))));
-    let differs = lines_of(&shown["differences"], plain);
+    let mut differs = lines_of(&shown["differences"], plain);
+    if differs.is_empty() && shown["is_what_serves"] == false {
+        differs.push("only its code".to_owned());
+    }
     section(&mut out, "differs from what serves", differs);
     out
 }

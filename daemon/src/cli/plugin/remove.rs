@@ -6,7 +6,7 @@ use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
 use super::add::absolute;
-use super::changing::{self, AnswerArgs};
+use super::changing::{self, Adjusted, AnswerArgs};
 use crate::cli::Session;
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -31,5 +31,5 @@ pub(super) async fn run(args: RemoveArgs, session: &Session) -> Result<Outcome, 
     let remove = v1::RemovePlugin { list: absolute(args.list)?, name: args.name };
     let change = Some(Change::Remove(remove));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
 }

@@ -48,7 +48,7 @@ pub(super) async fn run(args: &ShowArgs, session: &Session) -> Result<Outcome, C
 
 fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     let mut shown = String::new();
-    let state = views::plugin_state(plugin.state());
+    let state = list::state(plugin);
     let name = bold(text::line(&format!("{} {}", plugin.name, plugin.version)));
     let _ = writeln!(shown, "{name} ({state})");
     let mut fact = |what: &str, said: &str| {
@@ -60,7 +60,10 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     fact("source", &plugin.source);
     fact("sha256", &plugin.sha256);
     match list::pin(plugin) {
-        "-" => fact("pin", "none: what the file holds serves"),
+        "-" if plugin.pinned_sha256.is_empty() => {
+            fact("pin", "none: what the file holds serves");
+        }
+        "-" => {}
         pin => fact("pin", pin),
     }
     fact(
@@ -122,6 +125,10 @@ fn capabilities(plugin: &v1::Plugin) -> String {
         let (what, why) = (text::line(&asked.capability), text::line(&asked.reason));
         let given = match asked.withheld_by.as_str() {
             "" => "given".to_owned(),
+            "configuration" => {
+                let kept = text::line(&asked.kept_back.join(", "));
+                yellow(format!("not wholly given: `[plugin_maximum]` keeps back: {kept}"))
+            }
             who => yellow(format!("not wholly given: the {} does not allow it", text::line(who))),
         };
         let _ = writeln!(shown, "  {what} ({given}): {why}");

@@ -3,7 +3,7 @@
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 
-use super::changing::{self, AnswerArgs};
+use super::changing::{self, Adjusted, AnswerArgs};
 use crate::cli::Session;
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -21,7 +21,7 @@ pub(in crate::cli) struct TrustArgs {
 pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, CliError> {
     let change = Some(Change::Trust(v1::TrustPluginList {}));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
 }
 
 /// Take trust in the list of the workspace back
@@ -36,5 +36,5 @@ pub(in crate::cli) struct UntrustArgs {
 pub(super) async fn untrust(args: UntrustArgs, session: &Session) -> Result<Outcome, CliError> {
     let change = Some(Change::Untrust(v1::UntrustPluginList {}));
     let request = v1::ChangePluginsRequest { change, ..Default::default() };
-    changing::run(session, request, args.answer, async |_, _| Ok(false)).await
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
 }

@@ -17,7 +17,7 @@ pub(super) async fn propose(
     list: PathBuf,
     name: &str,
 ) -> Result<Proposal, ToolError> {
-    let entry = entry_of(&list, name).await?;
+    let entry = entry_of(workspace, &list, name).await?;
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
     let looked = look(daemon, &listed, true, &|_, _| {}).await?;

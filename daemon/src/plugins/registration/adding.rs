@@ -16,6 +16,7 @@ use crate::network::download::OnBytes;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
 use crate::plugins::{oci, registry};
+use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
 /// A name for as long as there is none.
@@ -57,12 +58,22 @@ pub(super) async fn propose(
              another in its place",
         ));
     }
-    if is_known && add.tools.is_empty() {
-        pinned.tools = entry_of(&list, plugin.name()).await?.tools;
+    if is_known {
+        // What nobody says stays as it was.
+        let old = entry_of(workspace, &list, plugin.name()).await?;
+        if add.tools.is_empty() {
+            pinned.tools = old.tools;
+        }
+        if add.config.is_empty() {
+            pinned.config = old.config;
+        }
+        pinned.grant = old.grant;
         plugin = named(&plugin, &pinned)?;
     }
+    check_first(daemon, workspace, &list, plugin.name())?;
     check_names(daemon, &plugin)?;
     let granted = match &add.grant {
+        Granting::Unsaid => pinned.grant.clone(),
         Granting::Exactly(grant) => grant.clone(),
         Granting::Requested => Grant::requested(plugin.requests()),
     };
@@ -72,7 +83,10 @@ pub(super) async fn propose(
         ("signature", pinned.signature.map(Value::String)),
         ("tools", Some(json!(pinned.tools)).filter(|_| !pinned.tools.is_empty())),
         ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
-        ("config", Some(Value::Object(pinned.config)).filter(|_| !add.config.is_empty())),
+        (
+            "config",
+            Some(Value::Object(pinned.config.clone())).filter(|_| !pinned.config.is_empty()),
+        ),
     ];
     let edits = edits(plugin.name(), is_known, pairs);
     let action = if is_known { "replace" } else { "add" };
@@ -80,8 +94,13 @@ pub(super) async fn propose(
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
     add_plugin(&mut shown, &plugin, &granted, &config, workspace);
-    if !add.config.is_empty() {
-        shown["config"] = Value::Object(add.config.clone());
+    if !pinned.config.is_empty() {
+        if let (None, Some(lines)) =
+            (plugin.settings_schema(), shown["without_effect"].as_array_mut())
+        {
+            lines.push(json!("settings: it describes none, so that nothing checks them"));
+        }
+        shown["config"] = Value::Object(pinned.config);
     }
     if !add.reason.is_empty() {
         shown["reason"] = json!(add.reason);
@@ -89,7 +108,28 @@ pub(super) async fn propose(
     finish(list, edits, shown, vec![(plugin.name().to_owned(), digest)]).await
 }
 
-/// Gives a plugin the names of tools that the entry has whose place it takes.
+/// Refuses a name that a list has which comes before.
+fn check_first(
+    daemon: &Daemon,
+    workspace: &WorkspaceState,
+    list: &Path,
+    name: &str,
+) -> Result<(), ToolError> {
+    let named = [start::user_plugin_list(&daemon.setup)];
+    let lists: Vec<_> = named.iter().chain(&daemon.setup.plugin_lists).collect();
+    let rank = |list: &Path| lists.iter().position(|known| *known == list).unwrap_or(lists.len());
+    let statuses = workspace.plugins.load();
+    let first = statuses.iter().find(|status| {
+        let is_before = rank(Path::new(&status.listed_in)) < rank(list);
+        status.entry.is_some() && status.name == name && is_before
+    });
+    let Some(first) = first else { return Ok(()) };
+    let message = format!("{} names a plugin `{name}`, too, and comes first", first.listed_in);
+    Err(ToolError::new(ErrorCode::AlreadyExists, message)
+        .hint("take it out there, or put this one there"))
+}
+
+/// Gives a plugin the names of tools and the settings that the entry has whose place it takes.
 fn named(plugin: &Plugin, entry: &PluginEntry) -> Result<Plugin, ToolError> {
     plugin.with_entry(entry).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArguments, error.to_string())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{Engine, Plugin, PluginEntry, Sha256Digest};
+use moss_plugin_host::{Engine, LoadError, Plugin, PluginEntry, SettingsProblem, Sha256Digest};
 use tokio::task::spawn_blocking;
 
 use crate::catalog::PluginTools;
@@ -167,7 +167,17 @@ impl Examination {
         let dirs = &daemon.setup.dirs;
         let (digest, entry) = (seen.digest, seen.entry.clone());
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
-            return Examined::nothing(Some(seen), self.mismatch(digest, pinned));
+            let unpinned = PluginEntry { sha256: None, ..entry.clone() };
+            let why = match Plugin::load(engine, &unpinned, bytes).await {
+                Ok(_) => self.mismatch(digest, pinned),
+                Err(error) => {
+                    let source = self.listed.source.display();
+                    format!(
+                        "{source}: {error}; digest {digest} does not match the pin, sha256 {pinned}"
+                    )
+                }
+            };
+            return Examined::nothing(Some(seen), why);
         }
         let (signature, signers) = (self.listed.signature(daemon), &self.listed.signers);
         if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
@@ -186,10 +196,17 @@ impl Examination {
             && self.is_named
         {
             self.agree(&mut seen, serving, dirs).await;
-            return Examined { seen: Some(seen), found: Found::Serving };
+            let found = match serving.check_settings(&entry.config) {
+                Ok(()) => Found::Serving,
+                Err(problem) => Found::Nothing(self.unfit(&problem)),
+            };
+            return Examined { seen: Some(seen), found };
         }
         let loaded = Plugin::load(engine, &entry, bytes).await;
-        let loaded = loaded.map_err(|error| format!("{}: {error}", self.listed.source.display()));
+        let loaded = loaded.map_err(|error| match error {
+            LoadError::Settings(problem) => self.unfit(&problem),
+            error => format!("{}: {error}", self.listed.source.display()),
+        });
         let tools = loaded.and_then(|plugin| {
             PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
         });
@@ -249,6 +266,17 @@ impl Examination {
                 );
             }
         }
+    }
+
+    /// Says what is wrong with the settings, and where.
+    fn unfit(&self, problem: &SettingsProblem) -> String {
+        let (list, entry) = (self.listed.list.display(), &self.listed.entry);
+        let (line, column) = entry.config_place(problem.key.as_deref());
+        let meanwhile = match self.serving {
+            Some(_) => " (the settings from before hold until it is mended)",
+            None => "",
+        };
+        format!("{list}:{line}:{column}: the `config` of `{}`: {problem}{meanwhile}", entry.name)
     }
 
     fn mismatch(&self, digest: Sha256Digest, pinned: Sha256Digest) -> String {
