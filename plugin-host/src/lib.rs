@@ -46,5 +46,6 @@ pub use crate::limits::{LimitReached, Limits, WarmLimits};
 pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;
+pub use crate::places::Place;
 pub use crate::plugin::{CallRequest, Plugin};
 pub use crate::surface::imports;

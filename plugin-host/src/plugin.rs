@@ -71,9 +71,6 @@ pub struct CallRequest {
     pub events: Arc<dyn Events>,
     /// What the daemon does for the guest.
     pub services: Arc<dyn Services>,
-    /// Whether it waits where as many calls run as may. One that the plugin makes of itself does
-    /// not: what it waits for may wait for it.
-    pub waits: bool,
     /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
     /// the caller. Nobody else gets it.
     pub whom: Option<String>,
@@ -264,27 +261,61 @@ impl Plugin {
     /// What the tool says, limits, cancellation, crashes and results that are none. After any of
     /// them the plugin can be called again, unless it failed so often that it is paused.
     pub async fn call(&self, mut request: CallRequest) -> Result<PluginOutcome, CallError> {
-        if let Some(paused) = self.paused() {
-            return Err(CallError::Paused(paused));
-        }
-        let _place = self.place(&mut request).await?;
-        let ended = self.run(request).await;
-        self.pause.record(&ended, Instant::now());
-        ended
+        let started = Instant::now();
+        let place = self.wait_for_place(request.timeout, &request.cancelled).await?;
+        request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+        self.call_in(place, request).await
+    }
+
+    /// Takes a place where one is free.
+    ///
+    /// # Errors
+    ///
+    /// Where as many calls run as may; a plugin that is paused.
+    pub fn take_place(&self) -> Result<Place<'_>, CallError> {
+        self.check_pause()?;
+        self.places.take()
     }
 
     /// Waits for a place as long as the caller does.
-    async fn place(&self, request: &mut CallRequest) -> Result<Place<'_>, CallError> {
-        let started = Instant::now();
-        let wait = request.timeout.unwrap_or(Duration::MAX);
-        let place = tokio::select! {
+    ///
+    /// # Errors
+    ///
+    /// Where too many wait already; a plugin that is paused; the end of the time; cancellation.
+    pub async fn wait_for_place(
+        &self,
+        timeout: Option<Duration>,
+        cancelled: &CancellationToken,
+    ) -> Result<Place<'_>, CallError> {
+        self.check_pause()?;
+        tokio::select! {
             biased;
-            place = self.places.take(request.waits) => place?,
-            () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
-            () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
-        };
-        request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
-        Ok(place)
+            place = self.places.wait() => place,
+            () = cancelled.cancelled() => Err(CallError::Cancelled),
+            () = tokio::time::sleep(timeout.unwrap_or(Duration::MAX)) => Err(CallError::Deadline),
+        }
+    }
+
+    fn check_pause(&self) -> Result<(), CallError> {
+        match self.paused() {
+            Some(paused) => Err(CallError::Paused(paused)),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a tool in a place that was taken, as [`Plugin::call`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plugin::call`].
+    pub async fn call_in(
+        &self,
+        _place: Place<'_>,
+        request: CallRequest,
+    ) -> Result<PluginOutcome, CallError> {
+        let ended = self.run(request).await;
+        self.pause.record(&ended, Instant::now());
+        ended
     }
 
     async fn run(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {

@@ -5,6 +5,7 @@ mod ask;
 mod commit;
 mod decide;
 mod lasting;
+mod network;
 mod propose;
 mod register;
 mod user_prompt;
