@@ -95,8 +95,15 @@ fn read(key: &str, value: &str, kinds: &Kinds) -> Result<Value, CliError> {
 }
 
 fn json(key: &str, value: &str, expected: &str) -> Result<Value, CliError> {
-    serde_json::from_str(value).map_err(|error| {
-        CliError::invalid(format!("`{key}`: expected {expected}, got `{value}`: {error}"))
+    serde_json::from_str(value).map_err(|_| {
+        let example = match expected {
+            "boolean" => "true or false".to_owned(),
+            "integer" | "number" => "a number".to_owned(),
+            "array" => format!("a list such as {key}='[\"{value}\"]'"),
+            "object" => format!("an object such as {key}='{{\"key\": \"{value}\"}}'"),
+            other => other.to_owned(),
+        };
+        CliError::invalid(format!("`{key}`: expected {example}, got `{value}`"))
     })
 }
 
