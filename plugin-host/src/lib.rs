@@ -33,7 +33,7 @@ mod plugin;
 mod revocation;
 pub mod services;
 mod surface;
-mod units;
+pub mod units;
 mod warm;
 
 pub use crate::description::Example;
@@ -41,7 +41,7 @@ pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
-pub use crate::limits::{LimitReached, Limits, WarmLimits};
+pub use crate::limits::{LimitReached, Limits, Lowered, WarmLimits};
 pub use crate::list::{ListEdit, ListError, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;

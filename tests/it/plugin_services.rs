@@ -71,7 +71,26 @@ async fn nothing_is_there_that_was_not_granted() {
     assert_eq!(came[1], json!([]));
     for index in [0, 2, 3, 4] {
         assert_eq!(came[index]["error"], "denied", "{}", came[index]);
-        assert!(came[index]["hint"].as_str().unwrap().contains("moss-tools.json"), "{came:?}");
+    }
+    // Where its list lies is nothing that a guest is told; its caller is.
+    assert!(
+        !json!(came).to_string().contains(&*site.outside("config").to_string_lossy()),
+        "{came:?}"
+    );
+    for (step, way) in [
+        (set("k", "v"), "\"store\": \"1MiB\""),
+        (ask("read_file", json!({})), "\"tools\": [\"read_file\"]"),
+        (json!({ "do": "symbols", "path": "a.txt" }), "\"editor\": true"),
+    ] {
+        let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        assert!(hint.contains(&format!("moss-tools.json: {way}")), "{hint}");
+    }
+    for name in ["create_file", "nope"] {
+        let steps = json!([ask(name, json!({}))]);
+        let result = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        assert!(hint.contains(name) && !hint.contains("moss-tools.json"), "{hint}");
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn run(
         waits: !scope.is_for(plugin.name()),
         whom: Some(format!("{} {}", scope.call.role.as_str(), scope.call.workspace.name())),
     };
-    let outcome = plugin.call(request).await?;
+    let outcome = plugin.call(request).await.map_err(|error| plugin.tell(error))?;
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
