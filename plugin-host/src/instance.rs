@@ -226,6 +226,9 @@ impl Watch {
             return stop.0.clone();
         }
         explain(error, self.output_bytes_max).unwrap_or_else(|mut reason| {
+            if let Some(panic) = self.voice.panic() {
+                return CallError::Crashed(quoted(&panic));
+            }
             let last_words = self.voice.last_words();
             if !last_words.is_empty() {
                 reason = format!("{reason}: {last_words}");
