@@ -3,6 +3,7 @@
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
 mod bounds;
+pub mod check;
 mod code_cache;
 pub mod compiler;
 mod component;
