@@ -343,3 +343,29 @@ impl ResourceLimiter for Limiter {
         MEMORIES_MAX
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_a_limit_down_is_named() {
+        let hint = |reached: LimitReached, lowered| {
+            reached.hint(&Limits { lowered, ..Limits::default() }, "p in l.json")
+        };
+        let timeout = LimitReached::Timeout(Duration::from_millis(5));
+        assert_eq!(
+            hint(timeout, Lowered::default()),
+            "raise `limits.timeout` of p in l.json (now 5ms, at most 10m)"
+        );
+        assert_eq!(
+            hint(timeout, Lowered { timeout: true, ..Lowered::default() }),
+            "`plugin_maximum.timeout_ms` in config.toml allows no more than 5ms"
+        );
+        let memory = hint(LimitReached::Memory(64 << 20), Lowered::default());
+        assert_eq!(memory, "raise `limits.memory` of p in l.json (now 64MiB, at most 1GiB)");
+        let output = Lowered { output: true, ..Lowered::default() };
+        assert!(hint(LimitReached::Output(1), output).contains("plugin_maximum.output_bytes"));
+        assert!(hint(LimitReached::Stack, Lowered::default()).contains("fixed"));
+    }
+}

@@ -95,6 +95,29 @@ async fn nothing_is_there_that_was_not_granted() {
 }
 
 #[tokio::test]
+async fn what_the_configuration_withholds_is_not_said_to_be_the_list() {
+    let site = Site::new();
+    site.config(
+        "[plugin_maximum]\nhttp = [\"*.example\"]\nstore_bytes = 10\ntools = []\neditor = false\n",
+    );
+    let grant = json!({
+        "http": ["http://127.0.0.1:9"], "store": "1MiB", "tools": ["read_file"], "editor": true,
+    });
+    let (_daemon, caller) = probed(&site, grant).await;
+    for (step, key) in [
+        (json!({ "do": "get", "url": "http://127.0.0.1:9/" }), "http"),
+        (set("key", "more than ten bytes"), "store_bytes"),
+        (ask("read_file", json!({})), "tools"),
+        (json!({ "do": "symbols", "path": "a.txt" }), "editor"),
+    ] {
+        let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        let bound = format!("`plugin_maximum.{key}` in config.toml");
+        assert!(hint.contains(&bound) && !hint.contains("grant it to"), "{hint}");
+    }
+}
+
+#[tokio::test]
 async fn a_guest_sees_the_variables_that_it_was_granted() {
     let site = Site::new();
     install_probe(&site, json!({ "env": ["GREETING", "HOME", "ABSENT"] }), json!({}));

@@ -229,3 +229,45 @@ impl From<Level> for LogLevel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a guest complained, and what of that is passed on.
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Events for Heard {
+        fn log(&self, _: LogLevel, message: &str) {
+            self.0.lock().unwrap().push(message.to_owned());
+        }
+
+        fn progress(&self, _: Progress) {}
+    }
+
+    #[test]
+    fn a_panic_is_told_once_and_on_one_line() {
+        let heard = Arc::new(Heard::default());
+        let voice = Voice::new(Arc::clone(&heard) as Arc<dyn Events>);
+        for line in [
+            "careful",
+            "thread '<unnamed>' (1) panicked at probe/src/lib.rs:67:20:",
+            "as told",
+            "twice",
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        ] {
+            voice.complain(line);
+        }
+        assert_eq!(voice.panic().as_deref(), Some("panicked at lib.rs:67: as told; twice"));
+        assert_eq!(*heard.0.lock().unwrap(), ["careful"]);
+    }
+
+    #[test]
+    fn other_last_words_are_no_panic() {
+        let voice = Voice::new(Arc::new(Deaf));
+        voice.complain("thread 'x' panicked at");
+        voice.complain("it's broken");
+        assert_eq!(voice.panic(), None);
+    }
+}
