@@ -94,7 +94,7 @@ impl Http {
 // === impl Door ===
 
 impl Door {
-    /// Says whether a request may go out, and whether the grant names its very host.
+    /// Says whether a request may go out, and whether to a private address.
     fn permit(&mut self, uri: &Uri) -> Result<bool, Refusal> {
         let denied = |reason| Refusal { error: Error::HttpRequestDenied, reason };
         let busy = |reason| Refusal { error: Error::ConnectionLimitReached, reason };
@@ -119,9 +119,9 @@ impl Door {
         if matching.peek().is_none() {
             return Err(denied(self.why_not(scheme, &name, port)));
         }
-        let is_named = matching.any(HostPattern::is_exact);
+        let may_be_private = matching.any(HostPattern::may_be_private);
         self.requests += 1;
-        Ok(is_named)
+        Ok(may_be_private)
     }
 
     /// Says why a host is not asked.
@@ -155,7 +155,7 @@ impl WasiHttpHooks for Door {
         let went_well = trouble.clone();
         let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
         Box::new(async move {
-            let is_named = permitted.map_err(|refusal| refusal.told(&trouble))?;
+            let may_be_private = permitted.map_err(|refusal| refusal.told(&trouble))?;
             let host = request.uri().host().unwrap_or_default().to_owned();
             let failed = move |error: HttpError| {
                 let reason = match &error {
@@ -167,7 +167,7 @@ impl WasiHttpHooks for Door {
             let request = request.map(|body| {
                 body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
             });
-            let sent = services.send(request, http_options(options, is_named)).await;
+            let sent = services.send(request, http_options(options, may_be_private)).await;
             let response = sent.map_err(&failed)?;
             went_well.clear();
             let response = response.map(|body| {
@@ -183,10 +183,10 @@ impl WasiHttpHooks for Door {
     }
 }
 
-fn http_options(options: Option<RequestOptions>, is_named: bool) -> HttpOptions {
+fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOptions {
     let options = options.unwrap_or_default();
     HttpOptions {
-        is_named,
+        may_be_private,
         connect_timeout: options.connect_timeout.unwrap_or(Duration::MAX),
         first_byte_timeout: options.first_byte_timeout.unwrap_or(Duration::MAX),
         between_bytes_timeout: options.between_bytes_timeout.unwrap_or(Duration::MAX),
@@ -227,7 +227,7 @@ mod tests {
     use crate::services::NoServices;
 
     fn door(hosts: &[&str]) -> Door {
-        let host = |text: &&str| HostPattern::parse(text).unwrap();
+        let host = |text: &&str| HostPattern::parse_granted(text).unwrap();
         let grant = Grant { http: hosts.iter().map(host).collect(), ..Grant::default() };
         let rights = Rights::of("p", "l.json", Grant::everything(), grant);
         Http::new(Served::new(Arc::new(rights), Arc::new(NoServices))).door
@@ -239,11 +239,12 @@ mod tests {
 
     #[test]
     fn a_request_is_let_out_where_a_host_was_granted() {
-        let mut door = door(&["*.a.example", "b.a.example", "http://[::1]:8080", "c.example:444"]);
+        let mut door =
+            door(&["*.a.example", "private:b.a.example", "http://[::1]:8080", "c.example:444"]);
         for (uri, expected) in [
             ("https://c.a.example/x", Some(false)),
             ("https://B.A.example:443/", Some(true)),
-            ("https://c.example:444/", Some(true)),
+            ("https://c.example:444/", Some(false)),
             ("http://[::1]:8080/", Some(true)),
             ("https://a.example/", None),
             ("https://c.a.example:444/", None),
@@ -277,14 +278,14 @@ mod tests {
         let mut door = door(&["a.example"]);
         let mut open = Vec::new();
         for _ in 0..REQUESTS_OPEN_MAX {
-            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(false));
             open.push(Arc::clone(&door.open));
         }
         let busy = permit(&mut door, "https://a.example/").unwrap_err();
         assert_eq!(busy, "a call has at most 8 requests open");
         open.clear();
         for _ in REQUESTS_OPEN_MAX..REQUESTS_MAX {
-            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(false));
         }
         let spent = permit(&mut door, "https://a.example/").unwrap_err();
         assert_eq!(spent, "a call sends at most 64 requests");

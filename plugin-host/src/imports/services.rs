@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use moss_sdk::editor as sdk;
 use moss_sdk::{ErrorCode, ToolError};
-use serde_json::{Map, Value};
 
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
@@ -15,9 +14,12 @@ use crate::grants::Grant;
 use crate::grants::rights::Rights;
 use crate::imports::trouble::Trouble;
 use crate::services::Services;
+use crate::units;
 
 /// Longest key of a store, in bytes.
 pub(crate) const STORE_KEY_BYTES_MAX: usize = 256;
+/// Longest arguments of a tool that a guest calls, in bytes: they do not count towards its memory.
+const TOOL_ARGUMENTS_BYTES_MAX: usize = 256 << 10;
 
 /// The host's side of the three interfaces for one call.
 #[derive(Clone)]
@@ -139,12 +141,14 @@ impl store::Host for Served {
 impl toolbox::Host for Served {
     async fn call(&mut self, name: String, arguments: String) -> Result<String, Error> {
         self.check_tool(&name)?;
-        let arguments: Map<String, Value> =
-            serde_json::from_str(&arguments).map_err(|error| Error {
-                code: WireCode::InvalidArguments,
-                message: format!("the arguments are not an object of JSON: {error}"),
+        if arguments.len() > TOOL_ARGUMENTS_BYTES_MAX {
+            let limit = units::size(TOOL_ARGUMENTS_BYTES_MAX);
+            return Err(Error {
+                code: WireCode::TooLarge,
+                message: format!("the arguments have more than {limit}"),
                 hint: None,
-            })?;
+            });
+        }
         Ok(self.services.call_tool(&name, arguments).await?)
     }
 }

@@ -77,7 +77,13 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     }
     // Another plugin of the same name may have what this one does not.
     let own = tools.iter().filter(|tool| plugin.tools.contains(&tool.name));
-    shown.push_str(&own.map(tool).collect::<String>());
+    shown.push_str(&own.map(|spec| tool(plugin, spec)).collect::<String>());
+    if !plugin.left_out.is_empty() {
+        let _ = writeln!(shown, "{}", dim("functions that are no tools:"));
+        for why in &plugin.left_out {
+            let _ = writeln!(shown, "  {}", text::line(why));
+        }
+    }
     shown.push_str(&capabilities(plugin));
     if let Some(limits) = &plugin.limits {
         let time = units::duration(Duration::from_millis(limits.timeout_ms));
@@ -92,8 +98,10 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     shown
 }
 
-fn tool(tool: &v1::Tool) -> String {
+fn tool(plugin: &v1::Plugin, tool: &v1::Tool) -> String {
     let effect = views::effect(tool.effect());
+    let own = plugin.own_tool_names.get(&tool.name);
+    let own = own.map_or_else(String::new, |own| format!(", `{}` in the plugin", text::line(own)));
     let (name, title) = (bold(text::line(&tool.name)), text::line(&tool.title));
     let paragraph = tool.description.split("\n\n").next().unwrap_or_default();
     let first = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -108,7 +116,7 @@ fn tool(tool: &v1::Tool) -> String {
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     format!(
         "{name}({parameters}) {}\n  {title}: {}\n",
-        dim(format!("[{effect}]")),
+        dim(format!("[{effect}{own}]")),
         text::line(&first)
     )
 }
