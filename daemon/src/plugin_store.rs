@@ -74,8 +74,7 @@ pub struct StoreOwner {
 pub fn check_room(keys: u64, bytes: u64, bytes_max: u64) -> Result<(), ToolError> {
     if bytes > bytes_max {
         let message = format!("the store would have {bytes} bytes; {bytes_max} were granted");
-        return Err(ToolError::new(ErrorCode::TooLarge, message)
-            .hint("delete keys, or raise `store` in the plugin's grant"));
+        return Err(ToolError::new(ErrorCode::TooLarge, message).hint("delete keys"));
     }
     if keys > KEYS_MAX {
         let message = format!("the store would have more than {KEYS_MAX} keys");

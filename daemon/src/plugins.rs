@@ -4,6 +4,7 @@
 
 mod bounds;
 mod changes;
+pub mod check;
 mod code_cache;
 pub mod compiler;
 mod component;
@@ -23,6 +24,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use moss_plugin_host::limits::MEMORY_BYTES_MAX;
 use moss_plugin_host::{Allocation, Engine, EngineOptions, PluginList};
 use moss_workspace::own;
 use tokio::sync::Semaphore;
@@ -39,8 +41,6 @@ use crate::state::Daemon;
 
 /// Largest plugin list, in bytes.
 const LIST_BYTES_MAX: u64 = 1 << 20;
-/// Upper bound on `limits.memory` of any plugin, in bytes.
-const MEMORY_BYTES_MAX: usize = 1 << 30;
 /// Most instances of plugins that are kept between calls.
 const WARM_MAX: u32 = 32;
 /// Most components of the lists that are fetched or read at once.

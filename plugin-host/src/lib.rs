@@ -34,7 +34,7 @@ mod renaming;
 mod revocation;
 pub mod services;
 mod surface;
-mod units;
+pub mod units;
 mod warm;
 
 pub use crate::description::{Example, SchemaCost};
@@ -42,7 +42,7 @@ pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
-pub use crate::limits::{LimitReached, Limits, WarmLimits};
+pub use crate::limits::{LimitReached, Limits, Lowered, WarmLimits};
 pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;

@@ -24,7 +24,7 @@ pub use self::oci::OciReference;
 use self::place::Keeper;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
-use crate::limits::{Limits, WarmLimits};
+use crate::limits::{Limits, MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX, WarmLimits};
 use crate::units;
 
 /// Largest list, in bytes.
@@ -36,14 +36,14 @@ pub(crate) const GRANTS_MAX: usize = 64;
 /// Largest `config` of one plugin, in bytes.
 pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 
-const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
-const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
+const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=TIMEOUT_MS_MAX as u128;
+const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=MEMORY_BYTES_MAX;
 const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 const WARM_INSTANCES: std::ops::RangeInclusive<usize> = 1..=16;
 const WARM_CALLS: std::ops::RangeInclusive<usize> = 2..=1_000_000;
 const IDLES_MS: std::ops::RangeInclusive<u128> = 1000..=3_600_000;
 const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
-const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=OUTPUT_BYTES_MAX;
 
 /// A parsed plugin list.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -67,6 +67,8 @@ pub struct PluginEntry {
     pub sha256: Option<Sha256Digest>,
     /// Where its detached signature is: a file relative to the list's directory, or an `https` URL.
     pub signature: Option<String>,
+    /// The list that names it, as messages call that.
+    pub list: String,
     /// Names that its tools have here, by those that it gives them; others keep theirs.
     pub tools: BTreeMap<String, String>,
     /// What it is granted.
@@ -99,7 +101,7 @@ impl PluginList {
     ///
     /// The first thing that is malformed, unknown, unsupported, out of range or said twice.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, ListError> {
-        parse(text, Keeper::User).map_err(|problem| ListError::new(file_name, text, problem))
+        parse(file_name, text, Keeper::User)
     }
 
     /// As [`PluginList::parse`], for a list that a workspace brings along: it names only files of the
@@ -109,7 +111,7 @@ impl PluginList {
     ///
     /// As [`PluginList::parse`].
     pub fn parse_of_workspace(file_name: &str, text: &str) -> Result<Self, ListError> {
-        parse(text, Keeper::Workspace).map_err(|problem| ListError::new(file_name, text, problem))
+        parse(file_name, text, Keeper::Workspace)
     }
 }
 
@@ -149,7 +151,14 @@ impl Grant {
     }
 }
 
-fn parse(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
+fn parse(file_name: &str, text: &str, keeper: Keeper) -> Result<PluginList, ListError> {
+    let mut list =
+        read(text, keeper).map_err(|problem| ListError::new(file_name, text, problem))?;
+    list.plugins.iter_mut().for_each(|entry| file_name.clone_into(&mut entry.list));
+    Ok(list)
+}
+
+fn read(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
     if text.len() > LIST_BYTES_MAX {
         let size = units::size(LIST_BYTES_MAX);
         return Err(Problem::at(0..0, format!("the list is larger than {size}")));
@@ -201,6 +210,7 @@ fn parse_entry<'t>(
         },
         tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
+        list: String::new(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: Limits {
             warm: entry.optional("warm").map(parse_warm).transpose()?,
@@ -238,19 +248,21 @@ fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
     if let Some(node) = given.optional("timeout") {
         let timeout = parse_duration(node)?;
         let is_inside = TIMEOUTS_MS.contains(&timeout.as_millis());
-        limits.timeout = in_range(node, timeout, is_inside, "1ms to 10m")?;
+        limits.timeout = in_range(node, "timeout", timeout, is_inside, "1ms to 10m")?;
     }
     if let Some(node) = given.optional("memory") {
         let size = parse_size(node)?;
-        limits.memory_bytes_max = in_range(node, size, MEMORIES.contains(&size), "64KiB to 4GiB")?;
+        limits.memory_bytes_max =
+            in_range(node, "memory", size, MEMORIES.contains(&size), "64KiB to 1GiB")?;
     }
     if let Some(node) = given.optional("calls") {
         let calls = usize::try_from(node.integer()?).unwrap_or(usize::MAX);
-        limits.calls_max = in_range(node, calls, CALLS.contains(&calls), "1 to 1024")?;
+        limits.calls_max = in_range(node, "calls", calls, CALLS.contains(&calls), "1 to 1024")?;
     }
     if let Some(node) = given.optional("output") {
         let size = parse_size(node)?;
-        limits.output_bytes_max = in_range(node, size, OUTPUTS.contains(&size), "1B to 64MiB")?;
+        limits.output_bytes_max =
+            in_range(node, "output", size, OUTPUTS.contains(&size), "1B to 64MiB")?;
     }
     Ok(limits)
 }
@@ -262,39 +274,56 @@ fn parse_warm(node: Node<'_>) -> Result<WarmLimits, Problem> {
     if let Some(node) = given.optional("instances") {
         let instances = count(node)?;
         warm.instances_max =
-            in_range(node, instances, WARM_INSTANCES.contains(&instances), "1 to 16")?;
+            in_range(node, "instances", instances, WARM_INSTANCES.contains(&instances), "1 to 16")?;
     }
     if let Some(node) = given.optional("calls") {
         let calls = count(node)?;
-        warm.calls_max = in_range(node, calls, WARM_CALLS.contains(&calls), "2 to 1000000")?;
+        warm.calls_max =
+            in_range(node, "calls", calls, WARM_CALLS.contains(&calls), "2 to 1000000")?;
     }
     if let Some(node) = given.optional("idle") {
         let idle = parse_duration(node)?;
-        warm.idle = in_range(node, idle, IDLES_MS.contains(&idle.as_millis()), "1s to 60m")?;
+        let is_inside = IDLES_MS.contains(&idle.as_millis());
+        warm.idle = in_range(node, "idle", idle, is_inside, "1s to 60m")?;
     }
     Ok(warm)
 }
 
 fn parse_duration(node: Node<'_>) -> Result<Duration, Problem> {
-    units::parse_duration(node.string()?).ok_or_else(|| {
-        node.problem("not a duration")
+    let text = with_unit(node, "10s")?;
+    units::parse_duration(text).ok_or_else(|| {
+        node.problem(format!("`{text}` is not a duration"))
             .help("expected a whole number and `ms`, `s` or `m`, such as `10s`")
     })
 }
 
 fn parse_size(node: Node<'_>) -> Result<usize, Problem> {
-    units::parse_size(node.string()?).ok_or_else(|| {
-        node.problem("not a size")
+    let text = with_unit(node, "64MiB")?;
+    units::parse_size(text).ok_or_else(|| {
+        node.problem(format!("`{text}` is not a size"))
             .help("expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `64MiB`")
     })
 }
 
-fn in_range<T>(node: Node<'_>, value: T, is_inside: bool, range: &str) -> Result<T, Problem> {
+fn with_unit<'t>(node: Node<'t>, example: &str) -> Result<&'t str, Problem> {
+    let help = format!("write it with its unit, such as \"{example}\"");
+    node.string().map_err(|problem| problem.help(help))
+}
+
+fn in_range<T>(
+    node: Node<'_>,
+    key: &str,
+    value: T,
+    is_inside: bool,
+    range: &str,
+) -> Result<T, Problem> {
     if is_inside {
-        Ok(value)
-    } else {
-        Err(node.problem("the limit is out of range").help(format!("it can be {range}")))
+        return Ok(value);
     }
+    let given = node.value()?;
+    let given = given.as_str().map_or_else(|| given.to_string(), ToOwned::to_owned);
+    let problem = node.problem(format!("`{key}` is out of range: {given}"));
+    Err(problem.help(format!("it can be {range}")))
 }
 
 fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {

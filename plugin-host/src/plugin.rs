@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::{Effect, ToolSpec};
+use moss_sdk::{Effect, ToolError, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
 use crate::grants::paths::GrantedPaths;
+use crate::grants::rights::Rights;
 use crate::grants::{Grant, Request};
 use crate::imports::context::{Events, Voice};
 use crate::imports::services::Served;
@@ -45,7 +46,7 @@ pub struct Plugin {
     /// Its tools by the names of the list, in the order of the description.
     specs: Arc<[ToolSpec]>,
     /// What it requests, is granted and may have at most.
-    grant: Arc<Grant>,
+    rights: Arc<Rights>,
     /// What of the workspace it may read, of that.
     granted: Arc<GrantedPaths>,
     /// Stops the calls that have that grant.
@@ -101,16 +102,16 @@ impl Plugin {
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let specs = renaming::renamed(&description.specs, entry)?;
-        let grant = effective(&description, entry);
+        let rights = Rights::new(&description, entry);
         Ok(Self {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
             origin: entry.origin.clone(),
             digest,
-            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            granted: Arc::new(GrantedPaths::new(&rights.held.files)),
             revocation: Arc::default(),
-            grant: Arc::new(grant),
+            rights: Arc::new(rights),
             description: Arc::new(description),
             specs,
             limits: entry.limits,
@@ -132,16 +133,16 @@ impl Plugin {
         check_limits(&self.engine, entry)?;
         self.description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let specs = renaming::renamed(&self.description.specs, entry)?;
-        let grant = effective(&self.description, entry);
+        let rights = Rights::new(&self.description, entry);
         Ok(Self {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
             origin: entry.origin.clone(),
             digest: self.digest,
-            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            granted: Arc::new(GrantedPaths::new(&rights.held.files)),
             revocation: Arc::default(),
-            grant: Arc::new(grant),
+            rights: Arc::new(rights),
             description: Arc::clone(&self.description),
             specs,
             limits: entry.limits,
@@ -218,17 +219,17 @@ impl Plugin {
 
     /// Returns what it may do: what it requests and the list grants.
     pub fn grant(&self) -> &Grant {
-        &self.grant
+        &self.rights.held
     }
 
     /// Stops its calls, those that come later too, unless it would have all that it has under
     /// this entry as well. Returns whether it did.
     pub fn revoke_unless_granted(&self, entry: &PluginEntry) -> bool {
-        let remaining = effective(&self.description, entry);
-        if remaining.covers(&self.grant) {
+        let remaining = Rights::new(&self.description, entry).held;
+        if remaining.covers(self.grant()) {
             return false;
         }
-        let lost = self.grant.beyond(&remaining).join(", ");
+        let lost = self.grant().beyond(&remaining).join(", ");
         self.revocation.revoke(format!("a capability of the plugin was taken away: {lost}"));
         true
     }
@@ -241,6 +242,11 @@ impl Plugin {
     /// Whether its calls were stopped.
     pub fn is_revoked(&self) -> bool {
         self.revocation.has_happened()
+    }
+
+    /// Makes a tool's error of one of its calls, with what to do about it.
+    pub fn tell(&self, error: CallError) -> ToolError {
+        error.told(&self.limits, &self.rights.place())
     }
 
     /// Returns what one call may use.
@@ -332,7 +338,7 @@ impl Plugin {
             voice: Voice::new(request.events),
             settings: self.settings.clone(),
             granted: Arc::clone(&self.granted),
-            served: Served { grant: Arc::clone(&self.grant), services: request.services },
+            served: Served::new(Arc::clone(&self.rights), request.services),
         };
         let output_bytes_max = self.limits.output_bytes_max;
         let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
@@ -349,7 +355,7 @@ impl Plugin {
         let returned = watch.over(guest).await;
         run.store.data().finish_printing();
         let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
-        let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
+        let outcome = outcome.map_err(|error| match run.store.data().trouble() {
             Some(trouble) => error.with_trouble(&trouble),
             None => error,
         })?;
@@ -399,11 +405,6 @@ fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
         return Err(LoadError::MemoryLimit(memory_bytes_max));
     }
     Ok(())
-}
-
-/// What a plugin has: all that it requests, the list grants and the administrator allows.
-fn effective(description: &Description, entry: &PluginEntry) -> Grant {
-    Grant::requested(&description.requests).meet(&entry.grant).meet(&entry.maximum)
 }
 
 /// The settings as they are handed to the plugin.

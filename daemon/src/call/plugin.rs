@@ -42,7 +42,7 @@ pub(super) async fn run(
         services: Arc::new(CallServices::new(scope, effects, plugin)),
         whom: Some(format!("{} {}", scope.call.role.as_str(), scope.call.workspace.name())),
     };
-    let outcome = plugin.call_in(place, request).await?;
+    let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tell(error))?;
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
@@ -57,9 +57,9 @@ async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolE
     match plugin.take_place() {
         Err(CallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
             let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
-            Ok(scope.parked(waiting).await?)
+            scope.parked(waiting).await.map_err(|error| plugin.tell(error))
         }
-        taken => Ok(taken?),
+        taken => taken.map_err(|error| plugin.tell(error)),
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, Too
     for edit in edits {
         let edited = edit.apply(&name, after.as_deref());
         after = Some(edited.map_err(|error| {
-            ToolError::new(ErrorCode::InvalidArguments, error.to_string())
-                .hint("the list was not changed")
+            let message = format!("the list was not changed: {error}");
+            ToolError::new(ErrorCode::InvalidArguments, message)
         })?);
     }
     Ok(EditedList { after: after.unwrap_or_default(), before })

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::dirs::Dirs;
 
 /// The list that a workspace brings along.
-pub(super) const WORKSPACE_LIST: &str = "moss-tools.json";
+pub const WORKSPACE_LIST: &str = "moss-tools.json";
 /// The file in the state directory.
 pub(super) const FILE_NAME: &str = "trusted-lists.json";
 /// Largest such file, in bytes.

@@ -32,7 +32,7 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
     }
     if let Some(node) = given.optional("store") {
         let size = parse_size(node)?;
-        in_range(node, size, STORES.contains(&size), "1B to 64MiB")?;
+        in_range(node, "store", size, STORES.contains(&size), "1B to 64MiB")?;
         grant.store_bytes_max = size as u64;
     }
     if let Some(node) = given.optional("editor") {

@@ -117,7 +117,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         (", \"grant\": { \"env\": [\"*\"] }", "2:55: `*` is not the name of a variable"),
         (
             ", \"grant\": { \"store\": \"1GiB\" }",
-            "2:56: the limit is out of range; it can be 1B to 64MiB",
+            "2:56: `store` is out of range: 1GiB; it can be 1B to 64MiB",
         ),
         (", \"grant\": { \"fs\": \"docs\" }", "2:53: expected an array, got a string"),
         (", \"grant\": { \"fs\": [\"docs\"] }", "2:54: expected an object, got a string"),
@@ -169,30 +169,36 @@ fn names_of_tools_are_checked() {
 #[test]
 fn limits_and_settings_out_of_order_are_said_with_their_place() {
     refused_at(&[
-        (", \"limits\": { \"calls\": 0 }", "2:57: the limit is out of range; it can be 1 to 1024"),
-        (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
+        (", \"limits\": { \"calls\": 0 }", "2:57: `calls` is out of range: 0; it can be 1 to 1024"),
+        (
+            ", \"limits\": { \"timeout\": 10 }",
+            "2:59: expected a string, got a number; write it with its unit, such as \"10s\"",
+        ),
         (
             ", \"limits\": { \"timeout\": \"10\" }",
-            "2:59: not a duration; expected a whole number and `ms`, `s` or `m`, such as `10s`",
+            "2:59: `10` is not a duration; expected a whole number and `ms`, `s` or `m`, such as `10s`",
         ),
         (
             ", \"limits\": { \"timeout\": \"0s\" }",
-            "2:59: the limit is out of range; it can be 1ms to 10m",
+            "2:59: `timeout` is out of range: 0s; it can be 1ms to 10m",
         ),
         (
             ", \"limits\": { \"memory\": \"64MB\" }",
-            "2:58: not a size; expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as \
+            "2:58: `64MB` is not a size; expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as \
              `64MiB`",
         ),
         (
             ", \"limits\": { \"output\": \"1GiB\" }",
-            "2:58: the limit is out of range; it can be 1B to 64MiB",
+            "2:58: `output` is out of range: 1GiB; it can be 1B to 64MiB",
         ),
         (
             ", \"limits\": { \"fuel\": \"1\" }",
             "2:48: unknown key `fuel`; known keys: timeout, memory, output, calls",
         ),
-        (", \"warm\": { \"calls\": 1 }", "2:55: the limit is out of range; it can be 2 to 1000000"),
+        (
+            ", \"warm\": { \"calls\": 1 }",
+            "2:55: `calls` is out of range: 1; it can be 2 to 1000000",
+        ),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
     ]);

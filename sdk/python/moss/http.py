@@ -135,7 +135,7 @@ def _error(url: str, value: object) -> ToolError:
     name = type(value).__name__.removeprefix("ErrorCode_")
     inside = getattr(value, "value", None)
     if name == "HttpRequestDenied":
-        hint = "request it, and grant it in moss-tools.json"
-        return ToolError("denied", f"{url}: the host was not granted to the plugin", hint)
+        # moss tells the caller who withholds what.
+        return ToolError("denied", f"{url}: not permitted")
     words = "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
     return ToolError("unavailable", f"{url}: {words}" + (f": {inside}" if inside else ""))

@@ -117,6 +117,10 @@ impl Services for CallServices {
         Box::pin(nested::call(&self.host.scope, &self.plugin, name, arguments))
     }
 
+    fn check_tool(&self, name: &str) -> Result<(), ToolError> {
+        nested::check_reads(&self.host.scope, name)
+    }
+
     fn symbols<'a>(
         &'a self,
         path: &'a str,
