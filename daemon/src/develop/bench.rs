@@ -24,6 +24,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 const FILES_MAX: usize = 10_000;
 /// Most log messages of one run that are kept.
 const LOG_MAX: usize = 200;
+/// Where in moss's state compiled code is kept for the next run.
+const STATE: &str = "develop";
 /// The file name of a list.
 pub const LIST: &str = "moss-tools.json";
 /// Everything is allowed that the administrator does not forbid: it happens in a place of its own.
@@ -37,7 +39,11 @@ pub struct Bench {
     plugin: Arc<Plugin>,
     // Removed when nothing uses it any more.
     scratch: Scratch,
+    _kept: Kept,
 }
+
+/// What is kept about the workspace, which goes with it.
+struct Kept(PathBuf);
 
 /// What a plugin may do while it is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -101,12 +107,18 @@ pub enum BenchError {
 // === impl Bench ===
 
 impl Bench {
-    /// Loads a component, with what it requests.
+    /// Loads a component, with what it requests. Of the setup of the person at the terminal only the
+    /// program and the directories count: compiled code is kept beside what else moss keeps.
     ///
     /// # Errors
     ///
     /// Where it is no plugin, and where the place for it cannot be made.
-    pub async fn open(component: &Path, name: &str, allowed: Allowed) -> Result<Self, BenchError> {
+    pub async fn open(
+        own: &Setup,
+        component: &Path,
+        name: &str,
+        allowed: Allowed,
+    ) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
         let root = scratch.path().join("workspace");
         project::replace(&root, &[])?;
@@ -115,7 +127,8 @@ impl Bench {
         let list = scratch.path().join(LIST);
         let ungranted = json!({ "name": name, "source": component });
         write_list(&list, &[ungranted])?;
-        let setup = setup(&scratch, root, list.clone());
+        let setup = setup(own, &scratch, root, list.clone());
+        let kept = Kept(setup.dirs.workspace_state(&setup.workspaces[0]));
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
         let mut plugins = Plugins::new(Arc::clone(&daemon));
@@ -124,7 +137,7 @@ impl Bench {
         write_list(&list, &[entry(name, component, &plugin, allowed)])?;
         let plugin = refreshed(&daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&daemon));
-        Ok(Self { daemon, workspace, plugin, scratch })
+        Ok(Self { daemon, workspace, plugin, scratch, _kept: kept })
     }
 
     /// The plugin.
@@ -213,18 +226,30 @@ impl std::fmt::Debug for Bench {
     }
 }
 
-fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // What is left of it is small, and nobody's.
+        let _ = project::remove(&self.0);
+    }
+}
+
+fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
     let at = |name: &str| scratch.path().join(name);
-    let admin = Dirs::of_user().map_or_else(|_| at("admin"), |dirs| dirs.admin);
+    let state = own.dirs.state.join(STATE);
     Setup {
-        dirs: Dirs { config: at("config"), state: at("state"), runtime: at("run"), admin },
+        dirs: Dirs {
+            config: at("config"),
+            state,
+            runtime: at("run"),
+            admin: own.dirs.admin.clone(),
+        },
         workspaces: vec![root],
         plugin_lists: vec![list],
         config_file: None,
         admin_policies: Vec::new(),
         secrets: Vec::new(),
         collector: None,
-        program: std::env::current_exe().ok(),
+        program: own.program.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Component, ComponentArgs, built};
 
 pub(super) async fn run(args: &ComponentArgs, session: &Session) -> Result<Outcome, CliError> {
     let component = Component::of(args, session).await?;
-    let bench = interruptible(open(&component, Allowed::default())).await?;
+    let bench = interruptible(open(&component, Allowed::default(), session)).await?;
     let found = findings(&bench, &component);
     bench.close().await;
     let errors = found.iter().filter(|finding| finding.is_error).count();
@@ -38,8 +38,13 @@ pub(super) async fn run(args: &ComponentArgs, session: &Session) -> Result<Outco
 }
 
 /// Loads a component into a place of its own.
-pub(super) async fn open(component: &Component, allowed: Allowed) -> Result<Bench, CliError> {
-    Bench::open(&component.file, &component.name, allowed)
+pub(super) async fn open(
+    component: &Component,
+    allowed: Allowed,
+    session: &Session,
+) -> Result<Bench, CliError> {
+    let own = session.setup()?;
+    Bench::open(&own, &component.file, &component.name, allowed)
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "plugin_refused", error.to_string()))
 }

@@ -27,6 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(300);
 const FILES_MAX: usize = 5_000;
 /// Directories that building writes, or that others fill.
 const LEFT_OUT: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
+/// Files that building writes beside those of the author.
+const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
 
 /// The files of a project and when each was changed last.
 type Seen = Vec<(PathBuf, Option<SystemTime>)>;
@@ -88,7 +90,7 @@ async fn round(
     before: Option<&Plugin>,
 ) -> Result<(Component, Arc<Plugin>), CliError> {
     let component = build::build(project, session).await?;
-    let bench = check::open(&component, allowed).await?;
+    let bench = check::open(&component, allowed, session).await?;
     let findings = check::findings(&bench, &component);
     let tried = test::examples(&bench).await;
     let plugin = Arc::clone(bench.plugin());
@@ -122,7 +124,9 @@ async fn look(project: &Project) -> Result<Seen, CliError> {
     let looked = looked
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))?;
-    looked.map_err(unusable)
+    let mut seen = looked.map_err(unusable)?;
+    seen.retain(|(file, _)| !WRITTEN.iter().any(|name| file.ends_with(name)));
+    Ok(seen)
 }
 
 /// Waits until the files are not as they were, and have been left alone for a moment.

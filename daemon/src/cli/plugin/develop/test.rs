@@ -16,7 +16,7 @@ const LOG_SHOWN: usize = 20;
 pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, CliError> {
     let component = Component::of(&args.component, session).await?;
     let allowed = Allowed { http: args.allow_http };
-    let bench = interruptible(check::open(&component, allowed)).await?;
+    let bench = interruptible(check::open(&component, allowed, session)).await?;
     let tried = interruptible(examples(&bench)).await;
     bench.close().await;
     let tried = tried?;
