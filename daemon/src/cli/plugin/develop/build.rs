@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use moss_daemon::develop::template::{Language, VENDOR};
+use moss_plugin_host::Sha256Digest;
 use moss_sandbox::{Ending, Program};
 use moss_workspace::project;
 
@@ -17,6 +18,12 @@ use super::{Component, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable
 const OUTPUT_BYTES_MAX: usize = 64 << 20;
 /// What cargo builds for.
 const TARGET: &str = "wasm32-wasip2";
+/// Largest file that npm installs from, in bytes.
+const LOCK_BYTES_MAX: u64 = 16 << 20;
+/// Most files of an SDK.
+const SDK_FILES_MAX: usize = 1000;
+/// What npm installed from last.
+const NODE_INSTALLED: &str = "node_modules/.moss-installed";
 /// What was installed into a Python environment last.
 const INSTALLED: &str = ".venv/moss-installed.txt";
 
@@ -75,20 +82,37 @@ impl Tools<'_> {
     async fn npm(&self, name: &str) -> Result<PathBuf, CliError> {
         let missing = "install Node.js 20 or newer with npm (Debian and Ubuntu: `apt install nodejs \
                        npm`; Fedora: `dnf install nodejs`; macOS: `brew install node`)";
-        let installed = project::changed(&self.directory.join("node_modules/.package-lock.json"));
-        let wanted = ["package.json", "package-lock.json"].map(|file| self.directory.join(file));
-        let sdk = project::files(&self.directory.join(VENDOR), &[], 1000).unwrap_or_default();
-        let wanted = wanted.iter().chain(sdk.iter().map(|(file, _)| file));
-        if installed.is_none() || wanted.into_iter().any(|file| project::changed(file) > installed)
-        {
+        let stamp = self.directory.join(NODE_INSTALLED);
+        let installed = project::read(&stamp, MANIFEST_BYTES_MAX).map_err(unusable)?;
+        if installed != Some(self.wanted_of_npm()?) {
             let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
             succeeded("npm install", self.show("npm", &install, missing).await?)?;
+            // Installing may have written a lock file.
+            project::write(&stamp, &self.wanted_of_npm()?).map_err(unusable)?;
         }
         succeeded(
             "npm run build",
             self.show("npm", &["run", "--silent", "build"], missing).await?,
         )?;
         Ok(self.directory.join(format!("dist/{name}.wasm")))
+    }
+
+    /// Names the content of all that npm installs from.
+    fn wanted_of_npm(&self) -> Result<String, CliError> {
+        let manifests = ["package.json", "package-lock.json"];
+        let mut files: Vec<_> = manifests.iter().map(|file| self.directory.join(file)).collect();
+        let sdk = self.directory.join(VENDOR);
+        if sdk.is_dir() {
+            let sdk = project::files(&sdk, &[], SDK_FILES_MAX).map_err(unusable)?;
+            files.extend(sdk.into_iter().map(|(file, _)| file));
+        }
+        let mut all = Vec::new();
+        for file in files {
+            let bytes = project::read_bytes(&file, LOCK_BYTES_MAX).map_err(unusable)?;
+            all.extend(bytes.unwrap_or_default());
+            all.push(0);
+        }
+        Ok(Sha256Digest::of(&all).to_string())
     }
 
     async fn python(&self, name: &str) -> Result<PathBuf, CliError> {
