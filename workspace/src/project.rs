@@ -61,16 +61,6 @@ pub fn replace(directory: &Path, files: &[(String, String)]) -> Result<(), Error
     write_all(directory, files)
 }
 
-/// Removes a directory with all that is in it.
-///
-/// # Errors
-///
-/// Where something cannot be removed.
-pub fn remove(directory: &Path) -> Result<(), Error> {
-    fs::remove_dir_all(directory)
-        .map_err(|error| Error::std_io(&directory.display(), "remove", error))
-}
-
 /// Reads a text file of a project, of at most so many bytes; none where there is no such file.
 ///
 /// # Errors

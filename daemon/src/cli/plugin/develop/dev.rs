@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use moss_daemon::address::Address;
-use moss_daemon::develop::bench::{self, Allowed};
+use moss_daemon::develop::bench::{self, Given};
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::start::Setup;
 use moss_plugin_host::Plugin;
@@ -19,14 +19,12 @@ use super::super::super::error::{self, CliError};
 use super::super::super::outcome::Outcome;
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
-use super::{Component, DevArgs, Project, build, built, check, test, unusable};
+use super::{
+    Component, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
+};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// Most files of a project that are followed.
-const FILES_MAX: usize = 5_000;
-/// Directories that building writes, or that others fill.
-const LEFT_OUT: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
 /// Files that building writes beside those of the author.
 const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
 
@@ -44,9 +42,9 @@ struct Serving {
 
 pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.project.dir)?;
-    let allowed = Allowed { http: args.allow_http };
+    let given = args.given.read(args.allow_http)?;
     let serving = Serving::start(session).await?;
-    let rounds = interruptible(follow(&project, allowed, session, serving.as_ref())).await;
+    let rounds = interruptible(follow(&project, &given, session, serving.as_ref())).await;
     if let Some(serving) = serving {
         serving.end().await;
     }
@@ -60,17 +58,17 @@ pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, Cl
 /// Works on the project each time its files have changed and rest.
 async fn follow(
     project: &Project,
-    allowed: Allowed,
+    given: &Given,
     session: &Session,
     serving: Option<&Serving>,
 ) -> Result<Outcome, CliError> {
     let mut newest: Option<Arc<Plugin>> = None;
     loop {
         let seen = look(project).await?;
-        match round(project, allowed, session, newest.as_deref()).await {
+        match round(project, given, session, newest.as_deref()).await {
             Ok((component, plugin)) => {
                 if let Some(serving) = serving {
-                    serving.offer(&component, &plugin, allowed)?;
+                    serving.offer(&component, &plugin, given)?;
                 }
                 newest = Some(plugin);
             }
@@ -85,12 +83,12 @@ async fn follow(
 /// Builds, checks and tests once. What changed for models and people is told.
 async fn round(
     project: &Project,
-    allowed: Allowed,
+    given: &Given,
     session: &Session,
     before: Option<&Plugin>,
 ) -> Result<(Component, Arc<Plugin>), CliError> {
-    let component = build::build(project, session).await?;
-    let bench = check::open(&component, allowed, session).await?;
+    let component = build::newest(project, session).await?;
+    let bench = check::open(&component, given, session).await?;
     let findings = check::findings(&bench, &component);
     let tried = test::examples(&bench).await;
     let plugin = Arc::clone(bench.plugin());
@@ -181,15 +179,9 @@ impl Serving {
     }
 
     /// Lets a version serve, with what it requests.
-    fn offer(
-        &self,
-        component: &Component,
-        plugin: &Plugin,
-        allowed: Allowed,
-    ) -> Result<(), CliError> {
-        let mut entry = bench::entry(plugin.name(), &component.file, plugin, allowed);
-        // The author is who accepts it.
-        entry["sha256"] = json!(component.digest());
+    fn offer(&self, component: &Component, plugin: &Plugin, given: &Given) -> Result<(), CliError> {
+        let sha256 = component.digest();
+        let entry = bench::entry(component.candidate(&sha256), plugin, given);
         bench::write_list(&self.list, &[entry]).map_err(|error| refused(&error))
     }
 
