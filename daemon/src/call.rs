@@ -308,6 +308,11 @@ impl Call {
 // === impl Scope ===
 
 impl Scope {
+    /// Whether it runs, directly or not, for a call of this plugin.
+    fn is_for(&self, plugin: &str) -> bool {
+        self.behalf.iter().flat_map(Behalf::plugins).any(|name| name == plugin)
+    }
+
     async fn take_place(&self) -> Result<(), CallError> {
         // Who waits for another call to end would wait for its own place.
         if self.behalf.is_some() {

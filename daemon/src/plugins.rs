@@ -14,6 +14,7 @@ pub mod registration;
 mod registry;
 mod signatures;
 mod slot;
+mod status;
 mod trust;
 
 use std::ops::Range;
@@ -21,9 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, Plugin, PluginEntry, PluginList, Sha256Digest,
-};
+use moss_plugin_host::{Allocation, Engine, EngineOptions, PluginList};
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -31,6 +30,7 @@ use tokio::task::spawn_blocking;
 use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
+pub use self::status::{PluginState, PluginStatus};
 use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
@@ -39,58 +39,10 @@ use crate::state::Daemon;
 const LIST_BYTES_MAX: u64 = 1 << 20;
 /// Upper bound on `limits.memory` of any plugin, in bytes.
 const MEMORY_BYTES_MAX: usize = 1 << 30;
+/// Most instances of plugins that are kept between calls.
+const WARM_MAX: u32 = 32;
 /// Most components that are read and compiled at once.
 const COMPILING_MAX: usize = 4;
-
-/// A plugin that a list names, and what became of it.
-#[derive(Debug, Clone)]
-pub struct PluginStatus {
-    /// Its name in the list; the list's file name where the list itself is broken.
-    pub name: String,
-    /// The list.
-    pub listed_in: String,
-    /// What the list says of it; none where the list itself is broken.
-    pub entry: Option<PluginEntry>,
-    /// The component's file.
-    pub source: PathBuf,
-    /// Whether it can be used.
-    pub state: PluginState,
-    /// Why what the file holds now does not serve, where an older version does.
-    pub notice: Option<String>,
-    /// The digest of what the file holds, where that does not serve.
-    pub staged: Option<Sha256Digest>,
-}
-
-// === impl PluginStatus ===
-
-impl PluginStatus {
-    /// Returns what people should know of a plugin that serves.
-    pub fn notice(&self) -> Option<String> {
-        let paused = match &self.state {
-            PluginState::Ready(plugin) => plugin.paused(),
-            PluginState::Loading | PluginState::Failed(_) => None,
-        };
-        let paused = paused.map(|paused| {
-            format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)
-        });
-        let older = self.notice.as_ref();
-        match (paused, older) {
-            (Some(paused), Some(older)) => Some(format!("{older}; {paused}")),
-            (paused, older) => paused.or_else(|| older.cloned()),
-        }
-    }
-}
-
-/// Whether a plugin can be used.
-#[derive(Debug, Clone)]
-pub enum PluginState {
-    /// It is being compiled.
-    Loading,
-    /// Its tools are in the catalog.
-    Ready(Arc<Plugin>),
-    /// It cannot be used, and why.
-    Failed(String),
-}
 
 /// The plugins of a daemon. There is one of these: nobody else replaces catalogs.
 #[derive(Debug)]
@@ -189,7 +141,9 @@ impl Plugins {
                 has_changed |= self.take(index, examined, is_first);
             }
             if is_first {
-                self.swap();
+                if std::mem::take(&mut has_changed) {
+                    self.swap();
+                }
                 self.publish();
             }
         }
@@ -293,6 +247,7 @@ impl Plugins {
         let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
         let options = EngineOptions {
             calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
+            warm_max: WARM_MAX,
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };

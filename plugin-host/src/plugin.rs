@@ -16,7 +16,7 @@ use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
 use crate::grants::paths::GrantedPaths;
 use crate::grants::{Grant, Request};
-use crate::imports::context::{Deaf, Events, Voice};
+use crate::imports::context::{Events, Voice};
 use crate::imports::services::Served;
 use crate::instance::{Run, Setup};
 use crate::limits::Limits;
@@ -26,8 +26,9 @@ use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
 use crate::revocation::Revocation;
-use crate::services::{NoServices, Services};
+use crate::services::Services;
 use crate::surface;
+use crate::warm::{Kept, Warm};
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -50,6 +51,7 @@ pub struct Plugin {
     settings: Arc<str>,
     places: Arc<Places>,
     pause: Pause,
+    warm: Warm,
 }
 
 /// One call of a plugin's tool.
@@ -66,6 +68,12 @@ pub struct CallRequest {
     pub events: Arc<dyn Events>,
     /// What the daemon does for the guest.
     pub services: Arc<dyn Services>,
+    /// Whether it waits where as many calls run as may. One that the plugin makes of itself does
+    /// not: what it waits for may wait for it.
+    pub waits: bool,
+    /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
+    /// the caller. Nobody else gets it.
+    pub whom: Option<String>,
 }
 
 // === impl Plugin ===
@@ -107,6 +115,7 @@ impl Plugin {
             settings: settings(entry),
             places: Arc::new(Places::new(entry.limits.calls_max)),
             pause: Pause::default(),
+            warm: Warm::new(entry.limits.warm),
         })
     }
 
@@ -140,6 +149,7 @@ impl Plugin {
                 Arc::new(Places::new(entry.limits.calls_max))
             },
             pause: Pause::default(),
+            warm: Warm::new(entry.limits.warm),
         })
     }
 
@@ -255,7 +265,7 @@ impl Plugin {
         let wait = request.timeout.unwrap_or(Duration::MAX);
         let place = tokio::select! {
             biased;
-            place = self.places.take() => place?,
+            place = self.places.take(request.waits) => place?,
             () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
             () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
         };
@@ -269,23 +279,28 @@ impl Plugin {
             return Err(CallError::UnknownTool(request.tool));
         };
         let arguments = request.arguments.to_string();
-        let mut run = Run::new(
-            &self.engine,
-            Setup {
-                limits: self.limits,
-                timeout: request.timeout,
-                cancelled: request.cancelled,
-                revocation: Arc::clone(&self.revocation),
-                voice: Voice::new(request.events),
-                settings: self.settings.clone(),
-                granted: Arc::clone(&self.granted),
-                served: Served { grant: Arc::clone(&self.grant), services: request.services },
-            },
-        )?;
+        let setup = Setup {
+            limits: self.limits,
+            timeout: request.timeout,
+            cancelled: request.cancelled,
+            revocation: Arc::clone(&self.revocation),
+            voice: Voice::new(request.events),
+            settings: self.settings.clone(),
+            granted: Arc::clone(&self.granted),
+            served: Served { grant: Arc::clone(&self.grant), services: request.services },
+        };
         let output_bytes_max = self.limits.output_bytes_max;
+        let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
+        let (Kept { run, live, .. }, code) = (&mut kept, &self.code);
         let (store, watch) = run.parts();
-        let returned =
-            watch.over(self.code.call(store, &request.tool, &arguments, output_bytes_max)).await;
+        let guest = async {
+            let live = match live {
+                Some(live) => live,
+                None => live.insert(code.instantiate(store).await?),
+            };
+            live.call(store, &request.tool, &arguments, output_bytes_max).await
+        };
+        let returned = watch.over(guest).await;
         run.store.data().finish_printing();
         let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
         let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
@@ -302,6 +317,7 @@ impl Plugin {
             duration: started.elapsed(),
             peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
         };
+        self.warm.keep(&self.engine, request.whom, kept);
         Ok(PluginOutcome { output, edits, usage })
     }
 
@@ -354,19 +370,8 @@ async fn describe(
     code: &Face,
     limits: Limits,
 ) -> Result<tools::Description, CallError> {
-    let mut run = Run::new(
-        engine,
-        Setup {
-            limits: Limits { timeout: DESCRIBE_TIMEOUT, ..limits },
-            timeout: None,
-            cancelled: CancellationToken::new(),
-            revocation: Arc::default(),
-            voice: Voice::new(Arc::new(Deaf)),
-            settings: "{}".into(),
-            granted: Arc::default(),
-            served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
-        },
-    )?;
+    let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..limits };
+    let mut run = Run::new(engine, Setup::without_call(limits))?;
     let (store, watch) = run.parts();
     watch.over(code.describe(store)).await
 }

@@ -39,6 +39,7 @@ mod plugin_examples;
 mod plugin_files;
 mod plugin_registry;
 mod plugin_services;
+mod plugin_warm;
 mod plugin_zoo;
 mod plugins;
 mod plugins_plain;
