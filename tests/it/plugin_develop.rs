@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::harness::guests::zoo;
-use crate::harness::{Ended, Site, until};
+use crate::harness::{Ended, Site, plugin, until};
 
 /// Longest wait for a build that begins with nothing, on a machine with much else to do.
 const BUILD_BOUND: Duration = Duration::from_secs(600);
@@ -242,6 +242,13 @@ fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
     let codes: Vec<_> =
         checked["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
     assert!(codes.contains(&&Value::from("examples-missing")), "{codes:?}");
+    // They import what they request, of HTTP, the store and the rest.
+    for name in ["memory", "fetch", "probe", "word_count"] {
+        let component = plugin(name);
+        let checked = shown(&site, &["plugin", "check", "--json", component.to_str().unwrap()]);
+        let findings = checked["findings"].to_string();
+        assert!(!findings.contains("unrequested") && !findings.contains("unused"), "{findings}");
+    }
     let text = file("text.wasm", b"not one");
     for command in ["check", "test"] {
         let refused = moss(&site, &["plugin", command, &text]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use moss_daemon::address::Address;
-use moss_daemon::develop::bench::{self, Given};
+use moss_daemon::develop::bench::{self, Candidate, Given};
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::start::Setup;
 use moss_plugin_host::Plugin;
@@ -27,6 +27,9 @@ use super::{
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// Files that building writes beside those of the author.
 const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
+
+/// What the copy of a component that serves ends with.
+const SERVED: &str = "dev.wasm";
 
 /// The files of a project and when each was changed last.
 type Seen = Vec<(PathBuf, Option<SystemTime>)>;
@@ -178,10 +181,13 @@ impl Serving {
         Ok(Some(Self { list, stop, daemon, _scratch: scratch }))
     }
 
-    /// Lets a version serve, with what it requests.
+    /// Lets a version serve, with what it requests: a copy, which no build changes.
     fn offer(&self, component: &Component, plugin: &Plugin, given: &Given) -> Result<(), CliError> {
         let sha256 = component.digest();
-        let entry = bench::entry(component.candidate(&sha256), plugin, given);
+        let file = component.file.with_extension(SERVED);
+        project::write(&file, &component.bytes).map_err(unusable)?;
+        let served = Candidate { file: &file, ..component.candidate(&sha256) };
+        let entry = bench::entry(served, plugin, given);
         bench::write_list(&self.list, &[entry]).map_err(|error| refused(&error))
     }
 
