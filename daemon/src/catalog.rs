@@ -11,7 +11,7 @@ use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 
 pub use self::render::{Format, Language, View};
-use crate::validate::{self, ArgumentValidator, SchemaError};
+use crate::validate::{self, ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
 const NEAREST_MAX: usize = 3;
@@ -33,7 +33,7 @@ pub struct Entry {
     /// Its compiled argument schema.
     pub arguments: ArgumentValidator,
     /// Its compiled output schema.
-    pub output: jsonschema::Validator,
+    pub output: Schema,
     /// What runs it.
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
@@ -73,12 +73,14 @@ pub enum CatalogError {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Two tools have one name.
-    #[error("the tool name `{name}` is taken by {holder}")]
+    #[error("the tool name `{name}` is taken by {holder}{remedy}", remedy = remedy(.own))]
     NameTaken {
         /// The name.
         name: String,
         /// Who has it.
         holder: String,
+        /// What the plugin calls the tool that does not get it, where a plugin has it.
+        own: Option<String>,
     },
 }
 
@@ -135,7 +137,8 @@ impl Catalog {
         let name = entry.spec.name.clone();
         if let Some(&taken) = self.by_name.get(&name) {
             let holder = self.entries[taken].provider();
-            return Err(CatalogError::NameTaken { name, holder });
+            let own = entry.own_name().map(ToOwned::to_owned);
+            return Err(CatalogError::NameTaken { name, holder, own });
         }
         self.by_name.insert(name, self.entries.len());
         self.entries.push(entry);
@@ -235,7 +238,7 @@ impl PluginTools {
 impl Entry {
     fn new(spec: ToolSpec, runner: Runner) -> Result<Self, CatalogError> {
         let arguments = ArgumentValidator::new(&spec)?;
-        let output = validate::compile(&spec.name, &spec.output)?;
+        let output = Schema::new(&spec.name, &spec.output)?;
         let fingerprint = fingerprint(&spec, &runner);
         Ok(Self { spec, arguments, output, runner, fingerprint })
     }
@@ -246,6 +249,13 @@ impl Entry {
             Runner::Native(_) => None,
             Runner::Plugin(plugin) => Some(plugin.name()),
         }
+    }
+
+    /// What the plugin that provides the tool calls it, if one does.
+    fn own_name(&self) -> Option<&str> {
+        let Runner::Plugin(plugin) = &self.runner else { return None };
+        let name = self.spec.name.as_str();
+        Some(plugin.renamed().find(|(here, _)| *here == name).map_or(name, |(_, own)| own))
     }
 
     /// The digest of the component that runs the tool, if one does.
@@ -287,6 +297,13 @@ fn fingerprint(spec: &ToolSpec, runner: &Runner) -> blake3::Hash {
         provider,
     ]);
     blake3::hash(shown.to_string().as_bytes())
+}
+
+/// What makes room for a tool whose name is taken.
+fn remedy(own: &Option<String>) -> String {
+    own.as_ref().map_or_else(String::new, |own| {
+        format!("; its list gives it another name with \"tools\": {{\"{own}\": \"OTHER\"}}")
+    })
 }
 
 // === impl UnknownTool ===

@@ -17,7 +17,6 @@ pub mod change;
 pub mod client;
 pub mod config;
 pub mod confirm;
-pub mod deceptive;
 pub mod develop;
 pub mod dirs;
 pub mod editors;

@@ -172,7 +172,7 @@ impl Metrics {
             .workspaces()
             .flat_map(|workspace| workspace.plugins.load().iter().map(state).collect::<Vec<_>>())
             .collect();
-        for state in ["loading", "ready", "failed"] {
+        for state in ["loading", "ready", "failed", "untrusted"] {
             let count = states.iter().filter(|other| **other == state).count();
             set(&self.plugins.get_or_create(&StateLabel { state }), count);
         }
@@ -187,6 +187,7 @@ fn state(plugin: &crate::plugins::PluginStatus) -> &'static str {
         PluginState::Loading => "loading",
         PluginState::Ready(_) => "ready",
         PluginState::Failed(_) => "failed",
+        PluginState::Untrusted(_) => "untrusted",
     }
 }
 

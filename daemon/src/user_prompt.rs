@@ -18,8 +18,8 @@ use moss_workspace::{
 };
 
 use crate::config::Config;
-use crate::deceptive::is_deceptive;
 use crate::dirs::Dirs;
+use moss_sdk::deceptive::{JOINERS, is_deceptive};
 
 /// The file in the configuration directory.
 pub const FILE_NAME: &str = "asi-user-prompt.md";
@@ -29,8 +29,6 @@ const STATE_NAME: &str = "user-prompt";
 const FILE_MODE: u32 = 0o600;
 /// Largest file that is read: one that is written by hand may be larger than what tools may write.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Characters that join letters in some scripts, and do not deceive there.
-const JOINERS: &[char] = &['\u{200c}', '\u{200d}'];
 
 /// The prompt with its history, ready to be changed.
 #[derive(Debug)]

@@ -63,6 +63,14 @@ pub enum LoadError {
     /// `config` is not what the plugin takes.
     #[error("config is not what the plugin takes: {0}")]
     Settings(String),
+    /// `tools` renames what it does not have, or gives two tools one name.
+    #[error("`tools` of the entry in line {line} of its list: {why}")]
+    Renaming {
+        /// The line of the entry.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
     /// It failed while it was asked to describe itself.
     #[error("the plugin failed while describing itself: {0}")]
     Describe(CallError),

@@ -5,7 +5,9 @@
 mod digest;
 mod edit;
 mod granted;
+mod oci;
 mod place;
+mod renamed;
 mod source;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,7 @@ use serde_json::{Map, Value};
 pub use self::digest::Sha256Digest;
 pub use self::edit::ListEdit;
 use self::granted::parse_grant;
+pub use self::oci::OciReference;
 use self::place::Keeper;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
@@ -54,8 +57,8 @@ pub struct PluginList {
 pub struct PluginEntry {
     /// Its name, which the component must confirm.
     pub name: String,
-    /// Where its component is: a file relative to the list's directory, or an `https` URL. See
-    /// [`PluginEntry::is_remote`].
+    /// Where its component is: a file relative to the list's directory, an `https` URL, or an
+    /// [`OciReference`]. See [`PluginEntry::is_remote`].
     pub source: String,
     /// The source as who reads the list knows it, for example with its directory. A plugin of the
     /// same name from elsewhere does not get at what this one keeps.
@@ -64,6 +67,8 @@ pub struct PluginEntry {
     pub sha256: Option<Sha256Digest>,
     /// Where its detached signature is: a file relative to the list's directory, or an `https` URL.
     pub signature: Option<String>,
+    /// Names that its tools have here, by those that it gives them; others keep theirs.
+    pub tools: BTreeMap<String, String>,
     /// What it is granted.
     pub grant: Grant,
     /// What it may have at most, whatever is granted. No list says it: who reads it does.
@@ -114,6 +119,11 @@ impl PluginEntry {
     /// Whether its component is on the network. Then it is pinned.
     pub fn is_remote(&self) -> bool {
         place::is_remote(&self.source)
+    }
+
+    /// Where its component is in a registry of OCI images, if it is there.
+    pub fn oci(&self) -> Option<OciReference> {
+        OciReference::parse(&self.source).ok()
     }
 }
 
@@ -169,15 +179,16 @@ fn parse_entry<'t>(
     node: Node<'t>,
     keeper: Keeper,
 ) -> Result<(PluginEntry, Node<'t>), Problem> {
-    let keys = ["name", "source", "sha256", "signature", "grant", "limits", "warm", "config"];
+    let keys =
+        ["name", "source", "sha256", "signature", "tools", "grant", "limits", "warm", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
     let from = entry.required("source")?;
-    let source = place::parse(from, keeper)?;
+    let source = place::parse_source(from, keeper)?;
     if place::is_remote(&source) && entry.optional("sha256").is_none() {
         return Err(from
             .problem("a source on the network needs the key `sha256`")
-            .help("`moss plugin add URL --sha256 HEX` looks at it and writes the entry"));
+            .help(place::writes_the_entry(&source)));
     }
     let parsed = PluginEntry {
         name: parse_name(name)?,
@@ -188,6 +199,7 @@ fn parse_entry<'t>(
             Some(node) => Some(place::parse(node, keeper)?),
             None => None,
         },
+        tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: Limits {

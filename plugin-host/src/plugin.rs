@@ -25,6 +25,7 @@ use crate::list::{PluginEntry, Sha256Digest};
 use crate::outcome::{self, OutputForm, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
+use crate::renaming;
 use crate::revocation::Revocation;
 use crate::services::Services;
 use crate::surface;
@@ -41,6 +42,8 @@ pub struct Plugin {
     origin: String,
     digest: Sha256Digest,
     description: Arc<Description>,
+    /// Its tools by the names of the list, in the order of the description.
+    specs: Arc<[ToolSpec]>,
     /// What it requests, is granted and may have at most.
     grant: Arc<Grant>,
     /// What of the workspace it may read, of that.
@@ -100,6 +103,7 @@ impl Plugin {
         }
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
+        let specs = renaming::renamed(&description.specs, entry)?;
         let grant = effective(&description, entry);
         Ok(Self {
             engine: engine.clone(),
@@ -111,6 +115,7 @@ impl Plugin {
             revocation: Arc::default(),
             grant: Arc::new(grant),
             description: Arc::new(description),
+            specs,
             limits: entry.limits,
             settings: settings(entry),
             places: Arc::new(Places::new(entry.limits.calls_max)),
@@ -119,16 +124,17 @@ impl Plugin {
         })
     }
 
-    /// Makes a plugin of the same code with the grant, the limits and the settings of another entry
-    /// of the same name. Its digest is not compared with what the entry pins.
+    /// Makes a plugin of the same code with the grant, the limits, the settings and the names of
+    /// tools of another entry of the same name. Its digest is not compared with what the entry pins.
     ///
     /// # Errors
     ///
-    /// Where the limits are above what the engine allows, or the settings are not what the plugin
-    /// takes.
+    /// Where the limits are above what the engine allows, the settings are not what the plugin
+    /// takes, or its tools cannot have these names.
     pub fn with_entry(&self, entry: &PluginEntry) -> Result<Self, LoadError> {
         check_limits(&self.engine, entry)?;
         self.description.check_settings(&entry.config).map_err(LoadError::Settings)?;
+        let specs = renaming::renamed(&self.description.specs, entry)?;
         let grant = effective(&self.description, entry);
         Ok(Self {
             engine: self.engine.clone(),
@@ -140,6 +146,7 @@ impl Plugin {
             revocation: Arc::default(),
             grant: Arc::new(grant),
             description: Arc::clone(&self.description),
+            specs,
             limits: entry.limits,
             settings: settings(entry),
             // Calls that run under the old entry have their places still.
@@ -179,9 +186,16 @@ impl Plugin {
         self.digest
     }
 
-    /// Returns its tools. A tool of the effect `Read` never returns edits.
+    /// Returns its tools, by the names of the list. A tool of the effect `Read` never returns edits.
     pub fn specs(&self) -> &[ToolSpec] {
-        &self.description.specs
+        &self.specs
+    }
+
+    /// Returns the tools that the list renames: their names there, and the plugin's own.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.specs.iter().zip(&self.description.specs);
+        let names = names.map(|(spec, own)| (spec.name.as_str(), own.name.as_str()));
+        names.filter(|(name, own)| name != own)
     }
 
     /// Returns what of a component with ordinary functions is no tool, each with the reason.
@@ -293,12 +307,13 @@ impl Plugin {
         let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
         let (Kept { run, live, .. }, code) = (&mut kept, &self.code);
         let (store, watch) = run.parts();
+        let own_name = &self.description.specs[tool].name;
         let guest = async {
             let live = match live {
                 Some(live) => live,
                 None => live.insert(code.instantiate(store).await?),
             };
-            live.call(store, &request.tool, &arguments, output_bytes_max).await
+            live.call(store, own_name, &arguments, output_bytes_max).await
         };
         let returned = watch.over(guest).await;
         run.store.data().finish_printing();

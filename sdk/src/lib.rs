@@ -28,6 +28,8 @@ pub mod spec;
 #[cfg(feature = "host")]
 pub mod context;
 #[cfg(feature = "host")]
+pub mod deceptive;
+#[cfg(feature = "host")]
 pub mod editor;
 #[cfg(feature = "host")]
 pub mod file;

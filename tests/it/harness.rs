@@ -6,6 +6,7 @@
 mod client;
 mod editor;
 pub(crate) mod guests;
+pub(crate) mod https;
 mod log;
 mod program;
 

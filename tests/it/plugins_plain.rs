@@ -28,6 +28,21 @@ async fn a_component_made_for_another_host_is_listed_and_called_unchanged() {
         let json = serde_json::from_str(&ended.stdout);
         (ended.code, json.unwrap_or_else(|error| panic!("{error}: {ended:?}")))
     };
+    let (_, shown) = parsed(&["plugin", "show", "steps", "--json"]);
+    let left_out = shown["plugins"][0]["left_out"].to_string();
+    assert!(left_out.contains("`look`: its `it` has a resource"), "{shown}");
+    let shown = site.run(&["plugin", "show", "steps"]).stdout;
+    for told in ["functions that are no tools:\n", "\n  `look`: its `it` has a resource"] {
+        assert!(shown.contains(told), "{shown}");
+    }
+    let file = site.write("steps.wasm", zoo("plain_interfaces"));
+    let (_, checked) = parsed(&["plugin", "check", file.to_str().unwrap(), "--json"]);
+    let findings = checked["findings"].as_array().unwrap();
+    let is_meant = |finding: &&Value| finding["message"].to_string().contains("`look`: its `it`");
+    let finding = findings.iter().find(is_meant).unwrap();
+    assert_eq!(finding["code"], "function-left-out");
+    assert_eq!(finding["severity"], "warning");
+
     let (_, tools) = parsed(&["tools", "--json"]);
     let tool = |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name);
     let fetch = tool("web_fetch").unwrap();

@@ -26,9 +26,10 @@ const REASON_BYTES_MAX: usize = 2000;
 pub(crate) struct RegisterPlugin {
     /// The name of the plugin, as the component calls itself: lowercase letters, digits and `-`.
     name: String,
-    /// The component: the path of a `.wasm` file in the workspace, or an `https://` URL.
+    /// The component: the path of a `.wasm` file in the workspace, an `https://` URL, or
+    /// `oci://HOST/NAME@sha256:DIGEST` with the 64 hexadecimal digits of a manifest.
     source: String,
-    /// The SHA-256 that the component must have, 64 hexadecimal digits. A URL needs it. Default:
+    /// The SHA-256 that the component must have, 64 hexadecimal digits. An `https://` URL needs it. Default:
     /// what the file has now is pinned.
     sha256: Option<String>,
     /// What the plugin may do, as in `moss-tools.json`, for example

@@ -60,6 +60,10 @@ fn described(status: &v1::GetStatusResponse) -> String {
             let problem = text::line(&workspace.answers_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("answers:"));
         }
+        if !workspace.untrusted_list.is_empty() {
+            let list = text::line(&workspace.untrusted_list);
+            let _ = writeln!(shown, "  {} {list}", yellow("not trusted:"));
+        }
         for problem in &workspace.plugin_problems {
             let _ = writeln!(shown, "  {} {}", yellow("plugin:"), text::line(problem));
         }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use moss_daemon::deceptive::is_deceptive;
+use moss_sdk::deceptive::is_deceptive;
 
 /// Makes text of one line harmless: line breaks are escaped too.
 pub(super) fn line(text: &str) -> String {

@@ -143,6 +143,8 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
             "output_bytes": limits.output_bytes,
         })),
         "list": plugin.list,
+        "own_tool_names": plugin.own_tool_names,
+        "left_out": plugin.left_out,
     })
 }
 
@@ -219,6 +221,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "plugin_problems": workspace.plugin_problems,
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
                 "answers_problem": workspace.answers_problem,
+                "untrusted_list": workspace.untrusted_list,
             })
         })
         .collect();

@@ -5,6 +5,8 @@ use moss_plugin_host::{Capability, Example, Plugin};
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
+use crate::validate::Schema;
+
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
 /// Longest description that models read with care, in characters.
@@ -57,6 +59,9 @@ pub fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Findin
     if plugin.specs().len() > TOOLS_MAX {
         let message = format!("more than {TOOLS_MAX} tools: models choose worse among many");
         findings.warn("tools-many", "the plugin", message);
+    }
+    for why in plugin.left_out() {
+        findings.warn("function-left-out", "the component", format!("{why}: it is no tool"));
     }
     requests(plugin, imports, &mut findings);
     for spec in plugin.specs() {
@@ -273,8 +278,8 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 
 /// Why a value does not fit a schema.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
-    let validator = jsonschema::draft202012::new(schema).ok()?;
-    let error = validator.iter_errors(value).next()?;
+    let schema = Schema::new("", schema).ok()?;
+    let error = schema.problems(value).ok()?.next()?;
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })
 }

@@ -183,6 +183,10 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
             Grant::parse(text).map_err(|problem| invalid_field("grant_json", &problem))?,
         ),
     };
+    for (own, name) in &add.tools {
+        from_proto::bounded("tools", own, TEXT_BYTES_MAX)?;
+        from_proto::bounded("tools", name, TEXT_BYTES_MAX)?;
+    }
     from_proto::bounded("config_json", &add.config_json, GRANT_BYTES_MAX)?;
     let config = match add.config_json.as_str() {
         "" => Map::new(),
@@ -199,6 +203,7 @@ fn added(add: v1::AddPlugin) -> Result<AddPlugin, Status> {
         grant,
         config,
         replace: add.replace,
+        tools: add.tools.into_iter().collect(),
         reason: String::new(),
     })
 }
@@ -250,6 +255,10 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
             plugin.set_state(v1::PluginState::Failed);
             plugin.error.clone_from(error);
         }
+        PluginState::Untrusted(what) => {
+            plugin.set_state(v1::PluginState::Untrusted);
+            plugin.error.clone_from(what);
+        }
         PluginState::Ready(loaded) => {
             plugin.set_state(v1::PluginState::Ready);
             describe(&mut plugin, loaded, status.entry.as_ref());
@@ -262,6 +271,9 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
     plugin.version = loaded.version().to_owned();
     plugin.sha256 = loaded.digest().to_string();
     plugin.tools = loaded.specs().iter().map(|spec| spec.name.clone()).collect();
+    plugin.left_out = loaded.left_out().to_vec();
+    plugin.own_tool_names =
+        loaded.renamed().map(|(name, own)| (name.to_owned(), own.to_owned())).collect();
     plugin.readable_paths =
         loaded.grant().files.iter().map(|files| files.path.to_string()).collect();
     let granted = entry.map(|entry| entry.grant.clone()).unwrap_or_default();

@@ -51,6 +51,7 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
         policy_problem: problems.join("; "),
         answers_problem: workspace.answers.problem().unwrap_or_default(),
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
+        untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),
         editors: workspace.editors.overview().into_iter().map(editor).collect(),
     }
 }
@@ -73,6 +74,13 @@ fn problem_of(plugin: &PluginStatus) -> Option<String> {
             Some(format!("{name}: an older version serves: {notice}"))
         }
         (PluginState::Ready(_), None) => plugin.notice().map(|notice| format!("{name}: {notice}")),
-        (PluginState::Loading, _) => None,
+        (PluginState::Loading | PluginState::Untrusted(_), _) => None,
+    }
+}
+
+fn untrusted(plugin: &PluginStatus) -> Option<String> {
+    match &plugin.state {
+        PluginState::Untrusted(what) => Some(what.clone()),
+        _ => None,
     }
 }

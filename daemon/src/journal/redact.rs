@@ -12,7 +12,7 @@ use regex::{Regex, RegexSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::deceptive::is_deceptive;
+use moss_sdk::deceptive::is_deceptive;
 
 /// Longest text in a record, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1024;

@@ -1,9 +1,11 @@
 //! The files of components: reading them, and knowing without reading whether they changed.
 
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+use rustix::fs::OFlags;
 
 /// How long after a change a file may change again without its times telling.
 const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
@@ -34,8 +36,11 @@ pub(super) struct Read {
 /// Why it cannot be read.
 pub(super) fn read(path: &Path, bytes_max: u64, known: Option<Stamp>) -> Result<Read, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut options = std::fs::OpenOptions::new();
+    // Whoever opens a pipe would wait for somebody who writes.
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     #[expect(clippy::disallowed_methods, reason = "components lie in no workspace")]
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = options.open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(format!("{}: not a regular file", path.display()));
@@ -81,6 +86,18 @@ impl Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_without_a_wait() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let temp = tempfile::tempdir().unwrap();
+        let pipe = temp.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for file in [&*pipe, temp.path(), Path::new("/dev/null")] {
+            let refused = read(file, 10, None).err().unwrap();
+            assert!(refused.ends_with(": not a regular file"), "{refused}");
+        }
+    }
 
     #[test]
     fn a_file_that_changed_just_now_is_read_again() {

@@ -1,12 +1,16 @@
 //! Components and signatures from the network, kept by the digest of the component: what was fetched
-//! once is there without the network. The digest is looked at again whenever one is loaded.
+//! once is there without the network. The digest is looked at again whenever one is loaded. What no
+//! list names for long is removed.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use moss_plugin_host::{PluginEntry, Sha256Digest};
 use moss_workspace::own::OwnDir;
 use tokio::task::spawn_blocking;
 
+use super::oci;
 use super::signatures::SIGNATURE_BYTES_MAX;
 use crate::dirs::Dirs;
 use crate::network::Bounds;
@@ -15,6 +19,11 @@ use crate::state::Daemon;
 
 /// The directory in the state directory.
 const DIRECTORY: &str = "downloads";
+/// How long something is kept that no list names: processes with other lists may be about to use it,
+/// and what is being registered is in no list yet.
+const UNNAMED_KEPT: Duration = Duration::from_hours(24 * 7);
+/// How old what a list names looks at most, to those who do not read that list.
+const LOOKS_OLD_AFTER: Duration = Duration::from_hours(24);
 
 /// Where a component that has this digest is kept.
 pub(super) fn component(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
@@ -24,6 +33,33 @@ pub(super) fn component(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
 /// Where the signature of such a component is kept.
 pub(super) fn signature(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
     dirs.state.join(DIRECTORY).join(format!("{digest}.minisig"))
+}
+
+/// Removes what is none of these and was not named by any list for long.
+///
+/// # Errors
+///
+/// Where the directory cannot be looked at.
+pub(super) fn clean(
+    dirs: &Dirs,
+    named: &HashSet<Sha256Digest>,
+) -> Result<(), moss_workspace::Error> {
+    if !dirs.state.join(DIRECTORY).exists() {
+        return Ok(());
+    }
+    let directory = OwnDir::open(&dirs.state)?.subdirectory(DIRECTORY)?;
+    let now = SystemTime::now();
+    for file in directory.files()? {
+        let known = [".wasm", ".minisig"].iter().find_map(|end| file.name.strip_suffix(end));
+        let Some(digest) = known.and_then(Sha256Digest::parse) else { continue };
+        let age = now.duration_since(file.modified).unwrap_or_default();
+        match named.contains(&digest) {
+            true if age > LOOKS_OLD_AFTER => directory.touch(&file.name)?,
+            false if age > UNNAMED_KEPT => directory.remove(&file.name)?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Fetches what an entry names on the network and is not there yet.
@@ -39,7 +75,7 @@ pub(super) async fn fetch_missing(
     let Some(digest) = entry.sha256 else { return Ok(()) };
     let dirs = &daemon.setup.dirs;
     if entry.is_remote() {
-        fetch_component(daemon, &entry.source, digest, on_bytes).await?;
+        fetch_component(daemon, entry, digest, on_bytes).await?;
     }
     let remote = entry.signature.as_ref().filter(|place| place.starts_with("https://"));
     let kept = signature(dirs, digest);
@@ -55,25 +91,28 @@ pub(super) async fn fetch_missing(
 /// # Errors
 ///
 /// Why it is not to be had, or that it has another digest.
-pub(super) async fn fetch_component(
+async fn fetch_component(
     daemon: &Daemon,
-    url: &str,
+    entry: &PluginEntry,
     digest: Sha256Digest,
     on_bytes: OnBytes<'_>,
-) -> Result<PathBuf, String> {
+) -> Result<(), String> {
     let dirs = &daemon.setup.dirs;
     let kept = component(dirs, digest);
     if kept.exists() {
-        return Ok(kept);
+        return Ok(());
     }
+    if let Some(reference) = entry.oci() {
+        return keep(dirs, &kept, oci::pull(daemon, &reference, digest, on_bytes).await?).await;
+    }
+    let url = &entry.source;
     let bytes_max = daemon.config().plugins.component_bytes_max;
     let bytes = fetch(daemon, url, bytes_max, on_bytes).await?;
     let found = Sha256Digest::of(&bytes);
     if found != digest {
         return Err(format!("{url} has the sha256 {found}, but {digest} is asked for"));
     }
-    keep(dirs, &kept, bytes).await?;
-    Ok(kept)
+    keep(dirs, &kept, bytes).await
 }
 
 async fn fetch(
@@ -84,7 +123,7 @@ async fn fetch(
 ) -> Result<Vec<u8>, String> {
     let bounds = Bounds { response_bytes_max: bytes_max, ..Bounds::new(&daemon.config().network) };
     // A person wrote the URL, or agreed to it.
-    let download = Download { url, is_named: true, bounds };
+    let download = Download { url, may_be_private: true, bounds, accept: None, token: None };
     let fetched = daemon.network.download(download, on_bytes).await;
     fetched.map_err(|error| format!("{url}: {error}"))
 }
@@ -100,5 +139,47 @@ async fn keep(dirs: &Dirs, file: &Path, bytes: Vec<u8>) -> Result<(), String> {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_no_list_names_for_long_is_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        let dirs = Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") };
+        clean(&dirs, &HashSet::new()).unwrap();
+        OwnDir::create(&dirs.state).unwrap().subdirectory(DIRECTORY).unwrap();
+        let [named, unnamed, new] = [1, 2, 3].map(|byte| Sha256Digest::from_bytes([byte; 32]));
+        let other = dirs.state.join(DIRECTORY).join("notes.txt");
+        let old = [
+            component(&dirs, named),
+            signature(&dirs, named),
+            component(&dirs, unnamed),
+            signature(&dirs, unnamed),
+            other.clone(),
+        ];
+        let long_ago = SystemTime::now() - UNNAMED_KEPT - Duration::from_secs(1);
+        for file in old.iter().chain([&component(&dirs, new)]) {
+            fs::write(file, "x").unwrap();
+        }
+        for file in &old {
+            #[expect(clippy::disallowed_methods, reason = "tests look from outside")]
+            let file = fs::OpenOptions::new().write(true).open(file).unwrap();
+            file.set_modified(long_ago).unwrap();
+        }
+        clean(&dirs, &HashSet::from([named])).unwrap();
+        let is_there = |file: &PathBuf| file.exists();
+        assert_eq!(old.each_ref().map(is_there), [true, true, false, false, true]);
+        assert!(is_there(&component(&dirs, new)));
+        // Others see that it is in use.
+        let modified = |file: &Path| file.metadata().unwrap().modified().unwrap();
+        assert!(modified(&component(&dirs, named)) > long_ago);
+        assert_eq!(modified(&other), long_ago);
     }
 }

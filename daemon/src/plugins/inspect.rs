@@ -98,6 +98,7 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
     let tools = plugin.specs().iter().map(|spec| {
         json!({
             "name": spec.name,
+            "own_name": plugin.renamed().find(|(name, _)| *name == spec.name).map(|(_, own)| own),
             "title": spec.text.title,
             "description": spec.text.description,
             "effect": spec.effect,
@@ -110,6 +111,7 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
         "version": plugin.version(),
         "sha256": plugin.digest().to_string(),
         "tools": tools.collect::<Vec<_>>(),
+        "left_out": plugin.left_out(),
         "requested": requested.collect::<Vec<_>>(),
     })
 }

@@ -1,11 +1,11 @@
 //! The plugin lists: read again whenever they may have changed. A broken one keeps what it said
 //! last.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
 use std::sync::Arc;
 
-use moss_plugin_host::{PluginEntry, PluginList};
+use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::Workspace;
@@ -17,11 +17,11 @@ use crate::dirs::Dirs;
 use crate::start::{self, Setup};
 
 /// All lists of a daemon.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lists(Vec<ListFile>);
 
 /// An entry of a list with the file that it leads to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
     pub(super) list: PathBuf,
     pub(super) entry: PluginEntry,
@@ -36,7 +36,7 @@ pub(super) struct Listed {
     pub(super) only_for: Option<PathBuf>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct ListFile {
     path: PathBuf,
     /// Whether somebody named it: then it must be there.
@@ -46,7 +46,16 @@ struct ListFile {
     /// What it said when it was last in order.
     good: Option<PluginList>,
     /// What is wrong with it now.
-    problem: Option<String>,
+    problem: Option<Problem>,
+}
+
+/// Why a list does not count as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Problem {
+    /// It cannot be read.
+    Broken(String),
+    /// It is a workspace's, and nobody trusted what it says. How that is done.
+    Untrusted(String),
 }
 
 // === impl Lists ===
@@ -92,7 +101,13 @@ impl Lists {
         })
     }
 
-    /// A status for each list that is broken.
+    /// The digests of all components that they name.
+    pub(super) fn pinned(&self) -> HashSet<Sha256Digest> {
+        let plugins = self.0.iter().filter_map(|list| list.good.as_ref());
+        plugins.flat_map(|list| &list.plugins).filter_map(|entry| entry.sha256).collect()
+    }
+
+    /// A status for each list that is broken, or not trusted.
     pub(super) fn broken(&self) -> impl Iterator<Item = (Option<PathBuf>, PluginStatus)> {
         self.0.iter().filter_map(|list| {
             let problem = list.problem.as_ref()?;
@@ -106,7 +121,12 @@ impl Lists {
                 listed_in: list.path.display().to_string(),
                 source: list.path.clone(),
                 entry: None,
-                state: PluginState::Failed(format!("{problem}{meanwhile}")),
+                state: match problem {
+                    Problem::Broken(problem) => {
+                        PluginState::Failed(format!("{problem}{meanwhile}"))
+                    }
+                    Problem::Untrusted(what) => PluginState::Untrusted(what.clone()),
+                },
                 notice: None,
                 staged: None,
             };
@@ -134,9 +154,10 @@ impl Listed {
             Some(digest) if place.starts_with("https://") => downloads::signature(dirs, digest),
             _ => beside(place),
         });
-        entry.origin = match entry.is_remote() {
-            true => entry.source.clone(),
-            false => source.display().to_string(),
+        entry.origin = match entry.oci() {
+            Some(reference) => reference.origin(),
+            None if entry.is_remote() => entry.source.clone(),
+            None => source.display().to_string(),
         };
         bounds::bound(&mut entry, config);
         let refusal = bounds::refusal(&entry, config);
@@ -152,7 +173,7 @@ impl ListFile {
         let known = self.problem.take();
         let read = match &self.workspace {
             Some(files) => read_trusted(files, &self.path, dirs),
-            None => read_list_if_there(&self.path),
+            None => read_list_if_there(&self.path).map_err(Problem::Broken),
         };
         if self.workspace.is_some() && !matches!(read, Ok(Some(_))) {
             // What it said before is not what somebody trusted for good.
@@ -162,12 +183,16 @@ impl ListFile {
             Ok(Some(list)) => self.good = Some(list),
             Ok(None) if !self.is_named => self.good = None,
             Ok(None) => {
-                self.problem = Some(format!("{}: there is no such file", self.path.display()));
+                let problem = format!("{}: there is no such file", self.path.display());
+                self.problem = Some(Problem::Broken(problem));
             }
             Err(problem) => self.problem = Some(problem),
         }
         match &self.problem {
-            Some(problem) if self.problem != known => {
+            Some(Problem::Untrusted(_)) if self.problem != known => {
+                tracing::info!(list = %self.path.display(), "a plugin list is not trusted");
+            }
+            Some(Problem::Broken(problem)) if self.problem != known => {
                 tracing::warn!(list = %self.path.display(), problem, "a plugin list is broken");
             }
             None if known.is_some() => {
@@ -179,18 +204,24 @@ impl ListFile {
 }
 
 /// Reads the list that a workspace brings along, where the user trusts what it says.
-fn read_trusted(files: &Workspace, list: &Path, dirs: &Dirs) -> Result<Option<PluginList>, String> {
-    let Some(text) = workspace_list(files)? else { return Ok(None) };
-    if !trust::is_trusted(dirs, list, &text).map_err(|error| error.to_string())? {
-        return Err(format!(
+fn read_trusted(
+    files: &Workspace,
+    list: &Path,
+    dirs: &Dirs,
+) -> Result<Option<PluginList>, Problem> {
+    let Some(text) = workspace_list(files).map_err(Problem::Broken)? else { return Ok(None) };
+    let is_trusted = trust::is_trusted(dirs, list, &text);
+    if !is_trusted.map_err(|error| Problem::Broken(error.to_string()))? {
+        return Err(Problem::Untrusted(format!(
             "{} is not trusted as it is: `moss plugin trust --workspace {}` shows what it would load \
              and allow",
             list.display(),
             files.root().display()
-        ));
+        )));
     }
     let name = list.display().to_string();
-    PluginList::parse_of_workspace(&name, &text).map(Some).map_err(|error| error.to_string())
+    let parsed = PluginList::parse_of_workspace(&name, &text).map(Some);
+    parsed.map_err(|error| Problem::Broken(error.to_string()))
 }
 
 /// Reads what the list says that a workspace brings along; none where there is none.

@@ -7,6 +7,7 @@ mod accepting;
 mod adding;
 mod trusting;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,6 +67,9 @@ pub struct AddPlugin {
     pub config: Map<String, Value>,
     /// Whether it may take the place of an entry of its name.
     pub replace: bool,
+    /// Names that its tools get, by those that it gives them. Where none is said, an entry whose
+    /// place it takes keeps what it says.
+    pub tools: BTreeMap<String, String>,
     /// Why, for the person who decides.
     pub reason: String,
 }
@@ -197,11 +201,12 @@ async fn look(
     let digest = Sha256Digest::of(&bytes);
     let signed_by = signatures::check_file(listed.signature.clone(), &bytes, &listed.signers).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
-    let called = match listed.entry.is_remote() {
-        true => Path::new(&listed.entry.source),
-        false => &listed.source,
+    let called = match listed.entry.oci() {
+        Some(reference) => PathBuf::from(reference.repository),
+        None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
+        None => listed.source.clone(),
     };
-    let plugin = inspect::plugin(daemon, called, &listed.entry, is_named, bytes).await?;
+    let plugin = inspect::plugin(daemon, &called, &listed.entry, is_named, bytes).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 
@@ -282,8 +287,10 @@ fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
             if taken.plugin() != Some(plugin.name()) {
                 let (name, holder) = (&spec.name, taken.provider());
                 let message = format!("the tool name `{name}` is taken by {holder}");
-                return Err(ToolError::new(ErrorCode::AlreadyExists, message)
-                    .hint("a plugin cannot take the place of another's tool"));
+                return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
+                    "a plugin cannot take the place of another's tool; `moss plugin add \
+                        --rename OWN=OTHER`, or `tools` in the list, gives it another name",
+                ));
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use minisign_verify::{PublicKey, Signature};
+use moss_plugin_host::Sha256Digest;
 use tokio::task::spawn_blocking;
 
 use super::component;
@@ -38,6 +39,13 @@ pub(super) fn check(bytes: &[u8], text: &str, signers: &[String]) -> Result<Stri
         Ok(()) => Ok(by),
         Err(error) => Err(format!("the signature by the key {by} is not of this file: {error}")),
     }
+}
+
+/// Names what a signature file holds; none where there is none that can be read.
+pub(super) async fn digest(file: Option<PathBuf>) -> Option<Sha256Digest> {
+    let file = file?;
+    let read = spawn_blocking(move || component::read(&file, SIGNATURE_BYTES_MAX, None));
+    Some(Sha256Digest::of(&read.await.ok()?.ok()?.bytes?))
 }
 
 /// Holds bytes to the signature in a file, where there is one. Returns the name of the key.

@@ -3,6 +3,7 @@
 
 mod examination;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
@@ -69,8 +70,8 @@ impl Slot {
     pub(super) fn take_entry(&mut self, listed: Listed) -> bool {
         let (old, new) = (&self.listed.entry, &listed.entry);
         let said = |entry: &PluginEntry| {
-            let PluginEntry { grant, maximum, limits, config, .. } = entry;
-            (grant.clone(), maximum.clone(), *limits, config.clone())
+            let PluginEntry { tools, grant, maximum, limits, config, .. } = entry;
+            (tools.clone(), grant.clone(), maximum.clone(), *limits, config.clone())
         };
         let is_same = said(old) == said(new);
         let mut replaced = false;
@@ -146,7 +147,14 @@ impl Slot {
             listed: self.listed.clone(),
             seen: self.seen.clone(),
             serving: self.serving.as_ref().map(|tools| tools.plugin().digest()),
+            is_named: self.serving.as_ref().is_some_and(|tools| self.is_named(tools.plugin())),
         }
+    }
+
+    /// Whether the tools of a version have the names that the list gives them.
+    fn is_named(&self, plugin: &Plugin) -> bool {
+        let listed = self.listed.entry.tools.iter().filter(|(own, name)| own != name);
+        names(plugin) == listed.map(|(own, name)| (own.clone(), name.clone())).collect()
     }
 
     /// Takes what was found in the file. `install` tells whether a version can have its tools in
@@ -299,8 +307,16 @@ impl Slot {
     }
 }
 
+/// The names of the tools that are not the plugin's own, by those.
+fn names(plugin: &Plugin) -> BTreeMap<String, String> {
+    plugin.renamed().map(|(name, own)| (own.to_owned(), name.to_owned())).collect()
+}
+
+/// The same version under another entry. Its tools keep their names: other ones wait until it is
+/// known whether they are free.
 fn rebound(plugin: &Plugin, entry: &PluginEntry) -> Result<PluginTools, String> {
-    let plugin = plugin.with_entry(entry).map_err(|error| error.to_string())?;
+    let entry = PluginEntry { tools: names(plugin), ..entry.clone() };
+    let plugin = plugin.with_entry(&entry).map_err(|error| error.to_string())?;
     PluginTools::new(Arc::new(plugin)).map_err(|error| error.to_string())
 }
 

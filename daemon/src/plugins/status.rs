@@ -33,6 +33,8 @@ pub enum PluginState {
     Ready(Arc<Plugin>),
     /// It cannot be used, and why.
     Failed(String),
+    /// A list of the workspace that nobody trusted as it is, and how that is done.
+    Untrusted(String),
 }
 
 // === impl PluginStatus ===
@@ -42,7 +44,7 @@ impl PluginStatus {
     pub fn notice(&self) -> Option<String> {
         let paused = match &self.state {
             PluginState::Ready(plugin) => plugin.paused(),
-            PluginState::Loading | PluginState::Failed(_) => None,
+            PluginState::Loading | PluginState::Failed(_) | PluginState::Untrusted(_) => None,
         };
         let paused = paused.map(|paused| {
             format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)

@@ -2,7 +2,7 @@
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
-use crate::deceptive::is_deceptive;
+use moss_sdk::deceptive::is_deceptive;
 
 /// How much of a text is shown at most, in characters.
 const SHOWN_CHARS_MAX: usize = 300;

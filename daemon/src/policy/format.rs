@@ -62,7 +62,7 @@ use super::examples::{self, ExampleForm};
 use super::globs::{self, Globs, Over};
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, Layer, RuleRef, Verdict};
-use crate::deceptive::is_deceptive;
+use moss_sdk::deceptive::is_deceptive;
 
 /// Largest policy file, in bytes.
 pub const FILE_BYTES_MAX: usize = 256 * 1024;

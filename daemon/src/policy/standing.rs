@@ -14,7 +14,7 @@ use moss_sdk::RelPath;
 
 use super::format::{GLOB_BYTES_MAX, GLOBS_MAX};
 use super::{Action, Layer, RuleRef, Subject};
-use crate::deceptive::is_deceptive;
+use moss_sdk::deceptive::is_deceptive;
 
 pub mod file;
 

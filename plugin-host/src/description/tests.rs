@@ -1,5 +1,6 @@
 //! Tests of the module `description`.
 
+use super::schema::SCHEMA_BYTES_MAX;
 use super::*;
 
 fn tool() -> tools::Tool {
@@ -64,13 +65,55 @@ fn a_description_is_refused_with_the_reason() {
         (refusal(|told| told.tools = vec![tool(), tool()]), "two tools named `act`"),
         (refusal(|told| told.tools[0].name = "réad".to_owned()), "the name must be a letter"),
         (refusal(|told| told.tools[0].name = "a".repeat(65)), "the name must be a letter"),
-        (refusal(|told| told.tools[0].title = "a\u{7}".to_owned()), "control characters"),
+        (
+            refusal(|told| told.tools[0].title = "a\u{7}".to_owned()),
+            "contains the character U+0007",
+        ),
         (refusal(|told| told.tools[0].description = " ".to_owned()), "description is empty"),
         (refusal(|told| told.tools[0].description = "a".repeat(5000)), "longer than 4096 bytes"),
     ];
     for (error, expected) in cases {
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn what_a_person_does_not_see_is_not_told_to_models() {
+    for hidden in [
+        '\r',
+        '\u{1b}',
+        '\u{ad}',
+        '\u{200b}',
+        '\u{200e}',
+        '\u{202a}',
+        '\u{202e}',
+        '\u{2060}',
+        '\u{2066}',
+        '\u{2069}',
+        '\u{feff}',
+        '\u{e0041}',
+    ] {
+        let text = format!("Does{hidden} it.");
+        let schema = |inner: serde_json::Value| json!({ "type": "object", "properties": inner });
+        for error in [
+            refusal(|told| told.version = text.clone()),
+            refusal(|told| told.tools[0].title = text.clone()),
+            refusal(|told| told.tools[0].description = text.clone()),
+            refusal(|told| {
+                let inner = json!({ "a": { "description": text } });
+                told.tools[0].parameters = schema(inner).to_string();
+            }),
+            refusal(|told| told.tools[0].output = schema(json!({ &text: {} })).to_string()),
+        ] {
+            let expected = format!("contains the character U+{:04X}", u32::from(hidden));
+            assert!(error.contains(&expected), "{expected}: {error}");
+        }
+        let named = refusal(|told| told.tools[0].name = text.clone());
+        assert!(named.contains("the name must be a letter"), "{named}");
+    }
+    // Letters of some scripts are joined, and so are pictures.
+    let told = tools::Tool { description: "\u{646}\u{200c}\u{647}\nا".to_owned(), ..tool() };
+    assert!(read("zoo", description(vec![told])).is_ok());
 }
 
 #[test]
@@ -107,7 +150,7 @@ fn schemas_that_cannot_be_used_safely_are_refused() {
         (r#"{"$ref":"http://169.254.169.254/"}"#, "refers to `http://169.254.169.254/`"),
         (r#"{"properties":{"a":{"$ref":"file:///etc/passwd"}}}"#, "refers to `file:"),
         (r##"{"type":"object","properties":{"a":{"$ref":"#"}}}"##, "refers to `#`"),
-        (r#"{"$id":"http://example.org/x"}"#, "has an `$id`"),
+        (r#"{"$id":"http://example.org/x"}"#, "has `$id`"),
         (r#"{"properties":{"a":{"pattern":"(a{1000}){1000}"}}}"#, "is not a schema"),
         (r#"{"properties":{"a":{"pattern":"(?=a)"}}}"#, "is not a schema"),
         (&deep, "nested deeper than 32 levels"),
@@ -119,11 +162,9 @@ fn schemas_that_cannot_be_used_safely_are_refused() {
 }
 
 #[test]
-fn references_in_a_circle_do_not_hang_the_check_of_arguments() {
+fn references_in_a_circle_are_refused() {
     let schema = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},
         "$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##;
-    let told = tools::Tool { parameters: schema.to_owned(), ..tool() };
-    let read = read("zoo", description(vec![told])).unwrap();
-    let validator = jsonschema::draft202012::new(&read.specs[0].parameters_strict).unwrap();
-    assert!(validator.is_valid(&json!({ "a": 1 })));
+    let error = refusal(|told| told.tools[0].parameters = schema.to_owned());
+    assert!(error.contains("without going into the value"), "{error}");
 }

@@ -3,6 +3,7 @@
 
 use moss_sdk::RelPath;
 
+use super::OciReference;
 use super::source::{Node, Problem};
 
 /// Longest URL, in bytes.
@@ -19,10 +20,31 @@ pub(super) enum Keeper {
 
 /// Whether a source is on the network.
 pub(super) fn is_remote(source: &str) -> bool {
-    source.starts_with("https://")
+    source.starts_with("https://") || OciReference::is_meant(source)
 }
 
-/// Reads a source or the place of a signature.
+/// What makes the entry of a source on the network.
+pub(super) fn writes_the_entry(source: &str) -> String {
+    let named = if OciReference::is_meant(source) { source } else { "URL --sha256 HEX" };
+    format!("`moss plugin add {named}` looks at it and writes the entry")
+}
+
+/// Reads the source of a component.
+pub(super) fn parse_source(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
+    let source = node.string()?;
+    if !OciReference::is_meant(source) {
+        return parse(node, keeper);
+    }
+    if source.len() > URL_BYTES_MAX {
+        return Err(node.problem(format!("the reference is longer than {URL_BYTES_MAX} bytes")));
+    }
+    match OciReference::parse(source) {
+        Ok(_) => Ok(source.to_owned()),
+        Err(why) => Err(node.problem(why)),
+    }
+}
+
+/// Reads a file or a URL: the place of a signature, and most sources.
 pub(super) fn parse(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
     let place = node.string()?;
     if place.is_empty() || place.chars().any(char::is_control) {

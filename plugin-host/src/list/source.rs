@@ -126,6 +126,23 @@ impl<'t> Node<'t> {
         Ok(Members { of: self, properties: &object.properties })
     }
 
+    /// Reads an object with any keys, none twice, of at most so many members.
+    pub(crate) fn members(
+        self,
+        count_max: usize,
+    ) -> Result<impl Iterator<Item = (&'t str, Self)>, Problem> {
+        let ast::Value::Object(object) = self.0 else {
+            return Err(self.expected("an object"));
+        };
+        let keys: Vec<&str> = object.properties.iter().map(|p| p.name.as_str()).collect();
+        if let Some(first_above) = object.properties.get(count_max) {
+            return Err(Self(&first_above.value).problem(format!("more than {count_max} members")));
+        }
+        // Only to find keys that are given twice.
+        self.object(&keys)?;
+        Ok(object.properties.iter().map(|p| (p.name.as_str(), Self(&p.value))))
+    }
+
     /// Reads an array of at most so many elements.
     pub(crate) fn array(self, count_max: usize) -> Result<impl Iterator<Item = Self>, Problem> {
         let ast::Value::Array(array) = self.0 else {

@@ -102,15 +102,10 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
     let cases: &[(&str, &str)] = &[
         (
             ", \"é\": 1",
-            "2:36: unknown key `é`; known keys: name, source, sha256, signature, grant, \
-             limits, warm, config",
+            "2:36: unknown key `é`; known keys: name, source, sha256, signature, tools, \
+             grant, limits, warm, config",
         ),
         (", \"grants\": {}", "2:36: unknown key `grants`; did you mean `grant`?"),
-        (
-            ", \"tools\": {}",
-            "2:36: unknown key `tools`; known keys: name, source, sha256, signature, grant, \
-             limits, warm, config",
-        ),
         (
             ", \"sha256\": \"AB\"",
             "2:46: not a SHA-256 digest; expected 64 hexadecimal digits in lowercase",
@@ -143,6 +138,32 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         ),
     ];
     refused_at(cases);
+}
+
+#[test]
+fn names_of_tools_are_checked() {
+    let given = ", \"tools\": { \"count_words\": \"wc\", \"b\": \"count_words\" }";
+    let list = PluginList::parse("l", &list_of(given)).unwrap();
+    assert_eq!(json!(list.plugins[0].tools), json!({ "count_words": "wc", "b": "count_words" }));
+    refused_at(&[
+        (", \"tools\": []", "2:45: expected an object, got an array"),
+        (", \"tools\": { \"a\": 1 }", "2:52: expected a string, got a number"),
+        (
+            ", \"tools\": { \"a\": \"b c\" }",
+            "2:52: `b c` cannot name a tool; a name is a letter, then up to 63 letters, digits, \
+             `_` or `-`",
+        ),
+        (
+            ", \"tools\": { \"\": \"b\" }",
+            "2:51: `` cannot name a tool; a name is a letter, then up to 63 letters, digits, `_` \
+             or `-`",
+        ),
+        (
+            ", \"tools\": { \"a\": \"c\", \"b\": \"c\" }",
+            "2:62: `a` and `b` would both be named `c`",
+        ),
+        (", \"tools\": { \"a\": \"c\", \"a\": \"d\" }", "2:57: the key `a` is given twice"),
+    ]);
 }
 
 #[test]
@@ -192,7 +213,8 @@ fn names_and_sources_are_checked() {
         ("", "a.wasm", "2:11: `` cannot name a plugin"),
         ("a_b", "a.wasm", "2:11: `a_b` cannot name a plugin"),
         ("a", "", "2:26: the source is not a path"),
-        ("a", "oci://x/y", "2:26: `oci` sources are not supported by this version"),
+        ("a", "oci://x/y", "2:26: the reference names no digest, and a tag can lead to"),
+        ("a", "ftp://x/y", "2:26: `ftp` sources are not supported by this version"),
         ("a", "http://x/y", "2:26: `http` sources are not supported by this version"),
         ("a", "https://x/y", "2:26: a source on the network needs the key `sha256`"),
         ("a", "https://", "2:26: the URL is not one"),

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use moss_sdk::deceptive::{JOINERS, is_deceptive};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -204,12 +205,12 @@ fn add<T: Default + PartialEq>(all: &mut BTreeMap<String, T>, key: String, new: 
     }
 }
 
-/// Makes a text of so many bytes at most, without control characters.
+/// Makes a text of so many bytes at most, without characters that nobody sees as what they are.
 fn clean(text: &str, bytes_max: usize) -> String {
     let mut text: String = text
         .chars()
         .map(|char| if char == '\t' { ' ' } else { char })
-        .filter(|char| !char.is_control() || *char == '\n')
+        .filter(|char| *char == '\n' || JOINERS.contains(char) || !is_deceptive(*char))
         .collect();
     if text.trim().len() > bytes_max {
         text = text.trim_start().to_owned();

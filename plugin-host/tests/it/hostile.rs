@@ -144,7 +144,12 @@ pub(crate) const ZOO: &[Member] = &[
     described(
         "control_characters_in_a_description",
         Described { description: "Does it.\u{1b}]0;title\u{7}", ..PLAIN },
-        End::Refused("contains control characters"),
+        End::Refused("contains the character U+001B"),
+    ),
+    described(
+        "another_order_in_a_description",
+        Described { description: "Does \u{202e}.ti", ..PLAIN },
+        End::Refused("contains the character U+202E"),
     ),
     described("no_description", Described { description: " ", ..PLAIN }, End::Refused("is empty")),
     described(

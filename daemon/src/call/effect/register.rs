@@ -1,11 +1,12 @@
 //! Changing a plugin list: worked out, shown, decided, asked, written. No rule and no lasting answer
 //! allows it, and no blanket yes: a person looks at each.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::{Grant, Sha256Digest};
+use moss_plugin_host::{Grant, OciReference, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::{Event, Work, record};
+use crate::caller::Role;
 use crate::change::{self, FileChange, Status};
 use crate::plugins::PluginState;
 use crate::plugins::registration::{
@@ -34,12 +36,18 @@ impl Effects {
         self: &Arc<Self>,
         request: PluginRequest,
     ) -> Result<PluginRegistered, ToolError> {
-        let source = match request.source.starts_with("https://") {
-            true => Place::Url(request.source),
-            false => Place::File(self.component_of(&request.source).await?),
+        let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
+        let source = match request.source {
+            source if OciReference::is_meant(&source) => {
+                let reference = OciReference::parse(&source);
+                Place::Url(
+                    reference.map_err(|why| invalid(format!("{source}: {why}")))?.to_string(),
+                )
+            }
+            source if source.starts_with("https://") => Place::Url(source),
+            source => Place::File(self.component_of(&source).await?),
         };
         let grant = request.grant.map(|grant| Grant::parse(&grant.to_string())).transpose();
-        let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
         let grant = grant.map_err(|why| invalid(format!("the grant: {why}")))?;
         let sha256 = request.sha256.map(|text| {
             let parsed = Sha256Digest::parse(&text.to_ascii_lowercase());
@@ -54,6 +62,7 @@ impl Effects {
             grant: Granting::Exactly(grant.unwrap_or_default()),
             config: Map::new(),
             replace: false,
+            tools: BTreeMap::new(),
             reason: request.reason,
         };
         let done = self.change_plugins(PluginChange::Add(Box::new(add))).await?;
@@ -109,7 +118,14 @@ impl Effects {
             let message = "bytes of the plugin".to_owned();
             events.offer(Event::Progress(Progress { message, done, total }));
         };
-        let proposal = registration::propose(daemon, workspace, &change, &on_bytes).await?;
+        let proposal = {
+            // What a caller asks for is compiled before anybody agrees to it.
+            let _turn = match self.scope.call.role {
+                Role::Caller => Some(daemon.looks.acquire().await.expect("nobody closes it")),
+                Role::Approver => None,
+            };
+            registration::propose(daemon, workspace, &change, &on_bytes).await?
+        };
         let arguments = Value::Object(proposal.shown.clone()).to_string();
         let digest = self.digest_of("register", &arguments);
         let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();
@@ -144,7 +160,9 @@ impl Effects {
         url: &str,
         sha256: Option<Sha256Digest>,
     ) -> Result<(), ToolError> {
-        if sha256.is_some_and(|digest| registration::is_fetched(&self.scope.daemon, digest)) {
+        // What a registry says of a reference is asked each time.
+        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon, digest);
+        if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
             return Ok(());
         }
         let policy = self.scope.call.workspace.policy.load_full();

@@ -1,5 +1,6 @@
 //! `moss plugin add`.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use moss_proto::v1;
@@ -19,9 +20,9 @@ use crate::cli::prompt;
 /// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct AddArgs {
-    /// The component: a `.wasm` file, the directory of a project, which is built first, or an
-    /// `https://` URL, which needs `--sha256`
-    #[arg(value_name = "FILE|DIR|URL")]
+    /// The component: a `.wasm` file, the directory of a project, which is built first, an
+    /// `https://` URL, which needs `--sha256`, or `oci://HOST/NAME@sha256:HEX`
+    #[arg(value_name = "FILE|DIR|URL|REFERENCE")]
     source: String,
 
     /// What it must be called; by default what it calls itself
@@ -46,6 +47,10 @@ pub(in crate::cli) struct AddArgs {
     /// Its settings, a JSON object
     #[arg(long, value_name = "JSON")]
     config: Option<String>,
+
+    /// Give a tool of it another name, such as `count_words=wc`
+    #[arg(long, value_name = "OWN=NAME")]
+    rename: Vec<String>,
 
     /// Take the place of an entry of its name
     #[arg(long)]
@@ -108,6 +113,7 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
         grant_requested: args.grants.grant_requested,
         replace: args.replace,
         config_json: args.config.unwrap_or_default(),
+        tools: renamed(&args.rename)?,
     };
     let request = v1::ChangePluginsRequest { change: Some(Change::Add(add)), ..Default::default() };
     let ui = &session.ui;
@@ -124,6 +130,21 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
         Ok(granted)
     })
     .await
+}
+
+/// Reads which tools get which names.
+fn renamed(given: &[String]) -> Result<HashMap<String, String>, CliError> {
+    let pairs = given.iter().map(|pair| {
+        let (own, name) = pair
+            .split_once('=')
+            .ok_or_else(|| CliError::invalid(format!("`--rename {pair}`: expected OWN=NAME")))?;
+        Ok((own.to_owned(), name.to_owned()))
+    });
+    let names: HashMap<_, _> = pairs.collect::<Result<_, CliError>>()?;
+    match names.len() == given.len() {
+        true => Ok(names),
+        false => Err(CliError::invalid("`--rename` gives a tool two names")),
+    }
 }
 
 /// A URL, or a path as it is for a daemon.

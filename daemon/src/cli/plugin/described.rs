@@ -53,6 +53,7 @@ fn trust(shown: &Value) -> String {
 fn capabilities(shown: &Value) -> String {
     let mut out = String::new();
     section(&mut out, "tools", lines_of(&shown["tools"], tool));
+    section(&mut out, "functions that are no tools", lines_of(&shown["left_out"], plain));
     section(&mut out, "asks for", lines_of(&shown["requested"], request));
     if shown["may"].is_array() {
         let may = lines_of(&shown["may"], plain);
@@ -83,7 +84,11 @@ fn plain(line: &Value) -> String {
 
 fn tool(tool: &Value) -> String {
     let (name, title) = (plain(&tool["name"]), plain(&tool["title"]));
-    format!("{} [{}] {title}", bold(name), plain(&tool["effect"]))
+    let own = match tool["own_name"].as_str() {
+        Some(own) => format!(", `{}` in the plugin", text::line(own)),
+        None => String::new(),
+    };
+    format!("{} [{}{own}] {title}", bold(name), plain(&tool["effect"]))
 }
 
 fn request(request: &Value) -> String {

@@ -72,7 +72,13 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     if !plugin.notice.is_empty() {
         let _ = writeln!(shown, "{}", yellow(text::line(&plugin.notice)));
     }
-    shown.push_str(&tools.iter().map(tool).collect::<String>());
+    shown.push_str(&tools.iter().map(|spec| tool(plugin, spec)).collect::<String>());
+    if !plugin.left_out.is_empty() {
+        let _ = writeln!(shown, "{}", dim("functions that are no tools:"));
+        for why in &plugin.left_out {
+            let _ = writeln!(shown, "  {}", text::line(why));
+        }
+    }
     shown.push_str(&capabilities(plugin));
     if let Some(limits) = &plugin.limits {
         let v1::PluginLimits { timeout_ms, memory_bytes, output_bytes } = limits;
@@ -85,8 +91,10 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     shown
 }
 
-fn tool(tool: &v1::Tool) -> String {
+fn tool(plugin: &v1::Plugin, tool: &v1::Tool) -> String {
     let effect = views::effect(tool.effect());
+    let own = plugin.own_tool_names.get(&tool.name);
+    let own = own.map_or_else(String::new, |own| format!(", `{}` in the plugin", text::line(own)));
     let (name, title) = (bold(text::line(&tool.name)), text::line(&tool.title));
     let first = tool.description.lines().next().unwrap_or_default();
     let schema = views::schema(&tool.parameters_json);
@@ -100,7 +108,7 @@ fn tool(tool: &v1::Tool) -> String {
     let parameters = parameters.collect::<Vec<_>>().join(", ");
     format!(
         "{name}({parameters}) {}\n  {title}: {}\n",
-        dim(format!("[{effect}]")),
+        dim(format!("[{effect}{own}]")),
         text::line(first)
     )
 }

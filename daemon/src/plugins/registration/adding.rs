@@ -3,15 +3,19 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Grant, ListEdit, PluginEntry, PluginList};
+use moss_plugin_host::{
+    Grant, ListEdit, OciReference, Plugin, PluginEntry, PluginList, Sha256Digest,
+};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
-use super::{AddPlugin, Granting, Place, Proposal, add_plugin, check_names, finish, list_of, look};
+use super::{
+    AddPlugin, Granting, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of, look,
+};
 use crate::network::download::OnBytes;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
-use crate::plugins::registry;
+use crate::plugins::{oci, registry};
 use crate::state::{Daemon, WorkspaceState};
 
 /// A name for as long as there is none.
@@ -25,21 +29,26 @@ pub(super) async fn propose(
 ) -> Result<Proposal, ToolError> {
     let list = list_of(daemon, add.list.as_deref());
     let config = Arc::clone(&daemon.config());
-    let draft = draft(add, &list)?;
+    let sha256 = match &add.source {
+        Place::Url(source) if OciReference::is_meant(source) => {
+            Some(component(daemon, source).await?)
+        }
+        _ => add.sha256,
+    };
+    let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
     let looked = look(daemon, &listed, add.name.is_some(), on_bytes).await?;
-    let (plugin, digest) = (&looked.plugin, looked.digest);
+    let (mut plugin, digest) = (looked.plugin, looked.digest);
     if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
         let message =
             format!("{} has the sha256 {digest}, but {expected} is asked for", add.source);
         return Err(ToolError::new(ErrorCode::Conflict, message)
             .hint("get the file that is meant, or ask for the digest that it has"));
     }
-    let pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
+    let mut pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
     if let Some(refusal) = bounds::refusal(&pinned, &config) {
         return Err(ToolError::new(ErrorCode::Denied, refusal));
     }
-    check_names(daemon, plugin)?;
     let is_known = is_known(&list, plugin.name()).await?;
     if is_known && !add.replace {
         let message = format!("{} names a plugin `{}`", list.display(), plugin.name());
@@ -48,6 +57,11 @@ pub(super) async fn propose(
              another in its place",
         ));
     }
+    if is_known && add.tools.is_empty() {
+        pinned.tools = entry_of(&list, plugin.name()).await?.tools;
+        plugin = named(&plugin, &pinned)?;
+    }
+    check_names(daemon, &plugin)?;
     let granted = match &add.grant {
         Granting::Exactly(grant) => grant.clone(),
         Granting::Requested => Grant::requested(plugin.requests()),
@@ -56,6 +70,7 @@ pub(super) async fn propose(
         ("source", Some(json!(pinned.source))),
         ("sha256", Some(json!(digest.to_string()))),
         ("signature", pinned.signature.map(Value::String)),
+        ("tools", Some(json!(pinned.tools)).filter(|_| !pinned.tools.is_empty())),
         ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
         ("config", Some(Value::Object(pinned.config)).filter(|_| !add.config.is_empty())),
     ];
@@ -64,7 +79,7 @@ pub(super) async fn propose(
     let mut shown = json!({ "action": action, "name": plugin.name() });
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
-    add_plugin(&mut shown, plugin, &granted, &config, workspace);
+    add_plugin(&mut shown, &plugin, &granted, &config, workspace);
     if !add.config.is_empty() {
         shown["config"] = Value::Object(add.config.clone());
     }
@@ -74,16 +89,41 @@ pub(super) async fn propose(
     finish(list, edits, shown, Some((plugin.name().to_owned(), digest))).await
 }
 
+/// Gives a plugin the names of tools that the entry has whose place it takes.
+fn named(plugin: &Plugin, entry: &PluginEntry) -> Result<Plugin, ToolError> {
+    plugin.with_entry(entry).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArguments, error.to_string())
+            .hint("`moss plugin add --rename OWN=NAME` says other names")
+    })
+}
+
+/// Finds the component that a reference to a registry stands for.
+async fn component(daemon: &Daemon, reference: &str) -> Result<Sha256Digest, ToolError> {
+    let parsed = OciReference::parse(reference).map_err(|why| {
+        ToolError::new(ErrorCode::InvalidArguments, format!("{reference}: {why}"))
+            .hint("nothing was changed")
+    })?;
+    let layer = oci::layer(daemon, &parsed).await;
+    Ok(layer.map_err(|why| ToolError::new(ErrorCode::Io, why))?.digest)
+}
+
 /// The entry as far as it is known before the component is.
-fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
+fn draft(
+    add: &AddPlugin,
+    sha256: Option<Sha256Digest>,
+    list: &Path,
+) -> Result<PluginEntry, ToolError> {
     let place = |place: &Place| match place {
         Place::File(path) => written(list, add.list.is_some(), path),
         Place::Url(url) => url.clone(),
     };
     let mut entry = json!({ "name": add.name.as_deref().unwrap_or(UNNAMED) });
     entry["source"] = json!(place(&add.source));
-    if let Some(digest) = add.sha256 {
+    if let Some(digest) = sha256 {
         entry["sha256"] = json!(digest.to_string());
+    }
+    if !add.tools.is_empty() {
+        entry["tools"] = json!(add.tools);
     }
     if !add.config.is_empty() {
         entry["config"] = Value::Object(add.config.clone());
@@ -98,7 +138,7 @@ fn draft(add: &AddPlugin, list: &Path) -> Result<PluginEntry, ToolError> {
     Ok(parsed.plugins.into_iter().next().expect("it has one"))
 }
 
-fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 5]) -> Vec<ListEdit> {
+fn edits(name: &str, is_known: bool, pairs: [(&'static str, Option<Value>); 6]) -> Vec<ListEdit> {
     if is_known {
         let set = |(key, value)| ListEdit::Set { name: name.to_owned(), key, value };
         return pairs.into_iter().map(set).collect();

@@ -16,6 +16,10 @@ use crate::state::Daemon;
 pub(super) struct Seen {
     stamp: Option<Stamp>,
     pub(super) digest: Sha256Digest,
+    /// What its signature file held, where it has one that can be read.
+    signature: Option<Sha256Digest>,
+    /// Whether it is looked at again only where something changed.
+    is_settled: bool,
     entry: PluginEntry,
 }
 
@@ -25,6 +29,8 @@ pub(in crate::plugins) struct Examination {
     pub(super) listed: Listed,
     pub(super) seen: Option<Seen>,
     pub(super) serving: Option<Sha256Digest>,
+    /// Whether what serves has the names for its tools that the list says.
+    pub(super) is_named: bool,
 }
 
 /// What came of it.
@@ -82,7 +88,10 @@ impl Examination {
     async fn read(&self, bytes_max: u64) -> Result<(Vec<u8>, Seen), Examined> {
         let source = self.listed.source.clone();
         let entry = self.listed.entry.clone();
-        let seen = self.seen.clone().filter(|seen| seen.entry == entry);
+        let signature = signatures::digest(self.listed.signature.clone()).await;
+        let is_known =
+            |seen: &Seen| seen.is_settled && seen.entry == entry && seen.signature == signature;
+        let seen = self.seen.clone().filter(is_known);
         let stamp = seen.as_ref().and_then(|seen| seen.stamp);
         let read = spawn_blocking(move || {
             let read = component::read(&source, bytes_max, stamp)?;
@@ -101,7 +110,7 @@ impl Examination {
             }
             (Ok(_), seen) => return Err(Examined { seen, found: Found::Same }),
         };
-        Ok((bytes, Seen { stamp, digest, entry }))
+        Ok((bytes, Seen { stamp, digest, signature, is_settled: true, entry }))
     }
 
     /// Holds a component to its pin and its signature, and makes it ready to serve.
@@ -113,14 +122,18 @@ impl Examination {
         }
         let (signature, signers) = (self.listed.signature.clone(), &self.listed.signers);
         if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
-            // What serves was signed by somebody whose signature does not count any more.
-            let found = match self.serving == Some(digest) {
+            // Only the file of the signature changed: what serves was vouched for by the one before,
+            // and the component that belongs to the new one may be on its way.
+            let was_vouched = self.seen.as_ref().filter(|seen| seen.digest == digest).cloned();
+            let found = match self.serving == Some(digest) && was_vouched.is_none() {
+                // It was signed by somebody whose signature does not count any more.
                 true => Found::Refused(reason),
                 false => Found::Nothing(reason),
             };
-            return Examined { seen: None, found };
+            let seen = was_vouched.map(|seen| Seen { is_settled: false, ..seen });
+            return Examined { seen, found };
         }
-        if self.serving == Some(digest) {
+        if self.serving == Some(digest) && self.is_named {
             return Examined { seen, found: Found::Serving };
         }
         let loaded = Plugin::load(engine, &entry, bytes).await;

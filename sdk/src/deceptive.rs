@@ -1,5 +1,8 @@
 //! Characters that make a reader see something else than what is there.
 
+/// Characters that join letters in some scripts, and do not deceive there.
+pub const JOINERS: &[char] = &['\u{200c}', '\u{200d}'];
+
 /// Whether a character moves the cursor, reorders text, or takes no place.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()

@@ -1,0 +1,114 @@
+//! Names that a list gives to tools of plugins, so that two that collide can both be used.
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use crate::harness::guests::{install, zoo, zoo_named};
+use crate::harness::{Client, Site, call, output, until};
+use crate::plugins::settled;
+
+/// The plugin `two`, whose tool is called `act` like that of the plugin `zoo`.
+fn clash() -> Vec<u8> {
+    let mut bytes = zoo_named("polite", "two");
+    let at = bytes.windows(7).position(|bytes| bytes == b"two1two").unwrap();
+    bytes[at + 4..at + 7].copy_from_slice(b"act");
+    bytes
+}
+
+fn list(site: &Site, tools: &Value) {
+    install(
+        site,
+        &[("zoo", &zoo("polite"), json!({})), ("two", &clash(), json!({ "tools": tools }))],
+    );
+}
+
+async fn second(client: &Client, is_meant: impl Fn(&v1::Plugin) -> bool) -> v1::Plugin {
+    let mut found = None;
+    until("the plugin is as it is listed", async || {
+        found = client.plugin_list().await.into_iter().find(|plugin| plugin.name == "two");
+        found.as_ref().is_some_and(&is_meant)
+    })
+    .await;
+    found.unwrap()
+}
+
+#[tokio::test]
+async fn two_plugins_with_one_name_for_a_tool_can_both_be_used() {
+    let site = Site::new();
+    list(&site, &json!({}));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let taken = &settled(&client).await[1];
+    let remedy = "is taken by plugin `zoo`; its list gives it another name with \
+                  \"tools\": {\"act\": \"OTHER\"}";
+    assert!(taken.error.contains(remedy), "{}", taken.error);
+
+    list(&site, &json!({ "act": "play" }));
+    let renamed = second(&client, |plugin| plugin.state() == v1::PluginState::Ready).await;
+    assert_eq!(
+        (&renamed.tools[..], &renamed.own_tool_names["play"]),
+        (&["play".to_owned()][..], &"act".to_owned())
+    );
+    for name in ["act", "play"] {
+        output(&client.call(call(name, json!({}))).await.unwrap());
+    }
+    // The names of policies are those of the list.
+    site.user_policy("version = 1\n[[rule]]\ntools = [\"play\"]\ndecision = \"deny\"\n");
+    until("the rule is about the name of the list", async || {
+        let refused = client.call(call("play", json!({}))).await;
+        refused.is_err_and(|status| status.code() == tonic::Code::PermissionDenied)
+    })
+    .await;
+    output(&client.call(call("act", json!({}))).await.unwrap());
+
+    // A name that is not free is not given, and the old one goes on.
+    list(&site, &json!({ "act": "read_file" }));
+    let kept = second(&client, |plugin| !plugin.notice.is_empty()).await;
+    assert!(kept.notice.contains("`read_file` is taken by a built-in tool"), "{}", kept.notice);
+    assert_eq!(kept.tools, ["play"]);
+    list(&site, &json!({ "acts": "x" }));
+    let kept = second(&client, |plugin| plugin.notice.contains("acts")).await;
+    let told = "`tools` of the entry in line 1 of its list: it has no tool `acts` to be renamed; \
+                it has: act";
+    assert!(kept.notice.contains(told), "{}", kept.notice);
+    list(&site, &json!({ "act": "third" }));
+    let other = second(&client, |plugin| plugin.tools == ["third"]).await;
+    assert_eq!(other.notice, "");
+    let gone = client.call(call("play", json!({}))).await.unwrap_err();
+    assert_eq!(gone.code(), tonic::Code::NotFound);
+}
+
+#[test]
+fn a_plugin_is_added_with_other_names_and_keeps_them_when_it_is_replaced() {
+    let site = Site::new();
+    install(&site, &[("zoo", &zoo("polite"), json!({}))]);
+    let file = site.write("two.wasm", clash());
+    let add = ["plugin", "add", file.to_str().unwrap(), "--yes"];
+    let refused = site.run(&add);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("--rename OWN=OTHER"), "{refused:?}");
+    for (rename, told) in [
+        (&["--rename", "act"][..], "expected OWN=NAME"),
+        (&["--rename", "act=a", "--rename", "act=b"], "gives a tool two names"),
+        (&["--rename", "act=a b"], "`a b` cannot name a tool"),
+        (&["--rename", "acts=a"], "it has no tool `acts` to be renamed; it has: act"),
+    ] {
+        let refused = site.run(&[&add[..], rename].concat());
+        assert!(refused.stderr.contains(told), "{told}: {refused:?}");
+    }
+    let added = site.run(&[&add[..], &["--rename", "act=play"]].concat());
+    assert_eq!(added.code, Some(0), "{added:?}");
+    assert!(added.stderr.contains("play [write, `act` in the plugin]"), "{added:?}");
+    let called = site.run(&["call", "play", "--json"]);
+    assert_eq!(called.code, Some(0), "{called:?}");
+    let shown = site.run(&["plugin", "show", "two"]).stdout;
+    assert!(shown.contains("`act` in the plugin") && shown.contains("play("), "{shown}");
+    let shown = site.run(&["plugin", "show", "two", "--json"]).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["plugins"][0]["own_tool_names"], json!({ "play": "act" }));
+
+    let replaced = site.run(&[&add[..], &["--replace"]].concat());
+    assert_eq!(replaced.code, Some(0), "{replaced:?}");
+    let text = std::fs::read_to_string(site.outside("config/moss/moss-tools.json")).unwrap();
+    assert!(text.contains("\"act\": \"play\""), "{text}");
+}
