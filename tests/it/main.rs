@@ -33,6 +33,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod paths;
+mod plugin_develop;
 mod plugin_downloads;
 mod plugin_examples;
 mod plugin_files;

@@ -249,7 +249,13 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         let setup = Setup {
-            dirs: Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") },
+            dirs: Dirs {
+                config: at("c"),
+                state: at("s"),
+                code: at("s"),
+                runtime: at("r"),
+                admin: at("a"),
+            },
             workspaces: Vec::new(),
             plugin_lists: vec![at("named.json")],
             config_file: None,

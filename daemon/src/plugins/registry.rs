@@ -95,7 +95,7 @@ mod tests {
 
     fn dirs(temp: &Path) -> Dirs {
         let at = |name: &str| temp.join(name);
-        Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") }
+        Dirs { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
     }
 
     fn add(name: &str) -> [ListEdit; 1] {

@@ -8,6 +8,12 @@ from componentize_py_types import Err, Ok
 
 from .errors import ToolError
 
+try:
+    # While it is built: nothing can be imported later.
+    from wit_world.imports import http_types as wire, outgoing_handler
+except ImportError:
+    wire = outgoing_handler = None
+
 _BODY_BYTES_MAX = 16 << 20
 _REDIRECTS_MAX = 5
 _CHUNK = 4096
@@ -67,9 +73,7 @@ def fetch(
 
 
 def _exchange(url: str, method: str, headers: dict, body: bytes | None, bytes_max: int) -> Response:
-    try:
-        from wit_world.imports import http_types as wire, outgoing_handler
-    except ImportError:
+    if wire is None:
         raise ToolError("denied", "the plugin does not request any host: `moss.request.http`")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
