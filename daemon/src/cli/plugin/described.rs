@@ -31,6 +31,13 @@ pub(in crate::cli) fn change(shown: &Value) -> String {
     out
 }
 
+    if let Some(keys) = shown["store_keys"].as_u64().filter(|keys| *keys > 0) {
+        let what = match &shown["forgets_store"] {
+            Value::Bool(true) => yellow("which is forgotten"),
+            _ => "which stays; `--forget-store` forgets it".to_owned(),
+        };
+        let _ = writeln!(out, "it keeps {keys} keys in its store, {what}");
+    }
 /// Shows what a list of a workspace would load.
 fn trust(shown: &Value) -> String {
     let list = plain(&shown["list"]);
