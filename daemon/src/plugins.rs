@@ -15,6 +15,7 @@ pub mod registration;
 mod registry;
 mod signatures;
 mod slot;
+mod status;
 mod trust;
 
 use std::ops::Range;
@@ -22,9 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, Plugin, PluginEntry, PluginList, Sha256Digest,
-};
+use moss_plugin_host::{Allocation, Engine, EngineOptions, PluginList};
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -32,6 +31,7 @@ use tokio::task::spawn_blocking;
 use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
+pub use self::status::{PluginState, PluginStatus};
 use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
@@ -42,58 +42,6 @@ const LIST_BYTES_MAX: u64 = 1 << 20;
 const MEMORY_BYTES_MAX: usize = 1 << 30;
 /// Most components that are read and compiled at once.
 const COMPILING_MAX: usize = 4;
-
-/// A plugin that a list names, and what became of it.
-#[derive(Debug, Clone)]
-pub struct PluginStatus {
-    /// Its name in the list; the list's file name where the list itself is broken.
-    pub name: String,
-    /// The list.
-    pub listed_in: String,
-    /// What the list says of it; none where the list itself is broken.
-    pub entry: Option<PluginEntry>,
-    /// The component's file.
-    pub source: PathBuf,
-    /// Whether it can be used.
-    pub state: PluginState,
-    /// Why what the file holds now does not serve, where an older version does.
-    pub notice: Option<String>,
-    /// The digest of what the file holds, where that does not serve.
-    pub staged: Option<Sha256Digest>,
-}
-
-// === impl PluginStatus ===
-
-impl PluginStatus {
-    /// Returns what people should know of a plugin that serves.
-    pub fn notice(&self) -> Option<String> {
-        let paused = match &self.state {
-            PluginState::Ready(plugin) => plugin.paused(),
-            PluginState::Loading | PluginState::Failed(_) | PluginState::Untrusted(_) => None,
-        };
-        let paused = paused.map(|paused| {
-            format!("paused for another {}s, after: {}", paused.seconds(), paused.reason)
-        });
-        let older = self.notice.as_ref();
-        match (paused, older) {
-            (Some(paused), Some(older)) => Some(format!("{older}; {paused}")),
-            (paused, older) => paused.or_else(|| older.cloned()),
-        }
-    }
-}
-
-/// Whether a plugin can be used.
-#[derive(Debug, Clone)]
-pub enum PluginState {
-    /// It is being compiled.
-    Loading,
-    /// Its tools are in the catalog.
-    Ready(Arc<Plugin>),
-    /// It cannot be used, and why.
-    Failed(String),
-    /// A list of the workspace that nobody trusted as it is, and how that is done.
-    Untrusted(String),
-}
 
 /// The plugins of a daemon. There is one of these: nobody else replaces catalogs.
 #[derive(Debug)]
