@@ -267,7 +267,12 @@ async fn run(
 /// Holds a tool to its declared output and to the bound on its size, and writes it as text.
 fn check_output(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
     let broken = |message| ToolError::new(entry.broken_output_code(), message);
-    if let Some(error) = entry.output.iter_errors(output).next() {
+    let Ok(mut problems) = entry.output.problems(output) else {
+        let message = "the result has more parts than can be held to the declared schema";
+        return Err(ToolError::new(moss_sdk::ErrorCode::TooLarge, message)
+            .hint("ask for less at once; the tool may declare a plainer schema"));
+    };
+    if let Some(error) = problems.next() {
         let at = error.instance_path().as_str();
         return Err(broken(format!("the result breaks the declared schema at `{at}`: {error}")));
     }
@@ -308,6 +313,11 @@ impl Call {
 // === impl Scope ===
 
 impl Scope {
+    /// Whether it runs, directly or not, for a call of this plugin.
+    fn is_for(&self, plugin: &str) -> bool {
+        self.behalf.iter().flat_map(Behalf::plugins).any(|name| name == plugin)
+    }
+
     async fn take_place(&self) -> Result<(), CallError> {
         // Who waits for another call to end would wait for its own place.
         if self.behalf.is_some() {

@@ -11,7 +11,7 @@ use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 
 pub use self::render::{Format, Language, View};
-use crate::validate::{self, ArgumentValidator, SchemaError};
+use crate::validate::{self, ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
 const NEAREST_MAX: usize = 3;
@@ -33,7 +33,7 @@ pub struct Entry {
     /// Its compiled argument schema.
     pub arguments: ArgumentValidator,
     /// Its compiled output schema.
-    pub output: jsonschema::Validator,
+    pub output: Schema,
     /// What runs it.
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
@@ -238,7 +238,7 @@ impl PluginTools {
 impl Entry {
     fn new(spec: ToolSpec, runner: Runner) -> Result<Self, CatalogError> {
         let arguments = ArgumentValidator::new(&spec)?;
-        let output = validate::compile(&spec.name, &spec.output)?;
+        let output = Schema::new(&spec.name, &spec.output)?;
         let fingerprint = fingerprint(&spec, &runner);
         Ok(Self { spec, arguments, output, runner, fingerprint })
     }

@@ -8,6 +8,7 @@
 pub mod address;
 mod body;
 pub mod download;
+mod lookups;
 
 use std::error::Error;
 use std::io;
@@ -26,6 +27,7 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use self::address::{Reach, reach};
 use self::body::{Received, Upload};
+use self::lookups::Lookups;
 use crate::config;
 
 /// How moss calls itself where who asks gives no name.
@@ -35,6 +37,7 @@ const USER_AGENT: &str = concat!("moss/", env!("CARGO_PKG_VERSION"));
 #[derive(Debug, Default)]
 pub struct Network {
     tls: OnceLock<Result<ClientConfig, String>>,
+    lookups: Lookups,
 }
 
 /// How long a request may take and how much it may carry.
@@ -91,11 +94,12 @@ impl Network {
             tls: OnceLock::from(Ok(tls_config()
                 .with_root_certificates(roots)
                 .with_no_client_auth())),
+            lookups: Lookups::default(),
         }
     }
 
     /// Sends a request to an absolute URI and returns the response as it is, redirects included.
-    /// `is_named` tells that the host was named outright by who allowed it, so that it may be near.
+    /// `may_be_private` tells that who allowed it also allowed private addresses.
     ///
     /// # Errors
     ///
@@ -103,7 +107,7 @@ impl Network {
     pub async fn send(
         &self,
         request: http::Request<HttpBody>,
-        is_named: bool,
+        may_be_private: bool,
         bounds: Bounds,
     ) -> Result<http::Response<HttpBody>, HttpError> {
         let (head, body) = request.into_parts();
@@ -116,7 +120,7 @@ impl Network {
             let upload = Upload::new(body, bounds.request_bytes_max);
             *request.body_mut() = Some(reqwest::Body::wrap(upload));
         }
-        let client = self.client_for(request.url(), is_named, bounds).await?;
+        let client = self.client_for(request.url(), may_be_private, bounds).await?;
         let answered = tokio::time::timeout(bounds.connect + bounds.head, client.execute(request));
         let response = answered
             .await
@@ -131,12 +135,12 @@ impl Network {
     async fn client_for(
         &self,
         url: &Url,
-        is_named: bool,
+        may_be_private: bool,
         bounds: Bounds,
     ) -> Result<Client, HttpError> {
-        let resolved = tokio::time::timeout(bounds.connect, resolve(url)).await;
+        let resolved = tokio::time::timeout(bounds.connect, resolve(&self.lookups, url)).await;
         let addresses = resolved.map_err(|_| HttpError::Timeout(Wait::Name))??;
-        check(url, &addresses, is_named)?;
+        check(url, &addresses, may_be_private)?;
         let tls = match url.scheme() {
             "https" => self.tls.get_or_init(trusting_the_system).clone().map_err(HttpError::Tls)?,
             // Never used.
@@ -196,15 +200,14 @@ fn bare(host: &str) -> &str {
 }
 
 /// Returns every address that the host stands for.
-async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, HttpError> {
+async fn resolve(lookups: &Lookups, url: &Url) -> Result<Vec<SocketAddr>, HttpError> {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default().unwrap_or_default();
     if let Ok(address) = bare(host).parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
     let unresolved = |why: String| HttpError::Name(format!("{host}: {why}"));
-    let found = tokio::net::lookup_host((host, port)).await;
-    let addresses: Vec<_> = found.map_err(|error| unresolved(error.to_string()))?.collect();
+    let addresses = lookups.find(host, port).await.map_err(unresolved)?;
     if addresses.is_empty() {
         return Err(unresolved("it has no address".to_owned()));
     }
@@ -212,14 +215,14 @@ async fn resolve(url: &Url) -> Result<Vec<SocketAddr>, HttpError> {
 }
 
 /// Refuses a host if any of its addresses is not to be asked.
-fn check(url: &Url, addresses: &[SocketAddr], is_named: bool) -> Result<(), HttpError> {
-    let least = if is_named { Reach::Near } else { Reach::Public };
+fn check(url: &Url, addresses: &[SocketAddr], may_be_private: bool) -> Result<(), HttpError> {
+    let least = if may_be_private { Reach::Near } else { Reach::Public };
     let host = url.host_str().unwrap_or_default();
     match addresses.iter().map(|address| address.ip()).find(|address| reach(*address) < least) {
         None => Ok(()),
         Some(address) if reach(address) == Reach::Near => Err(HttpError::Denied(format!(
-            "{host} has the address {address}, which is not public; it must be named by itself to \
-             be reached"
+            "{host} has the address {address}, which is private; to reach it there, grant \
+             `private:{host}`"
         ))),
         Some(address) => Err(HttpError::Denied(format!(
             "{host} has the address {address}, which is never asked"

@@ -5,14 +5,15 @@
 //! elsewhere gets a store of its own and does not see this one. Several processes may use the file
 //! at once. A broken file is left alone: nothing is written over it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::own::OwnDir;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const FILE_NAME: &str = "plugins.sqlite";
 const SCHEMA: &str = "
@@ -43,6 +44,17 @@ pub struct PluginStores {
     directory: OwnDir,
     /// Opened when a plugin needs it first.
     connection: Mutex<Option<Connection>>,
+    /// One that reads or writes at a time, in the order in which they came…
+    queue: Arc<Semaphore>,
+    /// … and of each plugin one that waits for that, so that no plugin waits for all calls of another.
+    turns: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// A plugin's turn, until it is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    _queue: OwnedSemaphorePermit,
+    _plugin: OwnedSemaphorePermit,
 }
 
 /// Whose store it is.
@@ -81,7 +93,24 @@ impl PluginStores {
     ///
     /// Where the directory is not the user's own.
     pub fn open(state: &Path) -> Result<Self, moss_workspace::Error> {
-        Ok(Self { directory: OwnDir::open(state)?, connection: Mutex::default() })
+        Ok(Self {
+            directory: OwnDir::open(state)?,
+            connection: Mutex::default(),
+            queue: Arc::new(Semaphore::new(1)),
+            turns: Mutex::default(),
+        })
+    }
+
+    /// Waits until it is a plugin's turn.
+    pub async fn turn(&self, owner: &StoreOwner) -> Turn {
+        let turns = {
+            let mut all = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            let turns = all.entry(owner.plugin.clone());
+            Arc::clone(turns.or_insert_with(|| Arc::new(Semaphore::new(1))))
+        };
+        let plugin = turns.acquire_owned().await.expect("nobody closes it");
+        let queue = Arc::clone(&self.queue).acquire_owned().await.expect("nobody closes it");
+        Turn { _queue: queue, _plugin: plugin }
     }
 
     /// Returns the value of a key. Waits for the disk, as all of these do.

@@ -3,6 +3,7 @@
 //! fails says why and leaves the rest alone; one that served before goes on serving.
 
 mod bounds;
+mod changes;
 mod code_cache;
 pub mod compiler;
 mod component;
@@ -21,13 +22,13 @@ mod trust;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 
 use moss_plugin_host::{Allocation, Engine, EngineOptions, PluginList};
 use moss_workspace::own;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+pub use self::changes::Changes;
 use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
@@ -40,8 +41,10 @@ use crate::state::Daemon;
 const LIST_BYTES_MAX: u64 = 1 << 20;
 /// Upper bound on `limits.memory` of any plugin, in bytes.
 const MEMORY_BYTES_MAX: usize = 1 << 30;
-/// Most components that are read and compiled at once.
-const COMPILING_MAX: usize = 4;
+/// Most instances of plugins that are kept between calls.
+const WARM_MAX: u32 = 32;
+/// Most components of the lists that are fetched or read at once.
+const EXAMINING_MAX: usize = 4;
 
 /// The plugins of a daemon. There is one of these: nobody else replaces catalogs.
 #[derive(Debug)]
@@ -55,6 +58,10 @@ pub struct Plugins {
     leaving: Vec<Serving>,
     /// How many entries there are above `plugins.plugins_max`.
     left_out: usize,
+    /// What the slots were made of.
+    arranged: Vec<Listed>,
+    /// Whether every component was looked at once.
+    has_loaded: bool,
 }
 
 /// What serves, and where.
@@ -89,14 +96,23 @@ impl Plugins {
     /// No plugins yet: see [`Plugins::read_lists`] and [`Plugins::refresh`].
     pub fn new(daemon: Arc<Daemon>) -> Self {
         let lists = lists_of(&daemon);
-        Self { daemon, engine: None, lists, slots: Vec::new(), leaving: Vec::new(), left_out: 0 }
+        Self {
+            daemon,
+            engine: None,
+            lists,
+            slots: Vec::new(),
+            leaving: Vec::new(),
+            left_out: 0,
+            arranged: Vec::new(),
+            has_loaded: false,
+        }
     }
 
     /// Loads every plugin, for a daemon that lives too short to reload any.
     pub async fn load(daemon: Arc<Daemon>) {
         let mut plugins = Self::new(daemon);
         plugins.read_lists().await;
-        plugins.refresh().await;
+        plugins.refresh(&mut Changes::default()).await;
     }
 
     /// Where the lists are, or would be, and what tells which of them are trusted.
@@ -128,22 +144,44 @@ impl Plugins {
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
     /// the catalogs. The first time tools appear as they are ready, later all at once; a catalog has
     /// them in the order of the lists either way.
-    pub async fn refresh(&mut self) {
-        let is_first = self.slots.is_empty();
+    ///
+    /// Whatever is being looked at, what lists say is not held up: with each of the changes they are
+    /// read, and where they say something else, this ends early. Returns whether anything changed
+    /// meanwhile.
+    pub async fn refresh(&mut self, changes: &mut Changes) -> bool {
+        let is_first = !self.has_loaded;
         if self.arrange().await {
             self.swap();
         }
         self.publish();
         let mut has_changed = !self.leaving.is_empty();
         let mut examining = self.examine().await;
-        while let Some((index, examined)) = examining.next().await {
+        let mut is_told = false;
+        loop {
+            let next = tokio::select! {
+                biased;
+                true = changes.next() => {
+                    is_told = true;
+                    if self.is_outdated().await {
+                        break;
+                    }
+                    continue;
+                }
+                next = examining.next() => next,
+            };
+            let Some((index, examined)) = next else {
+                self.has_loaded = true;
+                break;
+            };
             has_changed |= self.take(index, examined, is_first);
             // One catalog for all that are ready by now.
             while let Some((index, examined)) = examining.next_if_ready() {
                 has_changed |= self.take(index, examined, is_first);
             }
             if is_first {
-                self.swap();
+                if std::mem::take(&mut has_changed) {
+                    self.swap();
+                }
                 self.publish();
             }
         }
@@ -153,6 +191,23 @@ impl Plugins {
             self.swap();
         }
         self.publish();
+        is_told
+    }
+
+    /// Whether every component was looked at once.
+    pub fn has_loaded(&self) -> bool {
+        self.has_loaded
+    }
+
+    /// Whether the lists say something else by now than what the slots were made of.
+    async fn is_outdated(&self) -> bool {
+        let mut lists = self.lists.clone();
+        let (dirs, config) = (self.daemon.setup.dirs.clone(), Arc::clone(&self.daemon.config()));
+        let read = spawn_blocking(move || {
+            lists.read(&dirs);
+            lists.entries(&dirs, &config).collect::<Vec<_>>()
+        });
+        read.await.is_ok_and(|entries| entries != self.arranged)
     }
 
     /// Makes the slots those of the entries. Returns whether a version that serves was given
@@ -161,6 +216,7 @@ impl Plugins {
         let config = Arc::clone(&self.daemon.config());
         let mut listed: Vec<Listed> =
             self.lists.entries(&self.daemon.setup.dirs, &config).collect();
+        self.arranged.clone_from(&listed);
         let plugins_max = config.plugins.plugins_max;
         let left_out = listed.len().saturating_sub(plugins_max);
         if left_out > 0 && left_out != self.left_out {
@@ -224,8 +280,7 @@ impl Plugins {
         }
         let engine = self.engine().await;
         let bytes_max = self.daemon.config().plugins.component_bytes_max;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let places = Arc::new(Semaphore::new(cores.min(COMPILING_MAX)));
+        let places = Arc::new(Semaphore::new(EXAMINING_MAX));
         let mut examining = Examining::default();
         for (index, slot) in self.slots.iter().enumerate() {
             let (examination, engine) = (slot.examination(), engine.clone());
@@ -247,6 +302,7 @@ impl Plugins {
         let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
         let options = EngineOptions {
             calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
+            warm_max: WARM_MAX,
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };

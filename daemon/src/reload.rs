@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 
 use self::watch::{Group, Watch};
 use crate::config::Config;
-use crate::plugins::Plugins;
+use crate::plugins::{Changes, Plugins};
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -118,23 +118,20 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
 
 /// Keeps the plugins up with their lists and components.
 async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
-    let mut rounds = watch.subscribe();
-    let mut configs = daemon.config_replaced.subscribe();
+    let mut changes = Changes::of(watch.subscribe(), daemon.config_replaced.subscribe());
     let mut plugins = Plugins::new(Arc::clone(daemon));
     let lists = plugins.list_files();
     follow(watch, lists.clone()).await;
     daemon.follow_plugins();
     loop {
-        rounds.borrow_and_update();
+        changes.are_seen();
         let components = plugins.read_lists().await;
         follow(watch, lists.iter().cloned().chain(components).collect()).await;
-        plugins.refresh().await;
-        daemon.plugins_loading.send_replace(false);
-        let told = tokio::select! {
-            told = rounds.changed() => told,
-            told = configs.changed() => told,
-        };
-        if told.is_err() {
+        let is_told = plugins.refresh(&mut changes).await;
+        if plugins.has_loaded() {
+            daemon.plugins_loading.send_replace(false);
+        }
+        if !is_told && !changes.next().await {
             return;
         }
     }

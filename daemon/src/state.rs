@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_workspace::{History, Workspace};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,6 +31,8 @@ use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
 
+/// Most plugins that are compiled at once, whoever asks; fewer where there are fewer processors.
+const COMPILERS_MAX: usize = 4;
 /// Longest wait of a call for plugins that are being loaded.
 const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 
@@ -48,6 +50,10 @@ pub struct Daemon {
     pub permits: Permits,
     /// Places for blocking work of calls.
     pub workers: Permits,
+    /// Processes that compile plugins.
+    pub compilers: Arc<Semaphore>,
+    /// Looking at plugins that callers ask for: one after the other.
+    pub looks: Semaphore,
     /// What is counted.
     pub metrics: Metrics,
     /// The way out to the network.
@@ -140,6 +146,10 @@ pub enum UnknownWorkspace {
     },
 }
 
+fn compilers_max() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(COMPILERS_MAX)
+}
+
 // === impl Daemon ===
 
 impl Daemon {
@@ -155,6 +165,8 @@ impl Daemon {
             confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
+            compilers: Arc::new(Semaphore::new(compilers_max())),
+            looks: Semaphore::new(1),
             metrics: Metrics::default(),
             network: Network::default(),
             traces,

@@ -1,13 +1,17 @@
 //! Arguments against a tool's schema: aliases become main keys, then every violation is reported
 //! at once, each with a JSON pointer, what was expected, what came and the nearest valid thing.
 
+mod schema;
+
 use std::collections::BTreeMap;
 
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, ValidationError};
 use moss_sdk::ToolSpec;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
+
+pub use self::schema::{Schema, SchemaError, TooManyParts};
 
 /// Most violations that are reported of one call.
 const VIOLATIONS_MAX: usize = 50;
@@ -19,9 +23,6 @@ pub const SHOWN_KEY_CHARS_MAX: usize = 100;
 const COMPARED_CHARS_MAX: usize = 64;
 /// Largest integer that every reader of JSON keeps exact: 2^53 - 1.
 const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
-/// Size limit of a compiled `pattern`, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
-
 /// One way in which arguments break the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
@@ -38,34 +39,13 @@ pub struct Violation {
 /// A tool's compiled schema.
 #[derive(Debug)]
 pub struct ArgumentValidator {
-    compiled: jsonschema::Validator,
+    compiled: Schema,
     schema: Value,
     aliases: BTreeMap<String, Vec<String>>,
 }
 
-/// A schema that cannot be compiled.
-#[derive(Debug, thiserror::Error)]
-#[error("the schema of `{tool}` is not usable: {message}")]
-pub struct SchemaError {
-    tool: String,
-    message: String,
-}
-
 /// The first bytes of a text that is written; the writing fails when there is no more room.
 struct Beginning(Vec<u8>);
-
-/// Compiles a schema without network, files or backtracking patterns.
-///
-/// # Errors
-///
-/// Where the schema is not valid or refers to something outside itself.
-pub fn compile(tool: &str, schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
-    jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
-        .build(schema)
-        .map_err(|error| SchemaError { tool: tool.to_owned(), message: error.to_string() })
-}
 
 /// Shows a value in an error: its type and the beginning of its text.
 pub fn shown(value: &Value) -> String {
@@ -121,10 +101,10 @@ impl ArgumentValidator {
     ///
     /// # Errors
     ///
-    /// As [`compile`].
+    /// As [`Schema::new`].
     pub fn new(spec: &ToolSpec) -> Result<Self, SchemaError> {
         Ok(Self {
-            compiled: compile(&spec.name, &spec.parameters_strict)?,
+            compiled: Schema::new(&spec.name, &spec.parameters_strict)?,
             schema: spec.parameters_strict.clone(),
             aliases: spec.aliases.clone(),
         })
@@ -138,11 +118,22 @@ impl ArgumentValidator {
     pub fn bind(&self, arguments: Map<String, Value>) -> Result<Value, Vec<Violation>> {
         let (arguments, mut violations) = self.normalize(arguments);
         let mut arguments = Value::Object(arguments);
-        for error in self.compiled.iter_errors(&arguments) {
-            self.describe(&error, &mut violations);
-            if violations.len() >= VIOLATIONS_MAX {
-                break;
+        match self.compiled.problems(&arguments) {
+            Ok(problems) => {
+                for error in problems {
+                    self.describe(&error, &mut violations);
+                    if violations.len() >= VIOLATIONS_MAX {
+                        break;
+                    }
+                }
             }
+            Err(TooManyParts) => violations.push(Violation {
+                pointer: String::new(),
+                expected: "fewer items and fields than take long to be held to the schema"
+                    .to_owned(),
+                got: shown(&arguments),
+                suggestion: None,
+            }),
         }
         if violations.is_empty() {
             make_integers(&mut arguments, &self.schema, "", &mut violations);

@@ -27,9 +27,9 @@ pub(crate) mod previous {
     pub(crate) use self::moss::plugin::context;
 }
 
-pub(crate) use self::current::PluginPre;
 pub(crate) use self::current::exports::moss::plugin::tools;
 pub(crate) use self::current::moss::plugin::{context, editor, store, toolbox, types};
+pub(crate) use self::current::{Plugin, PluginPre};
 
 /// The interface that a component of the current version exports.
 pub(crate) const EXPORT: &str = "moss:plugin/tools@0.2.0";

@@ -2,14 +2,20 @@
 //!
 //! Everything here comes from the guest and is bounded before it is used.
 
+mod cost;
+mod schema;
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use jsonschema::{PatternOptions, ValidationOptions};
 use moss_sdk::deceptive::{JOINERS, is_deceptive};
 use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
 
+pub use self::cost::SchemaCost;
+pub(crate) use self::schema::check_schema;
+use self::schema::{read_schema, schema_options};
 use crate::bindings::tools;
 use crate::error::quoted;
 use crate::grants::host::HostPattern;
@@ -27,12 +33,6 @@ pub(crate) const NAME_BYTES_MAX: usize = 64;
 pub(crate) const TITLE_BYTES_MAX: usize = 200;
 /// Longest description or reason, in bytes.
 pub(crate) const DESCRIPTION_BYTES_MAX: usize = 4 << 10;
-/// Largest schema, in bytes.
-pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;
-/// Deepest schema.
-pub(crate) const SCHEMA_DEPTH_MAX: usize = 32;
-/// Largest compiled pattern of a schema, in bytes.
-pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// Most problems of settings that are told at once.
 const SETTINGS_PROBLEMS_MAX: usize = 5;
 /// Most examples of one tool.
@@ -82,6 +82,9 @@ impl Description {
         let Some(schema) = &self.settings else { return Ok(()) };
         let validator = schema_options().build(schema).map_err(|error| error.to_string())?;
         let settings = Value::Object(settings.clone());
+        if !SchemaCost::of(schema)?.allows(&settings) {
+            return Err("they have too many parts to be held to the plugin's schema".to_owned());
+        }
         let problems = validator.iter_errors(&settings).map(|error| {
             let at = error.instance_path().to_string();
             let at = if at.is_empty() { "/".to_owned() } else { at };
@@ -286,68 +289,6 @@ fn check_visible(what: &str, text: &str) -> Result<(), String> {
             u32::from(hidden)
         )),
         None => Ok(()),
-    }
-}
-
-/// Reads a schema that can be compiled without looking anything up.
-fn read_schema(what: &str, text: &str) -> Result<Map<String, Value>, String> {
-    let refused = |why: String| format!("{what} {why}");
-    if text.len() > SCHEMA_BYTES_MAX {
-        return Err(refused(format!("is larger than {SCHEMA_BYTES_MAX} bytes")));
-    }
-    let schema: Value =
-        serde_json::from_str(text).map_err(|error| refused(format!("is not JSON: {error}")))?;
-    check_schema_shape(&schema, 0).map_err(refused)?;
-    schema_options()
-        .build(&schema)
-        .map_err(|error| refused(format!("is not a schema: {}", quoted(&error.to_string()))))?;
-    match schema {
-        Value::Object(schema) => Ok(schema),
-        _ => Err(refused("is not an object".to_owned())),
-    }
-}
-
-/// Holds a schema that is no text yet to what a schema may be.
-pub(crate) fn check_schema(what: &str, schema: &Value) -> Result<(), String> {
-    read_schema(what, &schema.to_string()).map(drop)
-}
-
-/// Patterns take linear time and bounded memory.
-fn schema_options() -> ValidationOptions<'static> {
-    jsonschema::draft202012::options().with_pattern_options(
-        PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX),
-    )
-}
-
-fn check_schema_shape(schema: &Value, depth: usize) -> Result<(), String> {
-    if depth > SCHEMA_DEPTH_MAX {
-        return Err(format!("is nested deeper than {SCHEMA_DEPTH_MAX} levels"));
-    }
-    match schema {
-        Value::Object(object) => {
-            for key in ["$ref", "$dynamicRef"] {
-                if let Some(Value::String(to)) = object.get(key)
-                    && !to.starts_with("#/$defs/")
-                {
-                    return Err(format!("refers to `{}`, not to its own `$defs`", quoted(to)));
-                }
-            }
-            if object.get("$id").is_some_and(Value::is_string) {
-                return Err("has an `$id`".to_owned());
-            }
-            for (key, value) in object {
-                check_visible("has a key that", key)?;
-                if let ("title" | "description", Value::String(text)) = (key.as_str(), value) {
-                    check_visible(&format!("has a {key} that"), text)?;
-                }
-                check_schema_shape(value, depth + 1)?;
-            }
-            Ok(())
-        }
-        Value::Array(items) => {
-            items.iter().try_for_each(|item| check_schema_shape(item, depth + 1))
-        }
-        _ => Ok(()),
     }
 }
 

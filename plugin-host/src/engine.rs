@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::code::{self, Compiler, EngineId};
@@ -26,6 +27,8 @@ pub struct EngineOptions {
     ///
     /// [`CallError::Busy`]: crate::CallError::Busy
     pub calls_max: u32,
+    /// Most instances of all plugins that are kept between calls. The pool has room for them.
+    pub warm_max: u32,
     /// Most bytes that `limits.memory` of any plugin may allow.
     pub memory_bytes_max: usize,
     /// Where the memory of instances comes from.
@@ -49,6 +52,8 @@ pub struct Engine {
     id: EngineId,
     pooled: bool,
     compiler: Arc<dyn Compiler>,
+    /// Places for instances that are kept between calls: the pool has room for those as well.
+    warm: Arc<Semaphore>,
     ticker: Arc<Ticker>,
 }
 
@@ -81,7 +86,12 @@ pub(crate) struct Ticking(Arc<TickerShared>);
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { calls_max: 64, memory_bytes_max: 512 << 20, allocation: Allocation::Auto }
+        Self {
+            calls_max: 64,
+            warm_max: 32,
+            memory_bytes_max: 512 << 20,
+            allocation: Allocation::Auto,
+        }
     }
 }
 
@@ -111,6 +121,7 @@ impl Engine {
             options,
             pooled: is_pooled,
             compiler: code::in_process(),
+            warm: Arc::new(Semaphore::new(options.warm_max as usize)),
             ticker: Arc::new(ticker),
         })
     }
@@ -130,6 +141,11 @@ impl Engine {
     /// Returns the options it was set up with.
     pub fn options(&self) -> &EngineOptions {
         &self.options
+    }
+
+    /// Takes a place for an instance that is kept; none where there is no more.
+    pub(crate) fn keep_warm(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.warm).try_acquire_owned().ok()
     }
 
     pub(crate) fn compiler(&self) -> &dyn Compiler {
@@ -175,7 +191,7 @@ pub(crate) fn config() -> Config {
 }
 
 fn pooled(mut config: Config, options: EngineOptions) -> Config {
-    let calls = options.calls_max;
+    let calls = options.calls_max.saturating_add(options.warm_max);
     let per_call = |count: usize| calls.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)

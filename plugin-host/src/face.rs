@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use wasmtime::Store;
-use wasmtime::component::InstancePre;
+use wasmtime::component::{Instance, InstancePre};
 
 use crate::bindings::{self, previous, tools, types};
 use crate::instance::State;
@@ -19,6 +19,13 @@ pub(crate) enum Face {
     Previous(previous::PluginPre<State>),
     /// A component with ordinary functions.
     Plain(InstancePre<State>, Arc<Plain>),
+}
+
+/// An instance, by the face of its component.
+pub(crate) enum Live {
+    Current(bindings::Plugin),
+    Previous(previous::Plugin),
+    Plain(Instance, Arc<Plain>),
 }
 
 /// What a tool returned.
@@ -64,7 +71,22 @@ impl Face {
         }
     }
 
-    /// Makes an instance and runs a tool in it.
+    /// Makes an instance.
+    pub(crate) async fn instantiate(&self, store: &mut Store<State>) -> wasmtime::Result<Live> {
+        Ok(match self {
+            Self::Current(code) => Live::Current(code.instantiate_async(store).await?),
+            Self::Previous(code) => Live::Previous(code.instantiate_async(store).await?),
+            Self::Plain(code, plain) => {
+                Live::Plain(code.instantiate_async(store).await?, Arc::clone(plain))
+            }
+        })
+    }
+}
+
+// === impl Live ===
+
+impl Live {
+    /// Runs a tool in it.
     pub(crate) async fn call(
         &self,
         store: &mut Store<State>,
@@ -73,18 +95,16 @@ impl Face {
         output_bytes_max: usize,
     ) -> wasmtime::Result<Returned> {
         match self {
-            Self::Current(code) => {
-                let instance = code.instantiate_async(&mut *store).await?;
+            Self::Current(instance) => {
                 instance.moss_plugin_tools().call_call(store, tool, arguments).await
             }
-            Self::Previous(code) => {
-                let instance = code.instantiate_async(&mut *store).await?;
+            Self::Previous(instance) => {
                 let returned =
                     instance.moss_plugin_tools().call_call(store, tool, arguments).await?;
                 Ok(returned.map(Into::into).map_err(Into::into))
             }
-            Self::Plain(code, plain) => {
-                plain.call(code, store, tool, arguments, output_bytes_max).await
+            Self::Plain(instance, plain) => {
+                plain.call(instance, store, tool, arguments, output_bytes_max).await
             }
         }
     }

@@ -115,7 +115,7 @@ impl Grant {
     pub fn meet(&self, other: &Self) -> Self {
         Self {
             files: meet(&self.files, &other.files, FileGrant::meet, FileGrant::covers),
-            http: meet(&self.http, &other.http, meet_hosts, HostPattern::covers),
+            http: meet(&self.http, &other.http, HostPattern::meet, HostPattern::covers),
             env: meet(&self.env, &other.env, NamePattern::meet, NamePattern::covers),
             store_bytes_max: self.store_bytes_max.min(other.store_bytes_max),
             tools: meet(&self.tools, &other.tools, NamePattern::meet, NamePattern::covers),
@@ -198,10 +198,6 @@ fn meet<T: Clone + PartialEq>(
         }
     }
     both
-}
-
-fn meet_hosts(one: &HostPattern, other: &HostPattern) -> Option<HostPattern> {
-    if one.covers(other) { Some(other.clone()) } else { other.covers(one).then(|| one.clone()) }
 }
 
 fn shown(path: &RelPath) -> String {

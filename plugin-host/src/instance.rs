@@ -1,7 +1,8 @@
 //! One call's instance: what it is linked with, what its store holds, and the watch over its run.
 //!
-//! A store lives for one call. Running stops at the first of: the guest is done, its time is over,
-//! the call is cancelled, what the plugin was granted is taken back. Dropping the future stops the guest wherever it is, in its own code or
+//! A store lives for one call, or for some of one caller where the list wants that. Running stops at
+//! the first of: the guest is done, its time is over, the call is cancelled, what the plugin was
+//! granted is taken back. Dropping the future stops the guest wherever it is, in its own code or
 //! parked in the host.
 
 use std::sync::Arc;
@@ -21,13 +22,14 @@ use crate::engine::Engine;
 use crate::error::{CallError, quoted};
 use crate::grants::paths::GrantedPaths;
 use crate::imports;
-use crate::imports::context::{Context, Voice};
+use crate::imports::context::{Context, Deaf, Voice};
 use crate::imports::filesystem::{Filesystem, FilesystemView};
 use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
 use crate::revocation::Revocation;
+use crate::services::NoServices;
 
 /// What a store holds.
 pub(crate) struct State {
@@ -112,6 +114,7 @@ pub(crate) struct Watch {
     revocation: Arc<Revocation>,
     voice: Voice,
     engine: Engine,
+    hostcall_fuel: usize,
     output_bytes_max: usize,
 }
 
@@ -120,29 +123,32 @@ pub(crate) struct Watch {
 impl Run {
     /// Sets up a store. Its time runs from now.
     pub(crate) fn new(engine: &Engine, setup: Setup) -> Result<Self, CallError> {
-        let deadline = Deadline::new(&setup.limits, setup.timeout);
-        let watch = Watch {
-            deadline: deadline.clone(),
-            cancelled: setup.cancelled.clone(),
-            revocation: Arc::clone(&setup.revocation),
-            voice: setup.voice.clone(),
-            engine: engine.clone(),
-            output_bytes_max: setup.limits.output_bytes_max,
-        };
-        let hostcall_fuel = setup.limits.hostcall_fuel();
+        let watch = Watch::new(engine, &setup);
         let mut store = Store::new(engine.wasm(), State::new(setup));
         store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(hostcall_fuel);
         store.set_max_component_handles(RESOURCES_MAX);
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(move |_| {
-            if Instant::now() < deadline.at {
-                Ok(UpdateDeadline::Yield(1))
-            } else {
-                Err(deadline.as_trap())
-            }
-        });
+        watch.guard(&mut store);
         Ok(Self { store, watch })
+    }
+
+    /// Makes it the run of another call: nothing that belongs to a call stays but what the guest
+    /// has in its memory, which is counted on.
+    pub(crate) fn renew(&mut self, engine: &Engine, setup: Setup) {
+        self.watch = Watch::new(engine, &setup);
+        let mut state = State::new(setup);
+        std::mem::swap(&mut state.limiter, &mut self.store.data_mut().limiter);
+        *self.store.data_mut() = state;
+        self.watch.guard(&mut self.store);
+    }
+
+    /// Lets go of what belongs to a call that is over: its events, services and files.
+    pub(crate) fn release(&mut self, engine: &Engine) {
+        self.renew(engine, Setup::without_call(Limits::default()));
+    }
+
+    /// Whether the guest holds nothing that its call was served: no file, stream or request.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.store.data().table.is_empty()
     }
 
     /// Splits into what the guest runs in and what watches it.
@@ -151,9 +157,53 @@ impl Run {
     }
 }
 
+// === impl Setup ===
+
+impl Setup {
+    /// What a guest gets that is not called by anybody: nothing.
+    pub(crate) fn without_call(limits: Limits) -> Self {
+        Self {
+            limits,
+            timeout: None,
+            cancelled: CancellationToken::new(),
+            revocation: Arc::default(),
+            voice: Voice::new(Arc::new(Deaf)),
+            settings: "{}".into(),
+            granted: Arc::default(),
+            served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
+        }
+    }
+}
+
 // === impl Watch ===
 
 impl Watch {
+    fn new(engine: &Engine, setup: &Setup) -> Self {
+        Self {
+            deadline: Deadline::new(&setup.limits, setup.timeout),
+            cancelled: setup.cancelled.clone(),
+            revocation: Arc::clone(&setup.revocation),
+            voice: setup.voice.clone(),
+            engine: engine.clone(),
+            hostcall_fuel: setup.limits.hostcall_fuel(),
+            output_bytes_max: setup.limits.output_bytes_max,
+        }
+    }
+
+    /// Lets the guest in a store run until the deadline, with pauses for others.
+    fn guard(&self, store: &mut Store<State>) {
+        let deadline = self.deadline.clone();
+        store.set_hostcall_fuel(self.hostcall_fuel);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(move |_| {
+            if Instant::now() < deadline.at {
+                Ok(UpdateDeadline::Yield(1))
+            } else {
+                Err(deadline.as_trap())
+            }
+        });
+    }
+
     /// Runs the guest until it is done, out of time, cancelled or without what it was granted.
     pub(crate) async fn over<T>(
         &self,

@@ -35,13 +35,14 @@ mod revocation;
 pub mod services;
 mod surface;
 mod units;
+mod warm;
 
-pub use crate::description::Example;
+pub use crate::description::{Example, SchemaCost};
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
-pub use crate::limits::{LimitReached, Limits};
+pub use crate::limits::{LimitReached, Limits, WarmLimits};
 pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList, Sha256Digest};
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::pause::Paused;

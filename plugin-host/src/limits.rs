@@ -51,6 +51,19 @@ pub struct Limits {
     pub output_bytes_max: usize,
     /// Most calls of the plugin that run at once.
     pub calls_max: usize,
+    /// Instances that are kept for the next call; none by default: every call has its own.
+    pub warm: Option<WarmLimits>,
+}
+
+/// How instances are kept between calls. `warm` in the plugin list sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmLimits {
+    /// Most instances that wait for a call.
+    pub instances_max: usize,
+    /// Most calls of one instance.
+    pub calls_max: usize,
+    /// Longest wait for a call.
+    pub idle: Duration,
 }
 
 /// A limit that a call reached.
@@ -90,6 +103,14 @@ pub(crate) struct Limiter {
     table_elements_added: usize,
 }
 
+// === impl WarmLimits ===
+
+impl Default for WarmLimits {
+    fn default() -> Self {
+        Self { instances_max: 1, calls_max: 100, idle: Duration::from_secs(60) }
+    }
+}
+
 // === impl Limits ===
 
 impl Default for Limits {
@@ -99,6 +120,7 @@ impl Default for Limits {
             memory_bytes_max: 64 << 20,
             output_bytes_max: 1 << 20,
             calls_max: 8,
+            warm: None,
         }
     }
 }
@@ -150,7 +172,10 @@ impl fmt::Display for LimitReached {
             }
             Self::Calls(calls) => {
                 let waiting = calls * WAITING_PER_CALL;
-                write!(f, "{calls} calls of the plugin run and {waiting} wait for a place")
+                write!(
+                    f,
+                    "at most {calls} calls of the plugin run at once and {waiting} wait for a place"
+                )
             }
             Self::Edits => write!(f, "the plugin returned more than {EDITS_MAX} edits"),
             Self::TableElements => {

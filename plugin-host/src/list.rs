@@ -12,6 +12,7 @@ mod source;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde_json::{Map, Value};
@@ -23,7 +24,7 @@ pub use self::oci::OciReference;
 use self::place::Keeper;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
-use crate::limits::Limits;
+use crate::limits::{Limits, WarmLimits};
 use crate::units;
 
 /// Largest list, in bytes.
@@ -38,6 +39,9 @@ pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
 const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
 const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
 const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
+const WARM_INSTANCES: std::ops::RangeInclusive<usize> = 1..=16;
+const WARM_CALLS: std::ops::RangeInclusive<usize> = 2..=1_000_000;
+const IDLES_MS: std::ops::RangeInclusive<u128> = 1000..=3_600_000;
 const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
 const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 
@@ -182,7 +186,8 @@ fn parse_entry<'t>(
     node: Node<'t>,
     keeper: Keeper,
 ) -> Result<(PluginEntry, Node<'t>), Problem> {
-    let keys = ["name", "source", "sha256", "signature", "tools", "grant", "limits", "config"];
+    let keys =
+        ["name", "source", "sha256", "signature", "tools", "grant", "limits", "warm", "config"];
     let mut entry = node.object(&keys)?;
     let name = entry.required("name")?;
     let from = entry.required("source")?;
@@ -204,7 +209,10 @@ fn parse_entry<'t>(
         tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
-        limits: entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default(),
+        limits: Limits {
+            warm: entry.optional("warm").map(parse_warm).transpose()?,
+            ..entry.optional("limits").map(parse_limits).transpose()?.unwrap_or_default()
+        },
         config: entry.optional("config").map(parse_config).transpose()?.unwrap_or_default(),
         line: source::position(text, node.start()).0,
     };
@@ -235,14 +243,9 @@ fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
     let mut given = node.object(&["timeout", "memory", "output", "calls"])?;
     let mut limits = Limits::default();
     if let Some(node) = given.optional("timeout") {
-        limits.timeout = units::parse_duration(node.string()?)
-            .ok_or_else(|| {
-                node.problem("not a duration")
-                    .help("expected a whole number and `ms`, `s` or `m`, such as `10s`")
-            })
-            .and_then(|timeout| {
-                in_range(node, timeout, TIMEOUTS_MS.contains(&timeout.as_millis()), "1ms to 10m")
-            })?;
+        let timeout = parse_duration(node)?;
+        let is_inside = TIMEOUTS_MS.contains(&timeout.as_millis());
+        limits.timeout = in_range(node, timeout, is_inside, "1ms to 10m")?;
     }
     if let Some(node) = given.optional("memory") {
         let size = parse_size(node)?;
@@ -257,6 +260,33 @@ fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
         limits.output_bytes_max = in_range(node, size, OUTPUTS.contains(&size), "1B to 64MiB")?;
     }
     Ok(limits)
+}
+
+fn parse_warm(node: Node<'_>) -> Result<WarmLimits, Problem> {
+    let mut given = node.object(&["instances", "calls", "idle"])?;
+    let mut warm = WarmLimits::default();
+    let count = |node: Node<'_>| Ok(usize::try_from(node.integer()?).unwrap_or(usize::MAX));
+    if let Some(node) = given.optional("instances") {
+        let instances = count(node)?;
+        warm.instances_max =
+            in_range(node, instances, WARM_INSTANCES.contains(&instances), "1 to 16")?;
+    }
+    if let Some(node) = given.optional("calls") {
+        let calls = count(node)?;
+        warm.calls_max = in_range(node, calls, WARM_CALLS.contains(&calls), "2 to 1000000")?;
+    }
+    if let Some(node) = given.optional("idle") {
+        let idle = parse_duration(node)?;
+        warm.idle = in_range(node, idle, IDLES_MS.contains(&idle.as_millis()), "1s to 60m")?;
+    }
+    Ok(warm)
+}
+
+fn parse_duration(node: Node<'_>) -> Result<Duration, Problem> {
+    units::parse_duration(node.string()?).ok_or_else(|| {
+        node.problem("not a duration")
+            .help("expected a whole number and `ms`, `s` or `m`, such as `10s`")
+    })
 }
 
 fn parse_size(node: Node<'_>) -> Result<usize, Problem> {

@@ -37,15 +37,18 @@ impl Places {
         self.calls_max
     }
 
-    /// Waits for a place.
+    /// Waits for a place, or takes one only where it is free.
     ///
     /// # Errors
     ///
-    /// Where too many wait already.
-    pub(crate) async fn take(&self) -> Result<Place<'_>, CallError> {
+    /// Where too many wait already, or none is free.
+    pub(crate) async fn take(&self, waits: bool) -> Result<Place<'_>, CallError> {
         let full = || CallError::Limit(LimitReached::Calls(self.calls_max));
         let taken = self.taken.try_acquire().map_err(|_| full())?;
-        let running = self.running.acquire().await.map_err(|_| full())?;
+        let running = match waits {
+            true => self.running.acquire().await.map_err(|_| full())?,
+            false => self.running.try_acquire().map_err(|_| full())?,
+        };
         Ok(Place { _running: running, _taken: taken })
     }
 }
@@ -57,17 +60,23 @@ mod tests {
     #[tokio::test]
     async fn a_call_runs_waits_or_is_refused() {
         let places = Places::new(1);
-        let running = places.take().await.unwrap();
-        let mut waiting: Vec<_> = (0..WAITING_PER_CALL).map(|_| Box::pin(places.take())).collect();
+        let running = places.take(true).await.unwrap();
+        let mut waiting: Vec<_> =
+            (0..WAITING_PER_CALL).map(|_| Box::pin(places.take(true))).collect();
         for place in &mut waiting {
             let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(place.as_mut().poll(cx)));
             assert!(polled.await.is_pending());
         }
-        let refused = places.take().await.unwrap_err();
+        let refused = places.take(true).await.unwrap_err();
         assert_eq!(refused, CallError::Limit(LimitReached::Calls(1)));
+        let full = Places::new(1);
+        let alone = full.take(false).await.unwrap();
+        assert_eq!(full.take(false).await.unwrap_err(), refused);
+        drop(alone);
+        full.take(false).await.unwrap();
         drop(running);
         waiting.remove(0).await.unwrap();
         drop(waiting);
-        places.take().await.unwrap();
+        places.take(true).await.unwrap();
     }
 }

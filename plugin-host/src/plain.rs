@@ -14,7 +14,7 @@ mod text;
 
 use serde_json::Value;
 use wasmtime::Store;
-use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Val};
+use wasmtime::component::{Component, ComponentExportIndex, Instance, Val};
 
 use self::docs::Named;
 pub(crate) use self::docs::{Docs, docs};
@@ -144,10 +144,10 @@ impl Plain {
         }
     }
 
-    /// Makes an instance and calls the function of a tool in it.
+    /// Calls the function of a tool.
     pub(crate) async fn call(
         &self,
-        code: &InstancePre<State>,
+        instance: &Instance,
         store: &mut Store<State>,
         tool: &str,
         arguments: &str,
@@ -162,7 +162,6 @@ impl Plain {
         };
         let fuel = output_bytes_max.saturating_mul(FUEL_PER_OUTPUT_BYTE).min(FUEL_MAX);
         store.set_hostcall_fuel(fuel.max(store.hostcall_fuel()));
-        let instance = code.instantiate_async(&mut *store).await?;
         let function = instance
             .get_func(&mut *store, tool.function)
             .ok_or_else(|| wasmtime::Error::msg("the function is gone"))?;

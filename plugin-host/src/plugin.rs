@@ -16,7 +16,7 @@ use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
 use crate::grants::paths::GrantedPaths;
 use crate::grants::{Grant, Request};
-use crate::imports::context::{Deaf, Events, Voice};
+use crate::imports::context::{Events, Voice};
 use crate::imports::services::Served;
 use crate::instance::{Run, Setup};
 use crate::limits::Limits;
@@ -27,8 +27,9 @@ use crate::pause::{Pause, Paused};
 use crate::places::{Place, Places};
 use crate::renaming;
 use crate::revocation::Revocation;
-use crate::services::{NoServices, Services};
+use crate::services::Services;
 use crate::surface;
+use crate::warm::{Kept, Warm};
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -53,6 +54,7 @@ pub struct Plugin {
     settings: Arc<str>,
     places: Arc<Places>,
     pause: Pause,
+    warm: Warm,
 }
 
 /// One call of a plugin's tool.
@@ -69,6 +71,12 @@ pub struct CallRequest {
     pub events: Arc<dyn Events>,
     /// What the daemon does for the guest.
     pub services: Arc<dyn Services>,
+    /// Whether it waits where as many calls run as may. One that the plugin makes of itself does
+    /// not: what it waits for may wait for it.
+    pub waits: bool,
+    /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
+    /// the caller. Nobody else gets it.
+    pub whom: Option<String>,
 }
 
 // === impl Plugin ===
@@ -112,6 +120,7 @@ impl Plugin {
             settings: settings(entry),
             places: Arc::new(Places::new(entry.limits.calls_max)),
             pause: Pause::default(),
+            warm: Warm::new(entry.limits.warm),
         })
     }
 
@@ -147,6 +156,7 @@ impl Plugin {
                 Arc::new(Places::new(entry.limits.calls_max))
             },
             pause: Pause::default(),
+            warm: Warm::new(entry.limits.warm),
         })
     }
 
@@ -269,7 +279,7 @@ impl Plugin {
         let wait = request.timeout.unwrap_or(Duration::MAX);
         let place = tokio::select! {
             biased;
-            place = self.places.take() => place?,
+            place = self.places.take(request.waits) => place?,
             () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
             () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
         };
@@ -283,24 +293,29 @@ impl Plugin {
             return Err(CallError::UnknownTool(request.tool));
         };
         let arguments = request.arguments.to_string();
-        let mut run = Run::new(
-            &self.engine,
-            Setup {
-                limits: self.limits,
-                timeout: request.timeout,
-                cancelled: request.cancelled,
-                revocation: Arc::clone(&self.revocation),
-                voice: Voice::new(request.events),
-                settings: self.settings.clone(),
-                granted: Arc::clone(&self.granted),
-                served: Served { grant: Arc::clone(&self.grant), services: request.services },
-            },
-        )?;
+        let setup = Setup {
+            limits: self.limits,
+            timeout: request.timeout,
+            cancelled: request.cancelled,
+            revocation: Arc::clone(&self.revocation),
+            voice: Voice::new(request.events),
+            settings: self.settings.clone(),
+            granted: Arc::clone(&self.granted),
+            served: Served { grant: Arc::clone(&self.grant), services: request.services },
+        };
         let output_bytes_max = self.limits.output_bytes_max;
+        let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
+        let (Kept { run, live, .. }, code) = (&mut kept, &self.code);
         let (store, watch) = run.parts();
         let own_name = &self.description.specs[tool].name;
-        let returned =
-            watch.over(self.code.call(store, own_name, &arguments, output_bytes_max)).await;
+        let guest = async {
+            let live = match live {
+                Some(live) => live,
+                None => live.insert(code.instantiate(store).await?),
+            };
+            live.call(store, own_name, &arguments, output_bytes_max).await
+        };
+        let returned = watch.over(guest).await;
         run.store.data().finish_printing();
         let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
         let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
@@ -317,6 +332,7 @@ impl Plugin {
             duration: started.elapsed(),
             peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
         };
+        self.warm.keep(&self.engine, request.whom, kept);
         Ok(PluginOutcome { output, edits, usage })
     }
 
@@ -369,19 +385,8 @@ async fn describe(
     code: &Face,
     limits: Limits,
 ) -> Result<tools::Description, CallError> {
-    let mut run = Run::new(
-        engine,
-        Setup {
-            limits: Limits { timeout: DESCRIBE_TIMEOUT, ..limits },
-            timeout: None,
-            cancelled: CancellationToken::new(),
-            revocation: Arc::default(),
-            voice: Voice::new(Arc::new(Deaf)),
-            settings: "{}".into(),
-            granted: Arc::default(),
-            served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
-        },
-    )?;
+    let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..limits };
+    let mut run = Run::new(engine, Setup::without_call(limits))?;
     let (store, watch) = run.parts();
     watch.over(code.describe(store)).await
 }

@@ -9,7 +9,6 @@ use http_body_util::combinators::UnsyncBoxBody;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use serde_json::{Map, Value};
 
 /// The body of a request or a response of HTTP, in parts as they come.
 pub type HttpBody = UnsyncBoxBody<Bytes, HttpError>;
@@ -28,14 +27,15 @@ pub trait Services: Send + Sync {
 
     /// Sends a request to a host that was granted. The URI is absolute. No redirect is followed, no
     /// proxy is asked. An address that the host's name leads to is refused where it is private,
-    /// unless `is_named` tells that the grant names the very host.
+    /// unless `may_be_private` tells that the grant allows it.
     fn send(
         &self,
         request: http::Request<HttpBody>,
         options: HttpOptions,
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>>;
 
-    /// Runs a tool that only reads, and returns its output as the text of a JSON value.
+    /// Runs a tool that only reads with the text of a JSON object, and returns its output as the
+    /// text of a JSON value.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ pub trait Services: Send + Sync {
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Map<String, Value>,
+        arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>>;
 
     /// Asks an editor for the symbols of a file; none where no editor knows.
@@ -206,7 +206,7 @@ pub trait GuestStore: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpOptions {
     /// The grant names this very host, so that it may have a private address.
-    pub is_named: bool,
+    pub may_be_private: bool,
     /// Longest wait for a connection.
     pub connect_timeout: std::time::Duration,
     /// Longest wait for the head of the response.
@@ -314,11 +314,7 @@ impl Services for NoServices {
         Box::pin(std::future::ready(Err(error)))
     }
 
-    fn call_tool<'a>(
-        &'a self,
-        _: &'a str,
-        _: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<String, ToolError>> {
+    fn call_tool<'a>(&'a self, _: &'a str, _: String) -> BoxFuture<'a, Result<String, ToolError>> {
         Self::refused()
     }
 

@@ -5,6 +5,9 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+/// How far a worker stands back behind other processes.
+const NICE: i32 = 10;
+
 /// What a worker may use at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -27,6 +30,8 @@ impl Limits {
     /// Where the system refuses one. Elsewhere than on Linux one on the address space may be
     /// refused; it is then left out.
     pub fn enter(self) -> io::Result<()> {
+        // What calls wait for goes first.
+        let _ = rustix::process::nice(NICE);
         bound(Resource::Core, 0)?;
         bound(Resource::Fsize, 0)?;
         bound(Resource::Nofile, self.files)?;

@@ -42,6 +42,7 @@ mod plugin_oci;
 mod plugin_registry;
 mod plugin_services;
 mod plugin_signatures;
+mod plugin_warm;
 mod plugin_zoo;
 mod plugins;
 mod plugins_plain;

@@ -1,10 +1,12 @@
 //! Plugins from the network: by HTTPS, with the digest that somebody named, kept for later.
 
+use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::guests::zoo;
 use crate::harness::https::{HttpsServer, response, sha256};
-use crate::harness::{Site, refusing, until};
+use crate::harness::{Site, plugin, refusing, until};
+use crate::plugins::settled;
 
 /// A server of one file, and its URL.
 async fn serve(site: &Site, bytes: &[u8]) -> (HttpsServer, String) {
@@ -89,4 +91,34 @@ async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() 
         caller.plugin_list().await.iter().any(|plugin| plugin.sha256 == sha256(&bytes))
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_is_taken_away_does_not_wait_for_a_download() {
+    let site = Site::new();
+    site.config("[network]\nconnect_ms = 60000\n");
+    // It takes connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}/slow.wasm", silent.local_addr().unwrap().port());
+    let probe = plugin("probe");
+    let granted = json!({ "store": "1KiB" });
+    let list = |grant: &Value, more: &[Value]| {
+        let mut plugins = vec![json!({ "name": "probe", "source": probe, "grant": grant })];
+        plugins.extend_from_slice(more);
+        site.plugin_list(&json!({ "version": 1, "plugins": plugins }).to_string());
+    };
+    let slow = json!({ "name": "slow", "source": url, "sha256": sha256(b"never") });
+    list(&granted, &[]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    let load = json!({ "steps": [{ "do": "load", "key": "k" }] });
+    let loaded = async || caller.done("probe", load.clone()).await["result"][0].clone();
+    assert_eq!(loaded().await, Value::Null);
+    list(&granted, std::slice::from_ref(&slow));
+    until("the download has begun", async || caller.plugin_list().await.len() == 2).await;
+    list(&json!({}), &[slow]);
+    until("nothing is granted any more", async || loaded().await["error"] == "denied").await;
+    let states: Vec<_> = caller.plugin_list().await.iter().map(v1::Plugin::state).collect();
+    assert_eq!(states, [v1::PluginState::Ready, v1::PluginState::Loading]);
 }

@@ -252,6 +252,26 @@ async fn plugins_call_plugins_four_deep_on_one_place() {
 }
 
 #[tokio::test]
+async fn arguments_for_a_tool_have_a_bound_of_their_own() {
+    let site = Site::new();
+    let (_daemon, caller) = probed(&site, json!({ "tools": ["read_file"] })).await;
+    let long = "a".repeat(300 << 10);
+    let steps = json!([ask("read_file", json!({ "path": long }))]);
+    let came = probe(&caller, steps).await;
+    assert_eq!(came[0]["error"], "too_large", "{came:?}");
+}
+
+#[tokio::test]
+async fn a_plugin_that_calls_itself_does_not_wait_for_itself() {
+    let site = Site::new();
+    install_probe(&site, json!({ "tools": ["probe"] }), json!({ "limits": { "calls": 1 } }));
+    let (_daemon, caller) = served(&site).await;
+    let came = probe(&caller, json!([ask("probe", json!({ "steps": [] }))])).await.remove(0);
+    assert_eq!(came["error"], "limit_exceeded", "{came}");
+    assert!(came["hint"].as_str().unwrap().contains("limits.calls"), "{came}");
+}
+
+#[tokio::test]
 async fn the_editor_tells_a_plugin_what_it_may_know() {
     let site = Site::new();
     site.config(crate::editor::PATIENT);

@@ -28,7 +28,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("tests", &["moss-proto"]),
     ("workspace", &["moss-sdk"]),
-    ("xtask", &["moss-builtin-tools", "moss-proto", "moss-sdk", "moss-workspace"]),
+    (
+        "xtask",
+        &["moss-builtin-tools", "moss-plugin-host", "moss-proto", "moss-sdk", "moss-workspace"],
+    ),
 ];
 const LICENSE: &str = "MIT OR Apache-2.0";
 

@@ -61,6 +61,11 @@ const TEMPLATE_ENDINGS: &[&str] = &[".example", ".sample", ".template", ".dist"]
 /// Says why a path is protected, by its names alone.
 pub fn protection(path: &RelPath) -> Option<Protection> {
     let names: Vec<String> = path.components().map(fold).collect();
+    let bare = names.iter().map(|name| bare(name).to_owned()).collect::<Vec<_>>();
+    protection_of(&names).max(protection_of(&bare))
+}
+
+fn protection_of(names: &[String]) -> Option<Protection> {
     let (last, directories) = names.split_last()?;
     let within = |list: &[&str]| names.iter().any(|name| list.contains(&name.as_str()));
     let parent = directories.last().map(String::as_str);
@@ -90,6 +95,13 @@ fn fold(name: &str) -> String {
     let folded: String = visible.nfkc().flat_map(char::to_lowercase).collect();
     // Lower-casing can undo the normalization: once more settles it.
     folded.nfkc().filter(|c| !is_unseen(*c)).collect()
+}
+
+/// What FAT and NTFS take for the name: they leave out dots and blanks at the end, and what follows
+/// a colon is a part of the file.
+fn bare(name: &str) -> &str {
+    let name = name.split_once(':').map_or(name, |(name, _)| name);
+    name.trim_end_matches(['.', ' '])
 }
 
 /// Characters that are not shown and that some file systems leave out of a name.
@@ -142,6 +154,11 @@ mod tests {
         for path in [
             ".git",
             ".git/hooks/pre-commit",
+            ".git./x",
+            ".git  /x",
+            ".git::$INDEX_ALLOCATION/x",
+            "moss-tools.json.",
+            ".envrc::$DATA",
             "vendor/sub/.git/config",
             ".GiT/config",
             ".g\u{200c}it/config",

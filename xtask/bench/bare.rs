@@ -3,7 +3,7 @@
 //! No validation, no policy, no journal, no limits. Answers are filled up to the length of the
 //! daemon's, so that both sides move the same bytes.
 
-mod plugin;
+pub(crate) mod plugin;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
     component: &Path,
     answers: Vec<Answer>,
 ) -> Result<()> {
-    let component = Component::load(component, workspace).map_err(plugin::error)?;
+    let component = Component::load(component, Some(workspace)).map_err(plugin::error)?;
     let bare = Bare { workspace: workspace.to_owned(), component, answers };
     let listener = tokio::net::UnixListener::bind(socket).context("cannot listen")?;
     tonic::transport::Server::builder()
@@ -92,7 +92,10 @@ impl Bare {
                 let line = arguments["newText"].as_str().context("no text")?;
                 self.edit(path, line).await.map(|()| String::new())
             }
-            tool => self.component.call(tool, &call.arguments_json).await.map_err(plugin::error),
+            tool => {
+                let returned = self.component.call(tool, &call.arguments_json).await;
+                returned.map_err(plugin::error)?.map_err(anyhow::Error::msg)
+            }
         }
     }
 

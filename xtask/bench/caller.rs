@@ -11,7 +11,7 @@ use moss_proto::v1::tool_service_client::ToolServiceClient;
 use tokio::net::UnixStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Request, Status};
+use tonic::{Request, Status, Streaming};
 
 /// A connection with a credential.
 #[derive(Debug, Clone)]
@@ -19,6 +19,9 @@ pub(crate) struct Caller {
     channel: Channel,
     authorization: MetadataValue<Ascii>,
 }
+
+/// What a daemon tells of its catalog.
+pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
 
 // === impl Caller ===
 
@@ -74,10 +77,26 @@ impl Caller {
         Ok(ready && !plugins.is_empty())
     }
 
+    /// Follows the catalog. The first message says how it is.
+    pub(crate) async fn watch_tools(&self) -> Result<Catalogs> {
+        let request = self.request(v1::WatchToolsRequest::default());
+        let response = ToolServiceClient::new(self.channel.clone()).watch_tools(request).await?;
+        Ok(Catalogs(response.into_inner()))
+    }
+
     fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
         request.metadata_mut().insert("authorization", self.authorization.clone());
         request
+    }
+}
+
+// === impl Catalogs ===
+
+impl Catalogs {
+    /// Waits for the next message.
+    pub(crate) async fn next(&mut self) -> Result<v1::WatchToolsResponse> {
+        self.0.message().await?.context("the daemon tells nothing more")
     }
 }
 

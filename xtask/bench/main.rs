@@ -15,6 +15,7 @@ mod edits;
 mod figures;
 mod load;
 mod place;
+mod plugins;
 mod process;
 mod report;
 mod timing;
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: bench-calls calls|load MOSS COMPONENTS DIRECTORY [SECONDS], or \
+const USAGE: &str = "usage: bench-calls calls|plugins|load MOSS COMPONENTS DIRECTORY [SECONDS], or \
                      bench-calls edits DIRECTORY; see `cargo xtask bench`";
 
 fn main() -> Result<()> {
@@ -48,6 +49,7 @@ async fn run(arguments: &[String]) -> Result<()> {
             let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;
             let figures = match (what.as_str(), seconds) {
                 ("calls", []) => figures::measure(&place).await?,
+                ("plugins", []) => plugins::measure(&place).await?,
                 ("load", [seconds]) => load::measure(&place, seconds.parse()?).await?,
                 _ => bail!(USAGE),
             };

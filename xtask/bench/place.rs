@@ -68,6 +68,8 @@ impl Place {
             "name": "word-count",
             "source": self.component,
             "grant": { "fs": [{ "path": "docs", "access": "read" }] },
+            // The load calls it from all clients at once.
+            "limits": { "calls": CLIENTS },
         }]});
         fs::write(self.plugin_list(), list.to_string())?;
         for workspace in [self.workspace(), self.bare_workspace()] {
@@ -141,11 +143,16 @@ impl Place {
         command
     }
 
+    /// A directory for files of the measuring.
+    pub(crate) fn directory(&self) -> &Path {
+        self.home.path()
+    }
+
     fn config(&self) -> PathBuf {
         self.home.path().join("config")
     }
 
-    fn plugin_list(&self) -> PathBuf {
+    pub(crate) fn plugin_list(&self) -> PathBuf {
         self.home.path().join("moss-tools.json")
     }
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench calls`, `bench load`, `bench edits` and `bench zoo`: build what is measured and
-//! what measures, then run it.
+//! `cargo xtask bench calls`, `bench plugins`, `bench load`, `bench edits` and `bench zoo`: build what
+//! is measured and what measures, then run it.
 
 use std::process::Command;
 
@@ -14,6 +14,11 @@ const LOAD_SECONDS: &str = "60";
 /// Measures single calls.
 pub(crate) fn calls(layout: &Layout) -> Result<()> {
     measure(layout, "calls", &[])
+}
+
+/// Measures plugins: calls, many clients, starts.
+pub(crate) fn plugins(layout: &Layout) -> Result<()> {
+    measure(layout, "plugins", &[])
 }
 
 /// Measures many clients at once.

@@ -44,6 +44,8 @@ usage:
       lint, then test
   cargo xtask bench calls
       measure calls, edits, memory and start against bare baselines, in a release build
+  cargo xtask bench plugins
+      calls of plugins in process against the bare engine, 64 clients, a start with 50 plugins
   cargo xtask bench load
       64 clients that read, edit and call a plugin for a minute, then the same without moss
   cargo xtask bench edits
@@ -80,6 +82,7 @@ fn run(arguments: &[String]) -> Result<()> {
             test::run(&layout, &[])
         }
         ["bench", "calls"] => bench::calls(&layout),
+        ["bench", "plugins"] => bench::plugins(&layout),
         ["bench", "load"] => bench::load(&layout),
         ["bench", "edits"] => bench::edits(&layout),
         ["bench", "zoo"] => bench::zoo(&layout),

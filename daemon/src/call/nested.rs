@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
-use serde_json::{Map, Value};
 
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute};
+use crate::arguments::{self, Unreadable};
 use crate::journal::CalledBy;
 
 /// How many calls deep tools call tools; the call that came from outside does not count.
@@ -47,14 +47,15 @@ pub(super) async fn call(
     scope: &Arc<Scope>,
     plugin: &str,
     name: &str,
-    arguments: Map<String, Value>,
+    text: String,
 ) -> Result<String, ToolError> {
     let behalf = deeper(scope, plugin)?;
     check_reads(scope, name)?;
+    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
     let call = Call {
         role: scope.call.role,
         workspace: Arc::clone(&scope.call.workspace),
-        work: Work::Tool { name: name.to_owned(), arguments: Ok(arguments) },
+        work: Work::Tool { name: name.to_owned(), arguments },
         confirm: ConfirmMode::Refuse,
         approved_digests: Vec::new(),
         dry_run: scope.call.dry_run,

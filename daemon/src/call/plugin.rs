@@ -36,6 +36,8 @@ pub(super) async fn run(
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
+        waits: !scope.is_for(plugin.name()),
+        whom: Some(format!("{} {}", scope.call.role.as_str(), scope.call.workspace.name())),
     };
     let outcome = plugin.call(request).await?;
     if !outcome.edits.is_empty() {

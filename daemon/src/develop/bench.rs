@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::call::{self, Call, CallError, ConfirmMode, Event, Events, Work};
 use crate::caller::Role;
 use crate::dirs::Dirs;
-use crate::plugins::{PluginState, Plugins};
+use crate::plugins::{Changes, PluginState, Plugins};
 use crate::start::{self, Setup, StartError};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -246,7 +246,7 @@ pub fn entry(name: &str, component: &Path, plugin: &Plugin, allowed: Allowed) ->
 
 async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {
     plugins.read_lists().await;
-    plugins.refresh().await;
+    plugins.refresh(&mut Changes::default()).await;
     let statuses = only_workspace(daemon).plugins.load();
     match statuses.first().map(|status| &status.state) {
         Some(PluginState::Ready(plugin)) => Ok(Arc::clone(plugin)),

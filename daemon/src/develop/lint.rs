@@ -5,6 +5,8 @@ use moss_plugin_host::{Capability, Example, Plugin};
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
+use crate::validate::Schema;
+
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
 /// Longest description that models read with care, in characters.
@@ -245,8 +247,8 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 
 /// Why a value does not fit a schema.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
-    let validator = jsonschema::draft202012::new(schema).ok()?;
-    let error = validator.iter_errors(value).next()?;
+    let schema = Schema::new("", schema).ok()?;
+    let error = schema.problems(value).ok()?.next()?;
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })
 }

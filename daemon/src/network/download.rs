@@ -24,7 +24,7 @@ pub struct Download<'a> {
     pub url: &'a str,
     /// A person named the host outright, so that it may be near. The hosts of redirects must be
     /// public unless they are the same one.
-    pub is_named: bool,
+    pub may_be_private: bool,
     /// Times; the largest file is `response_bytes_max`.
     pub bounds: Bounds,
     /// The media types that are wanted, as the header `accept` has them; none for any.
@@ -96,10 +96,10 @@ impl Network {
                 return Err(refused(what, "it does not lead to https"));
             }
             url.set_fragment(None);
-            let is_named = download.is_named && is_same_host(&first, &url);
+            let may_be_private = download.may_be_private && is_same_host(&first, &url);
             let request = request(&download, &first, &url);
             let request = request.map_err(|error| refused(what, &error.to_string()))?;
-            let response = self.send(request, is_named, download.bounds).await?;
+            let response = self.send(request, may_be_private, download.bounds).await?;
             let status = response.status();
             let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
             if let Some(location) = location {
@@ -177,7 +177,7 @@ mod tests {
         let bounds = Bounds::new(&crate::config::Config::default().network);
         let download = Download {
             url: "https://a.example/x",
-            is_named: true,
+            may_be_private: true,
             bounds,
             accept: Some("application/wasm"),
             token: Some("secret"),

@@ -88,12 +88,12 @@ async fn serve(tls: Option<Arc<ServerConfig>>) -> u16 {
 async fn get(
     network: &Network,
     uri: &str,
-    is_named: bool,
+    may_be_private: bool,
     bounds: Bounds,
 ) -> Result<String, HttpError> {
     let body = Empty::new().map_err(|never| match never {}).boxed_unsync();
     let response =
-        network.send(http::Request::get(uri).body(body).unwrap(), is_named, bounds).await?;
+        network.send(http::Request::get(uri).body(body).unwrap(), may_be_private, bounds).await?;
     let status = response.status();
     let body = response.into_body().collect().await?.to_bytes();
     Ok(format!("{} {}", status.as_u16(), String::from_utf8_lossy(&body)))
@@ -218,10 +218,11 @@ async fn trusted() -> (Network, u16) {
 #[tokio::test]
 async fn a_download_follows_redirects_as_far_as_it_may() {
     let (network, port) = trusted().await;
-    let fetch = async |url: String, is_named| {
+    let fetch = async |url: String, may_be_private| {
         let heard = std::sync::Mutex::new(Vec::new());
         let on_bytes = |bytes, of| heard.lock().unwrap().push((bytes, of));
-        let download = Download { url: &url, is_named, bounds: BOUNDS, accept: None, token: None };
+        let download =
+            Download { url: &url, may_be_private, bounds: BOUNDS, accept: None, token: None };
         let fetched = network.download(download, &on_bytes).await;
         fetched.map(|bytes| {
             assert_eq!(
@@ -234,7 +235,7 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
     let at = |path: &str| format!("https://127.0.0.1:{port}/{path}");
     assert_eq!(fetch(at("here"), true).await, Ok("/here".to_owned()));
     assert_eq!(fetch(at("moved"), true).await, Ok("/found".to_owned()));
-    for (url, is_named, expected) in [
+    for (url, may_be_private, expected) in [
         (at("here"), false, "it must be named by itself"),
         (at("away"), true, "localhost has the address"),
         (at("plain"), true, "a redirect is refused: it does not lead to https"),
@@ -249,7 +250,7 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
         ),
         ("here".to_owned(), true, "the URL is refused: relative URL without a base"),
     ] {
-        let error = fetch(url, is_named).await.unwrap_err().to_string();
+        let error = fetch(url, may_be_private).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -142,3 +142,22 @@ fn a_broken_file_is_not_written_over() {
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }
+
+#[tokio::test]
+async fn a_plugin_waits_for_one_call_of_another_and_not_for_all() {
+    let state = TempDir::new().unwrap();
+    let stores = stores(&state);
+    let (busy, other) = (owner("busy", "/a"), owner("other", "/b"));
+    let first = stores.turn(&busy).await;
+    let mut more: Vec<_> = (0..3).map(|_| Box::pin(stores.turn(&busy))).collect();
+    let mut others = Box::pin(stores.turn(&other));
+    for waiting in more.iter_mut().chain([&mut others]) {
+        let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx)));
+        assert!(polled.await.is_pending());
+    }
+    drop(first);
+    drop(others.await);
+    for turn in more {
+        drop(turn.await);
+    }
+}

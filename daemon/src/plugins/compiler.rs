@@ -116,10 +116,12 @@ impl ChildCompiler {
     }
 
     async fn compile_and_keep(&self, id: CodeId, component: &[u8]) -> Result<Code, LoadError> {
-        let Some(config) = self.daemon.upgrade().map(|daemon| daemon.config().plugins.clone())
-        else {
+        let of_daemon =
+            |daemon: Arc<Daemon>| (daemon.config().plugins.clone(), Arc::clone(&daemon.compilers));
+        let Some((config, compilers)) = self.daemon.upgrade().map(of_daemon) else {
             return Err(LoadError::Compiler("moss is about to stop".to_owned()));
         };
+        let _place = compilers.acquire().await.expect("nobody closes it");
         let worker = self.worker(&config);
         let sealed = worker.run(&[self.key.as_bytes(), component]).await;
         let sealed = sealed.map_err(|error| explain(error, &config))?;

@@ -123,7 +123,7 @@ async fn fetch(
 ) -> Result<Vec<u8>, String> {
     let bounds = Bounds { response_bytes_max: bytes_max, ..Bounds::new(&daemon.config().network) };
     // A person wrote the URL, or agreed to it.
-    let download = Download { url, is_named: true, bounds, accept: None, token: None };
+    let download = Download { url, may_be_private: true, bounds, accept: None, token: None };
     let fetched = daemon.network.download(download, on_bytes).await;
     fetched.map_err(|error| format!("{url}: {error}"))
 }

@@ -45,6 +45,7 @@ pub(super) async fn plugin(
 ) -> Result<Plugin, ToolError> {
     let options = EngineOptions {
         calls_max: 1,
+        warm_max: 0,
         memory_bytes_max: MEMORY_BYTES_MAX,
         allocation: Allocation::OnDemand,
     };

@@ -17,11 +17,11 @@ use crate::dirs::Dirs;
 use crate::start::{self, Setup};
 
 /// All lists of a daemon.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lists(Vec<ListFile>);
 
 /// An entry of a list with the file that it leads to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
     pub(super) list: PathBuf,
     pub(super) entry: PluginEntry,
@@ -36,7 +36,7 @@ pub(super) struct Listed {
     pub(super) only_for: Option<PathBuf>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct ListFile {
     path: PathBuf,
     /// Whether somebody named it: then it must be there.

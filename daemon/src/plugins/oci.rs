@@ -126,7 +126,7 @@ impl Registry<'_> {
         let download = Download {
             url: &url,
             // A person wrote the reference, or agreed to it.
-            is_named: true,
+            may_be_private: true,
             bounds: self.bounds(asked.bytes_max),
             accept: asked.accept,
             token: self.token.as_deref(),
@@ -152,7 +152,7 @@ impl Registry<'_> {
         let download = Download {
             url: url.as_str(),
             // Nobody named another host than that of the registry.
-            is_named: home.is_some_and(|home| home.origin() == url.origin()),
+            may_be_private: home.is_some_and(|home| home.origin() == url.origin()),
             bounds: self.bounds(TOKEN_BYTES_MAX),
             accept: None,
             token: None,

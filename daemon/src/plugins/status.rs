@@ -24,6 +24,19 @@ pub struct PluginStatus {
     pub staged: Option<Sha256Digest>,
 }
 
+/// Whether a plugin can be used.
+#[derive(Debug, Clone)]
+pub enum PluginState {
+    /// It is being compiled.
+    Loading,
+    /// Its tools are in the catalog.
+    Ready(Arc<Plugin>),
+    /// It cannot be used, and why.
+    Failed(String),
+    /// A list of the workspace that nobody trusted as it is, and how that is done.
+    Untrusted(String),
+}
+
 // === impl PluginStatus ===
 
 impl PluginStatus {
@@ -42,17 +55,4 @@ impl PluginStatus {
             (paused, older) => paused.or_else(|| older.cloned()),
         }
     }
-}
-
-/// Whether a plugin can be used.
-#[derive(Debug, Clone)]
-pub enum PluginState {
-    /// It is being compiled.
-    Loading,
-    /// Its tools are in the catalog.
-    Ready(Arc<Plugin>),
-    /// It cannot be used, and why.
-    Failed(String),
-    /// A list of the workspace that nobody trusted as it is, and how that is done.
-    Untrusted(String),
 }

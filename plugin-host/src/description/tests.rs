@@ -1,5 +1,6 @@
 //! Tests of the module `description`.
 
+use super::schema::SCHEMA_BYTES_MAX;
 use super::*;
 
 fn tool() -> tools::Tool {
@@ -149,7 +150,7 @@ fn schemas_that_cannot_be_used_safely_are_refused() {
         (r#"{"$ref":"http://169.254.169.254/"}"#, "refers to `http://169.254.169.254/`"),
         (r#"{"properties":{"a":{"$ref":"file:///etc/passwd"}}}"#, "refers to `file:"),
         (r##"{"type":"object","properties":{"a":{"$ref":"#"}}}"##, "refers to `#`"),
-        (r#"{"$id":"http://example.org/x"}"#, "has an `$id`"),
+        (r#"{"$id":"http://example.org/x"}"#, "has `$id`"),
         (r#"{"properties":{"a":{"pattern":"(a{1000}){1000}"}}}"#, "is not a schema"),
         (r#"{"properties":{"a":{"pattern":"(?=a)"}}}"#, "is not a schema"),
         (&deep, "nested deeper than 32 levels"),
@@ -161,11 +162,9 @@ fn schemas_that_cannot_be_used_safely_are_refused() {
 }
 
 #[test]
-fn references_in_a_circle_do_not_hang_the_check_of_arguments() {
+fn references_in_a_circle_are_refused() {
     let schema = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},
         "$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##;
-    let told = tools::Tool { parameters: schema.to_owned(), ..tool() };
-    let read = read("zoo", description(vec![told])).unwrap();
-    let validator = jsonschema::draft202012::new(&read.specs[0].parameters_strict).unwrap();
-    assert!(validator.is_valid(&json!({ "a": 1 })));
+    let error = refusal(|told| told.tools[0].parameters = schema.to_owned());
+    assert!(error.contains("without going into the value"), "{error}");
 }

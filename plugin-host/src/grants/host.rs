@@ -7,12 +7,22 @@ const PATTERN_BYTES_MAX: usize = 280;
 
 /// A pattern of hosts: `api.example.com`, `*.example.com` (every name below, not the name itself),
 /// `*` (every name). Without a scheme it means HTTPS; without a port, the one of the scheme.
+///
+/// Whoever owns a name decides where it leads. A grant reaches private addresses only where its name
+/// can have no other, or where it says `private:` before the pattern.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostPattern {
     scheme: Scheme,
     name: NameOfHost,
     port: Option<u16>,
+    /// Whether it may have a private address; only grants say so.
+    private: Option<bool>,
 }
+
+/// Names that only the machine or its network can know.
+const LOCAL_ENDINGS: &[&str] = &[".localhost", ".local", ".internal", ".lan", ".home.arpa"];
+/// What stands before a pattern of a grant whose hosts may have private addresses.
+const PRIVATE: &str = "private:";
 
 /// How a host is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,7 +48,7 @@ impl HostPattern {
     /// Every host, however it is spoken to: for what is requested, and at most allowed. No pattern
     /// says this.
     pub const EVERYTHING: Self =
-        Self { scheme: Scheme::Https, name: NameOfHost::Everything, port: None };
+        Self { scheme: Scheme::Https, name: NameOfHost::Everything, port: None, private: None };
 
     /// Reads a pattern.
     ///
@@ -65,7 +75,25 @@ impl HostPattern {
             None if is_name(&name) || is_address(&name) => NameOfHost::Exactly(name),
             _ => return Err("is not a host; write `api.example.com`, `*.example.com` or `*`"),
         };
-        Ok(Self { scheme, name, port: port.filter(|port| *port != scheme.port()) })
+        let port = port.filter(|port| *port != scheme.port());
+        Ok(Self { scheme, name, port, private: None })
+    }
+
+    /// Reads a pattern of a grant.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::parse`].
+    pub fn parse_granted(text: &str) -> Result<Self, &'static str> {
+        let (is_told, text) = match text.strip_prefix(PRIVATE) {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let pattern = Self::parse(text)?;
+        if is_told && pattern.name == NameOfHost::Any {
+            return Err("is every host; `private:` needs a name, such as `private:*.example.com`");
+        }
+        Ok(Self { private: Some(is_told || pattern.is_local()), ..pattern })
     }
 
     /// Whether a request may go to this host. The name is in lower case, an address of IPv6 in
@@ -80,13 +108,36 @@ impl HostPattern {
         matches_name && self.scheme == scheme && self.port() == port
     }
 
-    /// Whether it names this one host outright, and not among others.
-    pub fn is_exact(&self) -> bool {
-        matches!(self.name, NameOfHost::Exactly(_))
+    /// Whether a host may have a private address.
+    pub fn may_be_private(&self) -> bool {
+        self.private == Some(true)
     }
 
-    /// Whether all that `other` matches is matched by this.
+    /// Whether the name stands for the machine itself or one on its network, whoever is asked.
+    fn is_local(&self) -> bool {
+        let NameOfHost::Exactly(name) = &self.name else { return false };
+        is_address(name)
+            || !name.contains('.')
+            || LOCAL_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    }
+
+    /// What both match.
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        let inner = if self.spans(other) { other } else { other.spans(self).then_some(self)? };
+        let private = match (self.private, other.private) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        };
+        Some(Self { private, ..inner.clone() })
+    }
+
+    /// Whether all that `other` matches is matched by this, at the same addresses.
     pub fn covers(&self, other: &Self) -> bool {
+        self.spans(other) && (self.private != Some(false) || other.private != Some(true))
+    }
+
+    /// Whether all names that `other` matches are matched by this.
+    fn spans(&self, other: &Self) -> bool {
         let covers_name = match (&self.name, &other.name) {
             (NameOfHost::Everything, _) => return true,
             (_, NameOfHost::Everything) => return false,
@@ -108,6 +159,9 @@ impl HostPattern {
 
 impl fmt::Display for HostPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.may_be_private() && !self.is_local() {
+            f.write_str(PRIVATE)?;
+        }
         if self.scheme == Scheme::Http {
             f.write_str("http://")?;
         }
@@ -216,6 +270,39 @@ mod tests {
         ] {
             assert!(HostPattern::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn only_a_grant_says_that_an_address_may_be_private() {
+        let granted = |text: &str| HostPattern::parse_granted(text).unwrap();
+        for (text, is_private) in [
+            ("a.example", false),
+            ("*", false),
+            ("*.a.example", false),
+            ("private:a.example", true),
+            ("private:http://*.a.example:81", true),
+            ("http://localhost:8080", true),
+            ("https://wiki", true),
+            ("nas.local", true),
+            ("http://10.0.0.1", true),
+            ("[::1]:8443", true),
+        ] {
+            assert_eq!(granted(text).may_be_private(), is_private, "{text}");
+            assert!(!pattern(text.trim_start_matches(PRIVATE)).may_be_private(), "{text}");
+        }
+        for text in ["private:a.example", "a.example", "http://localhost:8080"] {
+            assert_eq!(granted(text).to_string(), text);
+        }
+        assert!(HostPattern::parse_granted("private:*").is_err());
+        assert!(HostPattern::parse("private:a.example").is_err());
+        let (wide, named) = (granted("*"), granted("private:a.example"));
+        assert!(!wide.covers(&named), "it is not what the other allows");
+        assert!(HostPattern::EVERYTHING.covers(&named));
+        let requested = pattern("a.example");
+        assert!(!requested.meet(&wide).unwrap().may_be_private());
+        assert!(requested.meet(&named).unwrap().may_be_private());
+        assert!(!pattern("localhost").meet(&wide).unwrap().may_be_private());
+        assert!(HostPattern::EVERYTHING.meet(&named).unwrap().may_be_private());
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Http {
 // === impl Door ===
 
 impl Door {
-    /// Says whether a request may go out, and whether the grant names its very host.
+    /// Says whether a request may go out, and whether to a private address.
     fn permit(&mut self, uri: &Uri) -> Result<bool, Refusal> {
         let denied = |reason| Refusal { error: Error::HttpRequestDenied, reason };
         let busy = |reason| Refusal { error: Error::ConnectionLimitReached, reason };
@@ -127,9 +127,9 @@ impl Door {
         if matching.peek().is_none() {
             return Err(denied(not_granted(scheme, &name, port)));
         }
-        let is_named = matching.any(HostPattern::is_exact);
+        let may_be_private = matching.any(HostPattern::may_be_private);
         self.requests += 1;
-        Ok(is_named)
+        Ok(may_be_private)
     }
 }
 
@@ -163,7 +163,7 @@ impl WasiHttpHooks for Door {
         let went_well = trouble.clone();
         let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
         Box::new(async move {
-            let is_named = permitted.map_err(|refusal| trouble.tell(refusal))?;
+            let may_be_private = permitted.map_err(|refusal| trouble.tell(refusal))?;
             let host = request.uri().host().unwrap_or_default().to_owned();
             let failed = move |error: HttpError| {
                 let reason = format!("the request to {} failed: {error}", quoted(&host));
@@ -172,7 +172,7 @@ impl WasiHttpHooks for Door {
             let request = request.map(|body| {
                 body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
             });
-            let sent = services.send(request, http_options(options, is_named)).await;
+            let sent = services.send(request, http_options(options, may_be_private)).await;
             let response = sent.map_err(&failed)?;
             went_well.clear();
             let response = response.map(|body| {
@@ -188,10 +188,10 @@ impl WasiHttpHooks for Door {
     }
 }
 
-fn http_options(options: Option<RequestOptions>, is_named: bool) -> HttpOptions {
+fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOptions {
     let options = options.unwrap_or_default();
     HttpOptions {
-        is_named,
+        may_be_private,
         connect_timeout: options.connect_timeout.unwrap_or(Duration::MAX),
         first_byte_timeout: options.first_byte_timeout.unwrap_or(Duration::MAX),
         between_bytes_timeout: options.between_bytes_timeout.unwrap_or(Duration::MAX),

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use moss_sdk::editor as sdk;
 use moss_sdk::{ErrorCode, ToolError};
-use serde_json::{Map, Value};
 
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
 use crate::bindings::{editor, store, toolbox, types};
 use crate::grants::Grant;
 use crate::services::Services;
+use crate::units;
 
 /// Longest key of a store, in bytes.
 pub(crate) const STORE_KEY_BYTES_MAX: usize = 256;
+/// Longest arguments of a tool that a guest calls, in bytes: they do not count towards its memory.
+const TOOL_ARGUMENTS_BYTES_MAX: usize = 256 << 10;
 
 /// The host's side of the three interfaces for one call.
 #[derive(Clone)]
@@ -110,12 +112,14 @@ impl toolbox::Host for Served {
         if !self.grant.tools.iter().any(|granted| granted.matches(&name)) {
             return Err(not_granted(&format!("the tool `{name}`"), r#""tools": ["NAME"]"#));
         }
-        let arguments: Map<String, Value> =
-            serde_json::from_str(&arguments).map_err(|error| Error {
-                code: WireCode::InvalidArguments,
-                message: format!("the arguments are not an object of JSON: {error}"),
+        if arguments.len() > TOOL_ARGUMENTS_BYTES_MAX {
+            let limit = units::size(TOOL_ARGUMENTS_BYTES_MAX);
+            return Err(Error {
+                code: WireCode::TooLarge,
+                message: format!("the arguments have more than {limit}"),
                 hint: None,
-            })?;
+            });
+        }
         Ok(self.services.call_tool(&name, arguments).await?)
     }
 }

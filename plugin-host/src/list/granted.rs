@@ -21,7 +21,7 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
     if let Some(items) = given.optional("http") {
         grant.http = each(items, |item| {
             let text = item.string()?;
-            HostPattern::parse(text).map_err(|why| item.problem(format!("`{text}` {why}")))
+            HostPattern::parse_granted(text).map_err(|why| item.problem(format!("`{text}` {why}")))
         })?;
     }
     if let Some(items) = given.optional("env") {

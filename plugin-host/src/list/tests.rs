@@ -28,6 +28,7 @@ fn a_full_list_is_read() {
         "env": []
       },
       "limits": { "timeout": "1500ms", "memory": "128MiB", "output": "64KiB", "calls": 16 },
+      "warm": { "instances": 2, "calls": 50, "idle": "2m" },
       "config": { "z": [1, 2.5, -3], "a": { "b": null, "c": "é\n" } }
     },
     { "name": "b", "source": "b.wasm" }
@@ -46,6 +47,8 @@ fn a_full_list_is_read() {
     assert_eq!(first.limits.memory_bytes_max, 128 << 20);
     assert_eq!(first.limits.output_bytes_max, 64 << 10);
     assert_eq!(first.limits.calls_max, 16);
+    let warm = WarmLimits { instances_max: 2, calls_max: 50, idle: Duration::from_secs(120) };
+    assert_eq!(first.limits.warm, Some(warm));
     assert_eq!(
         Value::Object(first.config.clone()).to_string(),
         r#"{"z":[1,2.5,-3],"a":{"b":null,"c":"é\n"}}"#
@@ -100,7 +103,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         (
             ", \"é\": 1",
             "2:36: unknown key `é`; known keys: name, source, sha256, signature, tools, \
-             grant, limits, config",
+             grant, limits, warm, config",
         ),
         (", \"grants\": {}", "2:36: unknown key `grants`; did you mean `grant`?"),
         (
@@ -189,6 +192,7 @@ fn limits_and_settings_out_of_order_are_said_with_their_place() {
             ", \"limits\": { \"fuel\": \"1\" }",
             "2:48: unknown key `fuel`; known keys: timeout, memory, output, calls",
         ),
+        (", \"warm\": { \"calls\": 1 }", "2:55: the limit is out of range; it can be 2 to 1000000"),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
     ]);

@@ -14,7 +14,6 @@ use moss_plugin_host::services::{
 use moss_sdk::context::BoxFuture;
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{RelPath, ToolError};
-use serde_json::{Map, Value};
 
 /// A directory.
 pub(crate) struct Disk(PathBuf);
@@ -143,7 +142,7 @@ impl Services for Disk {
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Map<String, Value>,
+        arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         NoServices.call_tool(name, arguments)
     }

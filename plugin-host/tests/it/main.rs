@@ -13,4 +13,5 @@ mod hostile;
 mod loading;
 mod plain;
 mod revocation;
+mod warm;
 mod zoo;

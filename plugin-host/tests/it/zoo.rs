@@ -230,7 +230,7 @@ async fn an_unknown_tool_is_refused() {
 
 #[tokio::test]
 async fn more_calls_than_the_pool_holds_are_refused_as_busy() {
-    let options = EngineOptions { calls_max: 1, ..EngineOptions::default() };
+    let options = EngineOptions { calls_max: 1, warm_max: 0, ..EngineOptions::default() };
     let engine = Engine::new(options).unwrap();
     if !engine.is_pooled() {
         panic!("the tests need address space for a pool of one call");

@@ -114,7 +114,10 @@ async fn a_pattern_does_not_reach_what_is_near() {
     let steps = json!([get(format!("http://localhost:{}/", server.port))]);
     let result = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await.unwrap();
     let hint = failure(&result).hint.clone();
-    assert!(hint.contains("which is not public; it must be named by itself"), "{hint}");
+    assert!(
+        hint.contains("which is private; to reach it there, grant `private:localhost`"),
+        "{hint}"
+    );
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::error::Context as _;
 use wasmtime::{
     Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store,
-    UpdateDeadline, bail,
+    UpdateDeadline,
 };
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
@@ -26,10 +26,11 @@ const MEMORY_BYTES_MAX: usize = 1 << 30;
 const KEEP_RESIDENT_BYTES: usize = 256 << 10;
 
 /// A component that is ready to be instantiated.
-pub(super) struct Component {
+pub(crate) struct Component {
     code: PluginPre<State>,
     engine: Engine,
-    workspace: PathBuf,
+    /// What it may read `docs` of.
+    workspace: Option<PathBuf>,
 }
 
 struct State {
@@ -38,14 +39,14 @@ struct State {
 }
 
 /// Turns the engine's errors into those of this program.
-pub(super) fn error(error: wasmtime::Error) -> anyhow::Error {
+pub(crate) fn error(error: wasmtime::Error) -> anyhow::Error {
     anyhow::anyhow!("{error:#}")
 }
 
 // === impl Component ===
 
 impl Component {
-    pub(super) fn load(file: &Path, workspace: &Path) -> Result<Self> {
+    pub(crate) fn load(file: &Path, workspace: Option<&Path>) -> Result<Self> {
         let engine = Engine::new(&config())?;
         let component = wasmtime::component::Component::from_file(&engine, file)
             .with_context(|| format!("cannot load {}", file.display()))?;
@@ -60,22 +61,26 @@ impl Component {
                 ticking.increment_epoch();
             }
         });
-        Ok(Self { code, engine, workspace: workspace.to_owned() })
+        Ok(Self { code, engine, workspace: workspace.map(Path::to_owned) })
     }
 
     /// Calls a tool in an instance of its own.
-    pub(super) async fn call(&self, tool: &str, arguments: &str) -> Result<String> {
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<std::result::Result<String, String>> {
         let mut wasi = WasiCtxBuilder::new();
-        wasi.preopened_dir(self.workspace.join("docs"), "docs", FsPerms::ReadOnly)?;
+        if let Some(workspace) = &self.workspace {
+            wasi.preopened_dir(workspace.join("docs"), "docs", FsPerms::ReadOnly)?;
+        }
         let state = State { wasi: wasi.build(), table: ResourceTable::new() };
         let mut store = Store::new(&self.engine, state);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|_| Ok(UpdateDeadline::Yield(1)));
         let instance = self.code.instantiate_async(&mut store).await?;
-        match instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await? {
-            Ok(outcome) => Ok(outcome.output),
-            Err(error) => bail!("{}", error.message),
-        }
+        let returned = instance.moss_plugin_tools().call_call(&mut store, tool, arguments).await?;
+        Ok(returned.map(|outcome| outcome.output).map_err(|error| error.message))
     }
 }
 

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::{Event, Work, record};
+use crate::caller::Role;
 use crate::change::{self, FileChange, Status};
 use crate::plugins::PluginState;
 use crate::plugins::registration::{
@@ -117,7 +118,14 @@ impl Effects {
             let message = "bytes of the plugin".to_owned();
             events.offer(Event::Progress(Progress { message, done, total }));
         };
-        let proposal = registration::propose(daemon, workspace, &change, &on_bytes).await?;
+        let proposal = {
+            // What a caller asks for is compiled before anybody agrees to it.
+            let _turn = match self.scope.call.role {
+                Role::Caller => Some(daemon.looks.acquire().await.expect("nobody closes it")),
+                Role::Approver => None,
+            };
+            registration::propose(daemon, workspace, &change, &on_bytes).await?
+        };
         let arguments = Value::Object(proposal.shown.clone()).to_string();
         let digest = self.digest_of("register", &arguments);
         let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();

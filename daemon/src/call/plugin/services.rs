@@ -11,7 +11,6 @@ use moss_plugin_host::services::{
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use serde_json::{Map, Value};
 
 use super::files::CallFiles;
 use super::store::CallStore;
@@ -84,13 +83,13 @@ impl Services for CallServices {
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
         let daemon = &self.host.scope.daemon;
         let bounds = Bounds::new(&daemon.config().network).within(&options);
-        Box::pin(daemon.network.send(request, options.is_named, bounds))
+        Box::pin(daemon.network.send(request, options.may_be_private, bounds))
     }
 
     fn call_tool<'a>(
         &'a self,
         name: &'a str,
-        arguments: Map<String, Value>,
+        arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(nested::call(&self.host.scope, &self.plugin, name, arguments))
     }

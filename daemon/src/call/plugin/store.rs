@@ -35,7 +35,13 @@ impl CallStore {
         work: impl FnOnce(&PluginStores, &StoreOwner) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (workspace, owner) = (Arc::clone(&self.scope.call.workspace), self.owner.clone());
-        self.scope.blocking(move || work(&workspace.plugin_stores, &owner)).await?
+        let turn = workspace.plugin_stores.turn(&owner).await;
+        let work = move || {
+            let done = work(&workspace.plugin_stores, &owner);
+            drop(turn);
+            done
+        };
+        self.scope.blocking(work).await?
     }
 
     fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, Option<Vec<u8>>>> {

@@ -1,0 +1,150 @@
+//! Calls in this process, in turns: the plugin host, and the bare engine that instantiates the same
+//! component and calls it. No files, no gRPC: what is left is what the host adds.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use moss_plugin_host::services::NoServices;
+use moss_plugin_host::{
+    CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin, PluginList,
+};
+use moss_sdk::context::Progress;
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::bare::plugin::{self, Component};
+use crate::place::Place;
+use crate::report::{Figure, Value};
+
+const WARM_UP: usize = 500;
+const CALLS: usize = 5000;
+const TARGET: &str = "ratio ≤ 1.3";
+
+/// What is called.
+struct Subject {
+    name: &'static str,
+    plugin: &'static str,
+    tool: &'static str,
+    arguments: Json,
+    /// Whether the tool answers; otherwise it refuses, for lack of files.
+    answers: bool,
+}
+
+struct Deaf;
+
+pub(super) async fn measure(place: &Place) -> Result<Vec<Figure>> {
+    let smallest = place.directory().join("smallest.wasm");
+    fs::write(&smallest, wat::parse_str(smallest_text())?)?;
+    let subjects = [
+        (
+            &smallest,
+            Subject {
+                name: "in process, smallest component",
+                plugin: "zoo",
+                tool: "act",
+                arguments: json!({}),
+                answers: true,
+            },
+        ),
+        (
+            &place.component,
+            Subject {
+                name: "in process, component in Rust",
+                plugin: "word-count",
+                tool: "word_count",
+                arguments: json!({ "path": "docs" }),
+                answers: false,
+            },
+        ),
+    ];
+    let mut figures = Vec::new();
+    for (file, subject) in subjects {
+        figures.push(compared(file, &subject).await.context(subject.name)?);
+    }
+    Ok(figures)
+}
+
+async fn compared(file: &Path, subject: &Subject) -> Result<Figure> {
+    let list = json!({ "version": 1, "plugins": [{ "name": subject.plugin, "source": "here" }] });
+    let list = PluginList::parse("list", &list.to_string()).map_err(anyhow::Error::msg)?;
+    let engine = Engine::new(EngineOptions::default())?;
+    let moss = Plugin::load(&engine, &list.plugins[0], fs::read(file)?).await?;
+    let bare = Component::load(file, None).map_err(plugin::error)?;
+    let (mut with, mut without) = (Vec::with_capacity(CALLS), Vec::with_capacity(CALLS));
+    for number in 0..WARM_UP + CALLS {
+        // Who is first changes: what the one leaves in the caches of the processor meets both.
+        let (one, other) = if number % 2 == 0 {
+            let one = timed(async || with_moss(&moss, subject).await).await?;
+            (one, timed(async || without_moss(&bare, subject).await).await?)
+        } else {
+            let other = timed(async || without_moss(&bare, subject).await).await?;
+            (timed(async || with_moss(&moss, subject).await).await?, other)
+        };
+        if number >= WARM_UP {
+            with.push(one);
+            without.push(other);
+        }
+    }
+    Ok(Figure {
+        name: subject.name,
+        value: Value::Durations(with.into()),
+        baseline: Some(Value::Durations(without.into())),
+        target: Some(TARGET),
+    })
+}
+
+async fn timed(call: impl AsyncFnOnce() -> Result<()>) -> Result<Duration> {
+    let started = Instant::now();
+    call().await?;
+    Ok(started.elapsed())
+}
+
+async fn with_moss(plugin: &Plugin, subject: &Subject) -> Result<()> {
+    let request = CallRequest {
+        tool: subject.tool.to_owned(),
+        arguments: subject.arguments.clone(),
+        timeout: None,
+        cancelled: CancellationToken::new(),
+        events: Arc::new(Deaf),
+        services: Arc::new(NoServices),
+        waits: true,
+        whom: None,
+    };
+    match plugin.call(request).await {
+        Ok(_) if subject.answers => Ok(()),
+        Err(CallError::Failed(_)) if !subject.answers => Ok(()),
+        ended => bail!("the plugin host ended otherwise: {ended:?}"),
+    }
+}
+
+async fn without_moss(component: &Component, subject: &Subject) -> Result<()> {
+    let arguments = subject.arguments.to_string();
+    let returned = component.call(subject.tool, &arguments).await.map_err(plugin::error)?;
+    if returned.is_ok() != subject.answers {
+        bail!("the bare engine ended otherwise: {returned:?}");
+    }
+    Ok(())
+}
+
+/// The plugin `zoo` of the tests of the plugin host: its tool `act` returns an empty object.
+fn smallest_text() -> String {
+    let parts = [
+        ("describe", include_str!("../../../plugin-host/tests/fixtures/parts/describe.wat")),
+        ("realloc", include_str!("../../../plugin-host/tests/fixtures/parts/realloc.wat")),
+        ("post", include_str!("../../../plugin-host/tests/fixtures/parts/post.wat")),
+        ("face", include_str!("../../../plugin-host/tests/fixtures/parts/face.wat")),
+    ];
+    let text = include_str!("../../../plugin-host/tests/fixtures/polite.wat").to_owned();
+    parts.into_iter().fold(text, |text, (part, wat)| text.replace(&format!(";;{part}\n"), wat))
+}
+
+// === impl Deaf ===
+
+impl Events for Deaf {
+    fn log(&self, _: LogLevel, _: &str) {}
+
+    fn progress(&self, _: Progress) {}
+}
