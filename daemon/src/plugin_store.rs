@@ -198,6 +198,15 @@ impl PluginStores {
         })
     }
 
+    /// Returns how many keys plugins of a name keep in the workspace, wherever they come from.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is broken or cannot be read.
+    pub fn count(&self, plugin: &str) -> Result<u64, ToolError> {
+        self.with(|begun| keys_of(begun, plugin))
+    }
+
     /// Forgets all that plugins of a name keep in the workspace, wherever they come from. Returns
     /// how many keys there were.
     ///
@@ -206,9 +215,7 @@ impl PluginStores {
     /// Where the file is broken or cannot be written.
     pub fn forget(&self, plugin: &str) -> Result<u64, ToolError> {
         self.with(|begun| {
-            let sql = "SELECT count(*) FROM entries JOIN stores ON stores.id = store
-                       WHERE plugin = ?1";
-            let keys = begun.query_row(sql, [plugin], |row| count(row, 0))?;
+            let keys = keys_of(begun, plugin)?;
             begun.execute("DELETE FROM stores WHERE plugin = ?1", [plugin])?;
             Ok(keys)
         })
@@ -301,6 +308,12 @@ fn set_up(path: &Path) -> Result<Connection, Failure> {
 /// Reads a number that counts.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.unsigned_abs())
+}
+
+/// Counts the keys of all stores of a name.
+fn keys_of(begun: &Transaction<'_>, plugin: &str) -> Result<u64, Failure> {
+    let sql = "SELECT count(*) FROM entries JOIN stores ON stores.id = store WHERE plugin = ?1";
+    Ok(begun.query_row(sql, [plugin], |row| count(row, 0))?)
 }
 
 /// Returns the number of a store, which is made where it is missing.

@@ -145,6 +145,13 @@ impl Grant {
         })
     }
 
+    /// Returns what of it a list can grant: no list grants every variable or every tool at once,
+    /// variables of moss, or stores above the bound.
+    #[must_use]
+    pub fn grantable(&self) -> Self {
+        granted::grantable(self)
+    }
+
     /// Writes it as lists have it; what it does not have is left out.
     pub fn to_json(&self) -> Value {
         granted::written(self)

@@ -37,6 +37,7 @@ mod plugin_develop;
 mod plugin_downloads;
 mod plugin_examples;
 mod plugin_files;
+mod plugin_lists;
 mod plugin_names;
 mod plugin_oci;
 mod plugin_registry;

@@ -109,6 +109,24 @@ fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
     }
 }
 
+/// Leaves out of a grant what [`parse_grant`] refuses, and makes of the rest what it reads.
+pub(super) fn grantable(grant: &Grant) -> Grant {
+    let named = |names: &[NamePattern], is_free: fn(&str) -> bool| {
+        let is_named =
+            |name: &&NamePattern| matches!(name, NamePattern::Exactly(name) if is_free(name));
+        names.iter().filter(is_named).cloned().collect()
+    };
+    let reread = |host: &HostPattern| HostPattern::parse(&host.to_string()).ok();
+    Grant {
+        files: grant.files.clone(),
+        http: grant.http.iter().filter_map(reread).collect(),
+        env: named(&grant.env, |name| !name.starts_with(OWN_VARIABLES)),
+        store_bytes_max: grant.store_bytes_max.min(*STORES.end() as u64),
+        tools: named(&grant.tools, |_| true),
+        editor: grant.editor,
+    }
+}
+
 /// Writes a grant in the form in which it is read; what it does not have is left out.
 pub(super) fn written(grant: &Grant) -> Value {
     let mut all = Map::new();

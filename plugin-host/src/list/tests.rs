@@ -273,6 +273,25 @@ fn a_grant_is_written_as_it_is_read() {
 }
 
 #[test]
+fn what_is_grantable_is_what_a_list_reads() {
+    let all = Grant { store_bytes_max: u64::MAX, ..Grant::everything() };
+    let named = Grant::parse(r#"{"env":["LANG"],"tools":["read_file"],"http":["a.example"]}"#);
+    let named = named.unwrap();
+    let own = crate::grants::NamePattern::Exactly("MOSS_TOKEN".to_owned());
+    let mixed = Grant {
+        env: [named.env.clone(), all.env.clone(), vec![own]].concat(),
+        tools: [all.tools.clone(), named.tools.clone()].concat(),
+        ..named.clone()
+    };
+    assert_eq!(mixed.grantable(), named);
+    for grant in [Grant::default(), all, mixed] {
+        let grantable = grant.grantable();
+        assert!(grant.covers(&grantable));
+        assert_eq!(Grant::parse(&grantable.to_json().to_string()), Ok(grantable));
+    }
+}
+
+#[test]
 fn a_list_of_a_workspace_names_only_what_lies_in_it() {
     let of = |source: &str, more: &str| {
         let text = list_of(more).replace("a.wasm", source);

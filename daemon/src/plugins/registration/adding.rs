@@ -64,7 +64,7 @@ pub(super) async fn propose(
     check_names(daemon, &plugin)?;
     let granted = match &add.grant {
         Granting::Exactly(grant) => grant.clone(),
-        Granting::Requested => Grant::requested(plugin.requests()),
+        Granting::Requested => Grant::requested(plugin.requests()).grantable(),
     };
     let pairs = [
         ("source", Some(json!(pinned.source))),
@@ -80,6 +80,9 @@ pub(super) async fn propose(
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
     add_plugin(&mut shown, &plugin, &granted, &config, workspace);
+    if add.grant == Granting::Requested {
+        shown["withheld"] = json!(Grant::requested(plugin.requests()).beyond(&granted));
+    }
     if !add.config.is_empty() {
         shown["config"] = Value::Object(add.config.clone());
     }

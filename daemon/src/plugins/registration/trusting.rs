@@ -41,7 +41,7 @@ pub(super) async fn propose(
         ("list_blake3".to_owned(), json!(digest.to_string())),
         ("plugins".to_owned(), Value::Array(plugins)),
     ]);
-    Ok(Proposal { shown, list, work: Writing::Trust(digest), serves: None })
+    Ok(Proposal { shown, list, work: Writing::Trust(digest), serves: None, forgets: None })
 }
 
 /// Shows one plugin. What is on the network is not fetched for a list that nobody trusts.
