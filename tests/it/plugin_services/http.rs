@@ -115,7 +115,9 @@ async fn a_pattern_does_not_reach_what_is_near() {
     let result = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await.unwrap();
     let hint = failure(&result).hint.clone();
     assert!(
-        hint.contains("which is private; a plugin reaches it where its grant says `private:localhost`"),
+        hint.contains(
+            "which is private; a plugin reaches it where its grant says `private:localhost`"
+        ),
         "{hint}"
     );
 }
