@@ -10,8 +10,9 @@ use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::Workspace;
 
+use super::list_file::read_list_if_there;
 use super::trust::{self, WORKSPACE_LIST};
-use super::{PluginState, PluginStatus, bounds, downloads, read_list_if_there};
+use super::{PluginState, PluginStatus, bounds, downloads};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::start::{self, Setup};

@@ -8,7 +8,7 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::own::{self, OwnDir};
 
-use super::LIST_BYTES_MAX;
+use super::list_file::LIST_BYTES_MAX;
 use crate::dirs::Dirs;
 
 /// The lock of all lists, in the state directory.
