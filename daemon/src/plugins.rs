@@ -25,12 +25,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::limits::MEMORY_BYTES_MAX;
-use moss_plugin_host::{Allocation, Engine, EngineOptions, PluginList};
-use moss_workspace::own;
+use moss_plugin_host::{Allocation, Engine, EngineOptions};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use self::changes::Changes;
+pub use self::check::read_list;
+use self::check::read_list_if_there;
 use self::examining::Examining;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
@@ -70,24 +71,6 @@ struct Serving {
     tools: Arc<PluginTools>,
     /// The root of the only workspace; none for all.
     only_for: Option<PathBuf>,
-}
-
-/// Reads one list, which only its owner may write.
-///
-/// # Errors
-///
-/// What is wrong with it, with its place.
-pub fn read_list(list: &Path) -> Result<PluginList, String> {
-    let read = read_list_if_there(list)?;
-    read.ok_or_else(|| format!("{}: there is no such file", list.display()))
-}
-
-fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
-    let name = list.display().to_string();
-    let bytes = own::read_trusted(list, LIST_BYTES_MAX).map_err(|error| error.to_string())?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8 text"))?;
-    PluginList::parse(&name, &text).map(Some).map_err(|error| error.to_string())
 }
 
 // === impl Plugins ===
@@ -402,24 +385,4 @@ fn fit(
         workspace.native.with_plugins(all).map_err(|error| error.to_string())?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests look from outside")]
-mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    #[test]
-    fn list_that_others_may_write_is_refused() {
-        let temp = tempfile::tempdir().unwrap();
-        let list = temp.path().join("moss-tools.json");
-        assert!(read_list(&list).unwrap_err().contains("there is no such file"));
-        fs::write(&list, r#"{"plugins": []}"#).unwrap();
-        fs::set_permissions(&list, Permissions::from_mode(0o666)).unwrap();
-        let reason = read_list(&list).unwrap_err();
-        assert!(reason.contains("can be written by other users"), "{reason}");
-    }
 }
