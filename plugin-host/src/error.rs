@@ -133,6 +133,11 @@ impl CallError {
     /// Adds what a guest may have failed over, for people: the guest may not have said it.
     pub(crate) fn with_trouble(self, trouble: &str) -> Self {
         match self {
+            // What the caller gave is wrong by itself.
+            Self::Failed(ToolError {
+                code: ErrorCode::InvalidArguments | ErrorCode::InvalidPath,
+                ..
+            }) => self,
             Self::Failed(mut error) => {
                 error.hint = Some(match error.hint {
                     Some(hint) => format!("{hint}; {trouble}"),
@@ -188,4 +193,25 @@ pub(crate) fn quoted(text: &str) -> String {
         quoted.push('…');
     }
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_refused_explains_only_what_can_come_of_it() {
+        for (code, hint) in [
+            (ErrorCode::NotFound, Some("grant it")),
+            (ErrorCode::PluginFailed, Some("grant it")),
+            (ErrorCode::InvalidPath, None),
+            (ErrorCode::InvalidArguments, None),
+        ] {
+            let error = CallError::Failed(ToolError::new(code, "no")).with_trouble("grant it");
+            let CallError::Failed(error) = error else { panic!("{error:?}") };
+            assert_eq!(error.hint.as_deref(), hint, "{code}");
+        }
+        let crash = CallError::Crashed("trap".to_owned()).with_trouble("grant it");
+        assert_eq!(crash, CallError::Crashed("trap; grant it".to_owned()));
+    }
 }

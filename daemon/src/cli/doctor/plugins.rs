@@ -38,7 +38,7 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
         let file = start::user_plugin_list(setup);
         checks.push(Check::ok("plugin list", format!("none at {}", file.display())));
     }
-    let mut looked: Vec<_> = own.into_iter().map(|list| (check::list(&list), list)).collect();
+    let mut looked: Vec<_> = own.into_iter().map(|list| (check::read_list(&list), list)).collect();
     if let Ok(files) = Workspace::open(&setup.workspaces[0], Options::default())
         && let Some(read) = check::workspace_list(&setup.dirs, &files)
     {
