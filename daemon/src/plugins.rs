@@ -31,8 +31,6 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use self::changes::Changes;
-pub use self::check::read_list;
-use self::check::read_list_if_there;
 use self::examining::Examining;
 pub use self::list_file::read_list;
 use self::lists::{Listed, Lists};

@@ -1,13 +1,14 @@
-//! Reading lists, and a look at the files that they name, without loading anything.
+//! A look at the files that lists name, without loading anything.
 
 use std::path::Path;
 
 use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
-use moss_workspace::{Workspace, own};
+use moss_workspace::Workspace;
 
+pub use super::list_file::read_list;
 use super::lists::{self, Listed};
 pub use super::trust::WORKSPACE_LIST;
-use super::{LIST_BYTES_MAX, component, trust};
+use super::{component, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::start::Setup;
@@ -19,25 +20,6 @@ pub enum Trusted {
     Yes(PluginList),
     /// It loads nothing.
     No,
-}
-
-/// Reads one list, which only its owner may write.
-///
-/// # Errors
-///
-/// What is wrong with it, with its place.
-pub fn read_list(list: &Path) -> Result<PluginList, String> {
-    let read = read_list_if_there(list)?;
-    read.ok_or_else(|| format!("{}: there is no such file", list.display()))
-}
-
-/// As [`read_list`]; none where there is no such file.
-pub(super) fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
-    let name = list.display().to_string();
-    let bytes = own::read_trusted(list, LIST_BYTES_MAX).map_err(|error| error.to_string())?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8 text"))?;
-    PluginList::parse(&name, &text).map(Some).map_err(|error| error.to_string())
 }
 
 /// Reads the list that a workspace brings along; none where there is none.

@@ -3,8 +3,9 @@
 use moss_sdk::RelPath;
 use serde_json::{Map, Value, json};
 
+use super::GRANTS_MAX;
+use super::limits::{STORES, in_range, parse_size};
 use super::source::{Node, Problem};
-use super::{GRANTS_MAX, STORES, in_range, parse_size};
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
 use crate::grants::paths::read_globs;

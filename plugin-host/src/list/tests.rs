@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
+use std::time::Duration;
+
 use super::*;
+use crate::limits::WarmLimits;
 
 /// Wraps an entry's further keys in a list; the entry starts in line 2.
 fn list_of(keys: &str) -> String {
