@@ -237,7 +237,8 @@ async fn attempt(
     };
     let entry = scope.catalog.entry(name).map_err(|unknown| {
         let is_loading = *scope.daemon.plugins_loading.borrow();
-        CallError::UnknownTool(UnknownTool { is_loading, ..unknown })
+        let unknown = UnknownTool { is_loading, ..unknown };
+        CallError::UnknownTool(scope.call.workspace.with_plugins(unknown))
     })?;
     let arguments =
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;

@@ -85,7 +85,7 @@ pub enum CatalogError {
 }
 
 /// A name that no tool has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UnknownTool {
     /// The name, cut for display.
     pub name: String,
@@ -93,6 +93,8 @@ pub struct UnknownTool {
     pub nearest: Vec<String>,
     /// Whether plugins are still being loaded: one of them may have it.
     pub is_loading: bool,
+    /// Plugins that are listed and not loaded: one of them may have it.
+    pub not_loaded: Vec<String>,
 }
 
 // === impl Catalog ===
@@ -178,7 +180,7 @@ impl Catalog {
     pub fn entry(&self, name: &str) -> Result<&Arc<Entry>, UnknownTool> {
         let shown = validate::cut(name, validate::SHOWN_KEY_CHARS_MAX);
         if name.len() > NAME_BYTES_MAX {
-            return Err(UnknownTool { name: shown, nearest: Vec::new(), is_loading: false });
+            return Err(UnknownTool { name: shown, ..UnknownTool::default() });
         }
         self.by_name.get(name).map(|&index| &self.entries[index]).ok_or_else(|| {
             let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
@@ -190,7 +192,7 @@ impl Catalog {
                 names.retain(|candidate| *candidate != near);
                 nearest.push(near.to_owned());
             }
-            UnknownTool { name: shown, nearest, is_loading: false }
+            UnknownTool { name: shown, nearest, ..UnknownTool::default() }
         })
     }
 
@@ -314,16 +316,38 @@ impl std::fmt::Display for UnknownTool {
         if self.is_loading {
             return f.write_str(" yet: plugins are still being loaded; try again in a moment");
         }
-        if self.nearest.is_empty() {
-            return f.write_str("; `moss tools` lists them");
+        match self.nearest.as_slice() {
+            [] => f.write_str("; `moss tools` lists them")?,
+            nearest => write!(f, "; did you mean `{}`?", nearest.join("`, `"))?,
         }
-        write!(f, "; did you mean `{}`?", self.nearest.join("`, `"))
+        match self.not_loaded.as_slice() {
+            [] => Ok(()),
+            plugins => write!(
+                f,
+                " ({} in the lists, but not loaded; `moss plugin list` says why)",
+                match plugins {
+                    [plugin] => format!("the plugin `{plugin}` is"),
+                    plugins => format!("the plugins `{}` are", plugins.join("`, `")),
+                }
+            ),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plugins_that_are_not_loaded_are_named() {
+        let not_loaded = vec!["a".to_owned(), "b".to_owned()];
+        let unknown = UnknownTool { name: "x".to_owned(), not_loaded, ..UnknownTool::default() };
+        assert_eq!(
+            unknown.to_string(),
+            "there is no tool `x`; `moss tools` lists them (the plugins `a`, `b` are in the lists, \
+             but not loaded; `moss plugin list` says why)"
+        );
+    }
 
     #[test]
     fn unknown_name_is_cut_for_display() {

@@ -22,6 +22,7 @@ mod man;
 mod outcome;
 mod plugin;
 mod policy;
+mod progress;
 mod prompt;
 mod remote;
 mod report;

@@ -1,14 +1,13 @@
 //! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
 //! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
 
+mod file;
 mod lists;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-
-use crate::policy::standing::file::DAYS_MAX;
 
 const DEFAULT: &str = include_str!("../config/default.toml");
 
@@ -113,12 +112,24 @@ section!(Shutdown { grace_ms: u64 });
 /// A configuration file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It is not TOML, or it names something that there is not.
+    /// It cannot be read.
     #[error("{}: {message}", file.display())]
     Invalid {
         /// The file.
         file: PathBuf,
-        /// What is wrong and where.
+        /// Why.
+        message: String,
+    },
+    /// It is not TOML, or something in it is unknown or does not fit.
+    #[error("{}:{line}:{column}: {message}", file.display())]
+    Wrong {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong.
         message: String,
     },
 }
@@ -152,19 +163,11 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let mut table: Table = DEFAULT.parse().expect("a test reads the compiled-in file");
         for (source, take) in [(user, Take::Replace), (admin, Take::Bound)] {
-            let Some(source) = source else { continue };
-            let invalid = |message| ConfigError::Invalid { file: source.file.to_owned(), message };
-            let changes: Table =
-                source.text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
-            merge(&mut table, changes, take).map_err(invalid)?;
+            if let Some(source) = source {
+                file::merge(&mut table, source, take)?;
+            }
         }
-        let config: Self = table.try_into().expect("merge keeps keys and types");
-        if config.answers.always_days > DAYS_MAX {
-            let file = user.map_or(Path::new("config.toml"), |source| source.file).to_owned();
-            let message = format!("`always_days` in [answers]: at most {DAYS_MAX}");
-            return Err(ConfigError::Invalid { file, message });
-        }
-        Ok(config)
+        Ok(table.try_into().expect("merge keeps keys and types"))
     }
 }
 
@@ -242,65 +245,6 @@ impl Config {
     }
 }
 
-/// Puts the values of `changes` into `table`, section by section.
-fn merge(table: &mut Table, changes: Table, take: Take) -> Result<(), String> {
-    for (section, values) in changes {
-        let Value::Table(values) = values else {
-            return Err(format!("`{section}` is not a section: write [{section}]"));
-        };
-        let sections: Vec<String> = table.keys().cloned().collect();
-        let Some(Value::Table(known)) = table.get_mut(&section) else {
-            return Err(format!("no section [{section}]{}", did_you_mean(&section, &sections)));
-        };
-        for (key, value) in values {
-            let keys: Vec<String> = known.keys().cloned().collect();
-            let Some(old) = known.get_mut(&key) else {
-                return Err(format!("no key `{key}` in [{section}]{}", did_you_mean(&key, &keys)));
-            };
-            let expected = put(&section, &key, old, &value, take);
-            expected.map_err(|expected| {
-                format!("`{key}` in [{section}]: expected {expected}, got {}", shown(&value))
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// Puts one value in its place, or says what is expected there.
-fn put(section: &str, key: &str, old: &mut Value, new: &Value, take: Take) -> Result<(), String> {
-    // Nothing at all is a bound that makes sense here.
-    let least = i64::from((section, key) != ("plugin_maximum", "store_bytes"));
-    match (old, new) {
-        (Value::Integer(old), Value::Integer(new))
-            if (least..=i64::from(u32::MAX)).contains(new) =>
-        {
-            *old = if take == Take::Bound { *new.min(old) } else { *new };
-        }
-        (Value::Boolean(old), Value::Boolean(new)) => {
-            *old = if take == Take::Bound { *new && *old } else { *new };
-        }
-        (Value::Array(old), Value::Array(new)) => lists::put(section, key, old, new, take)?,
-        (Value::Array(_), _) => return Err("a list of texts".to_owned()),
-        (Value::Boolean(_), _) => return Err("true or false".to_owned()),
-        _ => return Err(format!("an integer from 1 to {}", u32::MAX)),
-    }
-    Ok(())
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Integer(number) => number.to_string(),
-        Value::Boolean(switch) => switch.to_string(),
-        Value::String(text) => format!("{text:?}"),
-        other => format!("a {}", other.type_str()),
-    }
-}
-
-fn did_you_mean(word: &str, known: &[String]) -> String {
-    crate::validate::nearest(word, known.iter().map(String::as_str))
-        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,32 +300,46 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_toml_is_said_in_one_line() {
+        let error = Config::resolve(source("[plugin_maximum\n"), None).unwrap_err().to_string();
+        assert!(error.starts_with("config.toml:1:16: "), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+
+    #[test]
     fn unknown_and_mistyped_values_are_refused() {
         for (text, message) in [
-            ("[call]\n", "config.toml: no section [call]; did you mean `calls`?"),
+            ("[call]\n", "1:2: no section [call]; did you mean `calls`?"),
             (
                 "[calls]\nruning_max = 1",
-                "config.toml: no key `runing_max` in [calls]; did you mean `running_max`?",
+                "2:1: no key `runing_max` in [calls]; did you mean `running_max`?",
             ),
             (
                 "[calls]\nrunning_max = \"many\"",
-                "config.toml: `running_max` in [calls]: expected an integer from 1 to 4294967295, got \"many\"",
+                "2:15: `running_max` in [calls]: expected an integer from 1 to 4294967295, got \"many\"",
             ),
-            (
-                "[answers]\nalways = 1",
-                "config.toml: `always` in [answers]: expected true or false, got 1",
-            ),
+            ("[answers]\nalways = 1", "2:10: `always` in [answers]: expected true or false, got 1"),
             (
                 "[answers]\nalways_days = 366",
-                "config.toml: `always_days` in [answers]: at most 365",
+                "2:15: `always_days` in [answers]: expected an integer from 1 to 365, got 366",
             ),
             (
                 "[calls]\nrunning_max = true",
-                "config.toml: `running_max` in [calls]: expected an integer from 1 to 4294967295, got true",
+                "2:15: `running_max` in [calls]: expected an integer from 1 to 4294967295, got true",
             ),
-            ("calls = 1", "config.toml: `calls` is not a section: write [calls]"),
+            (
+                "[plugin_maximum]\nstore_bytes = -1",
+                "2:15: `store_bytes` in [plugin_maximum]: expected an integer from 0 to 4294967295, \
+                 got -1",
+            ),
+            (
+                "[plugin_maximum]\neditor = []",
+                "2:10: `editor` in [plugin_maximum]: expected true or false, got a list",
+            ),
+            ("calls = 1", "1:1: `calls` is not a section: write [calls]"),
         ] {
-            assert_eq!(Config::resolve(source(text), None).unwrap_err().to_string(), message);
+            let error = Config::resolve(source(text), None).unwrap_err().to_string();
+            assert_eq!(error, format!("config.toml:{message}"));
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct Dirs {
     pub config: PathBuf,
     /// `~/.local/state/moss`: credentials, history, audit.
     pub state: PathBuf,
+    /// Compiled code of plugins, and the key that seals it: the state directory.
+    pub code: PathBuf,
     /// `$XDG_RUNTIME_DIR/moss`, or `run` in the state directory: the socket.
     pub runtime: PathBuf,
     /// `/etc/moss`: what the admin says.
@@ -38,6 +40,7 @@ impl Dirs {
         let runtime = base.runtime_dir().map_or_else(|| state.join("run"), |dir| dir.join("moss"));
         Ok(Self {
             config: base.config_dir().join("moss"),
+            code: state.clone(),
             state,
             runtime,
             admin: PathBuf::from("/etc/moss"),
@@ -73,6 +76,7 @@ mod tests {
         let dirs = Dirs {
             config: "/c".into(),
             state: "/s".into(),
+            code: "/s".into(),
             runtime: "/r".into(),
             admin: "/a".into(),
         };

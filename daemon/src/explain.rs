@@ -23,7 +23,11 @@ const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 /// Tools of moss that search for the places of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
 
-/// Explains a call of a tool.
+/// What commands do to the lists of plugins, by the names that rules and records have for it.
+const PLUGIN_CHANGES: &[&str] =
+    &["add_plugin", "accept_plugin", "remove_plugin", "trust_plugin_list"];
+
+/// Explains a call of a tool, or a change of the lists of plugins.
 ///
 /// # Errors
 ///
@@ -35,8 +39,13 @@ pub fn call(
     role: Role,
     session: Option<&SessionKey>,
 ) -> Result<Vec<Explanation>, CallError> {
+    if PLUGIN_CHANGES.contains(&tool) {
+        return Ok(vec![plugin_change(workspace, tool, role, session)]);
+    }
     let catalog = workspace.catalog.load();
-    let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
+    let entry = catalog
+        .entry(tool)
+        .map_err(|unknown| CallError::UnknownTool(workspace.with_plugins(unknown)))?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();
     let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;
@@ -67,6 +76,32 @@ pub fn call(
         }
     });
     Ok(explained.collect())
+}
+
+fn plugin_change(
+    workspace: &WorkspaceState,
+    tool: &str,
+    role: Role,
+    session: Option<&SessionKey>,
+) -> Explanation {
+    let asker = Asker { tool, plugin: None, caller: role.as_str() };
+    let situation = Situation { asker, component: None, session };
+    workspace.answers.reload();
+    let answers = workspace.answers.in_force(situation, Timestamp::now());
+    let subject = Subject {
+        action: Action::Register,
+        tool,
+        tool_effect: Effect::Write,
+        plugin: None,
+        caller: role.as_str(),
+        path: None,
+        protection: None,
+        size_bytes: None,
+        match_level: None,
+        drift: false,
+        answers: &answers,
+    };
+    explain(&workspace.policy.load(), &subject)
 }
 
 struct File {

@@ -9,6 +9,7 @@ pub mod address;
 mod body;
 pub mod download;
 mod lookups;
+mod traffic;
 
 use std::error::Error;
 use std::io;
@@ -28,6 +29,7 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 use self::address::{Reach, reach};
 use self::body::{Received, Upload};
 use self::lookups::Lookups;
+use self::traffic::Traffic;
 use crate::config;
 
 /// How moss calls itself where who asks gives no name.
@@ -38,6 +40,7 @@ const USER_AGENT: &str = concat!("moss/", env!("CARGO_PKG_VERSION"));
 pub struct Network {
     tls: OnceLock<Result<ClientConfig, String>>,
     lookups: Lookups,
+    traffic: Traffic,
 }
 
 /// How long a request may take and how much it may carry.
@@ -95,6 +98,7 @@ impl Network {
                 .with_root_certificates(roots)
                 .with_no_client_auth())),
             lookups: Lookups::default(),
+            traffic: Traffic::default(),
         }
     }
 
@@ -121,10 +125,11 @@ impl Network {
             *request.body_mut() = Some(reqwest::Body::wrap(upload));
         }
         let client = self.client_for(request.url(), may_be_private, bounds).await?;
-        let answered = tokio::time::timeout(bounds.connect + bounds.head, client.execute(request));
-        let response = answered
+        let answered = self.traffic.run(async move { client.execute(request).await })?;
+        let response = tokio::time::timeout(bounds.connect + bounds.head, answered)
             .await
             .map_err(|_| HttpError::Timeout(Wait::Response))?
+            .map_err(|error| HttpError::Failed(error.to_string()))?
             .map_err(|error| explain(&error))?;
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let body = Received::new(body, bounds.response_bytes_max, bounds.silence)?;
@@ -221,8 +226,8 @@ fn check(url: &Url, addresses: &[SocketAddr], may_be_private: bool) -> Result<()
     match addresses.iter().map(|address| address.ip()).find(|address| reach(*address) < least) {
         None => Ok(()),
         Some(address) if reach(address) == Reach::Near => Err(HttpError::Denied(format!(
-            "{host} has the address {address}, which is private; to reach it there, grant \
-             `private:{host}`"
+            "{host} has the address {address}, which is private; a plugin reaches it where \
+             its grant says `private:{host}`"
         ))),
         Some(address) => Err(HttpError::Denied(format!(
             "{host} has the address {address}, which is never asked"

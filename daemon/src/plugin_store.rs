@@ -74,8 +74,7 @@ pub struct StoreOwner {
 pub fn check_room(keys: u64, bytes: u64, bytes_max: u64) -> Result<(), ToolError> {
     if bytes > bytes_max {
         let message = format!("the store would have {bytes} bytes; {bytes_max} were granted");
-        return Err(ToolError::new(ErrorCode::TooLarge, message)
-            .hint("delete keys, or raise `store` in the plugin's grant"));
+        return Err(ToolError::new(ErrorCode::TooLarge, message).hint("delete keys"));
     }
     if keys > KEYS_MAX {
         let message = format!("the store would have more than {KEYS_MAX} keys");
@@ -199,6 +198,15 @@ impl PluginStores {
         })
     }
 
+    /// Returns how many keys plugins of a name keep in the workspace, wherever they come from.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is broken or cannot be read.
+    pub fn count(&self, plugin: &str) -> Result<u64, ToolError> {
+        self.with(|begun| keys_of(begun, plugin))
+    }
+
     /// Forgets all that plugins of a name keep in the workspace, wherever they come from. Returns
     /// how many keys there were.
     ///
@@ -207,9 +215,7 @@ impl PluginStores {
     /// Where the file is broken or cannot be written.
     pub fn forget(&self, plugin: &str) -> Result<u64, ToolError> {
         self.with(|begun| {
-            let sql = "SELECT count(*) FROM entries JOIN stores ON stores.id = store
-                       WHERE plugin = ?1";
-            let keys = begun.query_row(sql, [plugin], |row| count(row, 0))?;
+            let keys = keys_of(begun, plugin)?;
             begun.execute("DELETE FROM stores WHERE plugin = ?1", [plugin])?;
             Ok(keys)
         })
@@ -302,6 +308,12 @@ fn set_up(path: &Path) -> Result<Connection, Failure> {
 /// Reads a number that counts.
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.unsigned_abs())
+}
+
+/// Counts the keys of all stores of a name.
+fn keys_of(begun: &Transaction<'_>, plugin: &str) -> Result<u64, Failure> {
+    let sql = "SELECT count(*) FROM entries JOIN stores ON stores.id = store WHERE plugin = ?1";
+    Ok(begun.query_row(sql, [plugin], |row| count(row, 0))?)
 }
 
 /// Returns the number of a store, which is made where it is missing.

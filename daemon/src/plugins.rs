@@ -5,12 +5,14 @@
 mod agreed;
 mod bounds;
 mod changes;
+pub mod check;
 mod code_cache;
 pub mod compiler;
 mod component;
 mod downloads;
 mod examining;
 mod inspect;
+mod list_file;
 mod lists;
 mod oci;
 pub mod registration;
@@ -24,13 +26,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use moss_plugin_host::limits::MEMORY_BYTES_MAX;
 use moss_plugin_host::{Allocation, Engine, EngineOptions};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 pub use self::changes::Changes;
 use self::examining::Examining;
-pub use self::lists::read_list;
+pub use self::list_file::read_list;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
 pub use self::status::{PluginState, PluginStatus};
@@ -38,10 +41,6 @@ use crate::call;
 use crate::catalog::PluginTools;
 use crate::state::Daemon;
 
-/// Largest plugin list, in bytes.
-const LIST_BYTES_MAX: u64 = 1 << 20;
-/// Upper bound on `limits.memory` of any plugin, in bytes.
-const MEMORY_BYTES_MAX: usize = 1 << 30;
 /// Most instances of plugins that are kept between calls.
 const WARM_MAX: u32 = 32;
 /// Most components of the lists that are fetched or read at once.

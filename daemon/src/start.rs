@@ -176,8 +176,8 @@ fn open_workspace(
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.
 fn own_paths(setup: &Setup) -> Vec<PathBuf> {
-    let Dirs { config, state, runtime, admin } = setup.dirs.clone();
-    let mut paths = vec![config, state, runtime, admin];
+    let Dirs { config, state, code, runtime, admin } = setup.dirs.clone();
+    let mut paths = vec![config, state, code, runtime, admin];
     paths.extend(setup.config_file.iter().cloned());
     paths.extend(setup.admin_policies.iter().cloned());
     paths.extend(setup.plugin_lists.iter().cloned());

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::answers::Answers;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::Confirmations;
 use crate::editors::Editors;
@@ -23,7 +23,7 @@ use crate::metrics::Metrics;
 use crate::network::Network;
 use crate::permits::Permits;
 use crate::plugin_store::PluginStores;
-use crate::plugins::PluginStatus;
+use crate::plugins::{PluginState, PluginStatus};
 use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
@@ -263,6 +263,14 @@ impl Daemon {
 // === impl WorkspaceState ===
 
 impl WorkspaceState {
+    /// Adds to a name that no tool has the plugins that might have it, were they loaded.
+    pub fn with_plugins(&self, unknown: UnknownTool) -> UnknownTool {
+        let is_loaded = |status: &&PluginStatus| matches!(status.state, PluginState::Ready(_));
+        let plugins = self.plugins.load();
+        let missing = plugins.iter().filter(|status| !is_loaded(status));
+        UnknownTool { not_loaded: missing.map(|status| status.name.clone()).collect(), ..unknown }
+    }
+
     /// Puts a workspace together.
     pub fn new(
         files: Workspace,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use moss_sdk::{ErrorCode, ToolError};
 
 use crate::description::SettingsProblem;
-use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
+use crate::limits::{COMPONENT_BYTES_MAX, LimitReached, Limits};
 use crate::pause::Paused;
 use crate::units;
 
@@ -134,6 +134,11 @@ impl CallError {
     /// Adds what a guest may have failed over, for people: the guest may not have said it.
     pub(crate) fn with_trouble(self, trouble: &str) -> Self {
         match self {
+            // What the caller gave is wrong by itself.
+            Self::Failed(ToolError {
+                code: ErrorCode::InvalidArguments | ErrorCode::InvalidPath,
+                ..
+            }) => self,
             Self::Failed(mut error) => {
                 error.hint = Some(match error.hint {
                     Some(hint) => format!("{hint}; {trouble}"),
@@ -145,33 +150,31 @@ impl CallError {
             other => other,
         }
     }
-}
 
-impl From<CallError> for ToolError {
-    fn from(error: CallError) -> Self {
-        let message = error.to_string();
-        match error {
-            CallError::Failed(error) => error,
-            CallError::Limit(limit @ LimitReached::Timeout(_)) => {
-                Self::new(ErrorCode::Timeout, message).hint(limit.hint())
+    /// Makes a tool's error of it: a plugin, named with its list, had these limits.
+    pub(crate) fn told(self, limits: &Limits, listed: &str) -> ToolError {
+        let message = self.to_string();
+        let told = |code| ToolError::new(code, message);
+        match self {
+            Self::Failed(error) => error,
+            Self::Limit(limit) => {
+                let is_time = matches!(limit, LimitReached::Timeout(_));
+                let code = if is_time { ErrorCode::Timeout } else { ErrorCode::LimitExceeded };
+                told(code).hint(limit.hint(limits, listed))
             }
-            CallError::Limit(limit) => {
-                Self::new(ErrorCode::LimitExceeded, message).hint(limit.hint())
+            Self::Deadline => {
+                told(ErrorCode::Timeout).hint("retry with a later deadline, or ask for less")
             }
-            CallError::Deadline => Self::new(ErrorCode::Timeout, message)
-                .hint("retry with a later deadline, or ask for less"),
-            CallError::Cancelled => Self::new(ErrorCode::Cancelled, message),
-            CallError::Revoked(_) => Self::new(ErrorCode::Denied, message)
-                .hint("a call that begins now has what moss-tools.json grants by now"),
-            CallError::Busy => Self::new(ErrorCode::LimitExceeded, message)
-                .hint("retry when another call has finished"),
-            CallError::Crashed(_) | CallError::Result(_) => {
-                Self::new(ErrorCode::PluginFailed, message)
-                    .hint("this is a defect of the plugin; tell its author")
+            Self::Cancelled => told(ErrorCode::Cancelled),
+            Self::Revoked(_) => told(ErrorCode::Denied).hint("`moss plugin list` says what it has"),
+            Self::Busy => {
+                told(ErrorCode::LimitExceeded).hint("retry when another call has finished")
             }
-            CallError::Paused(_) => Self::new(ErrorCode::PluginFailed, message)
+            Self::Crashed(_) | Self::Result(_) => told(ErrorCode::PluginFailed)
+                .hint("this is a defect of the plugin; tell its author"),
+            Self::Paused(_) => told(ErrorCode::PluginFailed)
                 .hint("retry after that; a call that succeeds ends it, and so does a new version"),
-            CallError::UnknownTool(_) => Self::new(ErrorCode::Internal, message),
+            Self::UnknownTool(_) => told(ErrorCode::Internal),
         }
     }
 }
@@ -191,4 +194,25 @@ pub(crate) fn quoted(text: &str) -> String {
         quoted.push('…');
     }
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_refused_explains_only_what_can_come_of_it() {
+        for (code, hint) in [
+            (ErrorCode::NotFound, Some("grant it")),
+            (ErrorCode::PluginFailed, Some("grant it")),
+            (ErrorCode::InvalidPath, None),
+            (ErrorCode::InvalidArguments, None),
+        ] {
+            let error = CallError::Failed(ToolError::new(code, "no")).with_trouble("grant it");
+            let CallError::Failed(error) = error else { panic!("{error:?}") };
+            assert_eq!(error.hint.as_deref(), hint, "{code}");
+        }
+        let crash = CallError::Crashed("trap".to_owned()).with_trouble("grant it");
+        assert_eq!(crash, CallError::Crashed("trap; grant it".to_owned()));
+    }
 }

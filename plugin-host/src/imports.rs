@@ -7,3 +7,4 @@ pub(crate) mod http;
 pub(crate) mod services;
 pub(crate) mod sockets;
 pub(crate) mod stdio;
+pub(crate) mod trouble;

@@ -170,7 +170,7 @@ impl Setup {
             voice: Voice::new(Arc::new(Deaf)),
             settings: "{}".into(),
             granted: Arc::default(),
-            served: Served { grant: Arc::default(), services: Arc::new(NoServices) },
+            served: Served::new(Arc::default(), Arc::new(NoServices)),
         }
     }
 }
@@ -226,6 +226,9 @@ impl Watch {
             return stop.0.clone();
         }
         explain(error, self.output_bytes_max).unwrap_or_else(|mut reason| {
+            if let Some(panic) = self.voice.panic() {
+                return CallError::Crashed(quoted(&panic));
+            }
             let last_words = self.voice.last_words();
             if !last_words.is_empty() {
                 reason = format!("{reason}: {last_words}");
@@ -322,7 +325,7 @@ impl State {
                 cancelled: setup.cancelled,
                 settings: setup.settings,
             },
-            filesystem: Filesystem::new(setup.granted, Arc::clone(&setup.served.services)),
+            filesystem: Filesystem::new(setup.granted, setup.served.clone()),
             http: Http::new(setup.served.clone()),
             served: setup.served,
             printed: [output, error],
@@ -333,6 +336,11 @@ impl State {
 
     pub(crate) fn filesystem(&mut self) -> FilesystemView<'_> {
         FilesystemView { filesystem: &mut self.filesystem, table: &mut self.table }
+    }
+
+    /// What the guest was refused last, unless something of the kind went well since.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.served.trouble.told()
     }
 
     /// Passes on what was printed without a line end.

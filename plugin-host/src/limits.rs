@@ -37,6 +37,13 @@ pub const RANDOM_BYTES_MAX: u64 = 64 << 10;
 /// Most edits that one call returns.
 pub const EDITS_MAX: usize = 1024;
 
+/// Longest time that a list may give a call, in milliseconds.
+pub const TIMEOUT_MS_MAX: u64 = 600_000;
+/// Most memory that a list may give a call, in bytes.
+pub const MEMORY_BYTES_MAX: usize = 1 << 30;
+/// Most output that a list may allow a call, in bytes.
+pub const OUTPUT_BYTES_MAX: usize = 64 << 20;
+
 /// Least host-call fuel: about the bytes that one host call may copy out of the guest.
 const HOSTCALL_FUEL_MIN: usize = 8 << 20;
 
@@ -53,6 +60,19 @@ pub struct Limits {
     pub calls_max: usize,
     /// Instances that are kept for the next call; none by default: every call has its own.
     pub warm: Option<WarmLimits>,
+    /// Which of them the configuration lowered. No list says it: who reads it does.
+    pub lowered: Lowered,
+}
+
+/// Which limits are lower than what the list says, because the configuration allows no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lowered {
+    /// `plugin_maximum.timeout_ms` holds.
+    pub timeout: bool,
+    /// `plugin_maximum.memory_bytes` holds.
+    pub memory: bool,
+    /// `plugin_maximum.output_bytes` holds.
+    pub output: bool,
 }
 
 /// How instances are kept between calls. `warm` in the plugin list sets it.
@@ -121,6 +141,7 @@ impl Default for Limits {
             output_bytes_max: 1 << 20,
             calls_max: 8,
             warm: None,
+            lowered: Lowered::default(),
         }
     }
 }
@@ -136,25 +157,49 @@ impl Limits {
 // === impl LimitReached ===
 
 impl LimitReached {
-    /// Returns how to raise the limit, or what to do where it is fixed.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Timeout(_) => "raise limits.timeout of the plugin in moss-tools.json",
-            Self::Memory(_) => "raise limits.memory of the plugin in moss-tools.json",
-            Self::Output(_) => "raise limits.output of the plugin in moss-tools.json",
-            Self::Calls(_) => {
-                "retry when others have ended, or raise limits.calls of the plugin in \
-                 moss-tools.json"
+    /// Returns how to raise the limit of a plugin, named with its list, or what to do where it is
+    /// fixed.
+    pub(crate) fn hint(self, limits: &Limits, listed: &str) -> String {
+        let raise = |key: &str, now: String, most: String| {
+            format!("raise `limits.{key}` of {listed} (now {now}, at most {most})")
+        };
+        let lowered = |key: &str, now: String| {
+            format!("`plugin_maximum.{key}` in config.toml allows no more than {now}")
+        };
+        let most = Duration::from_millis(TIMEOUT_MS_MAX);
+        let fixed = match self {
+            Self::Timeout(now) if limits.lowered.timeout => {
+                return lowered("timeout_ms", units::duration(now));
             }
-            Self::Edits => "the limit is fixed: propose fewer edits in one call",
-            Self::TableElements | Self::Instances => {
-                "the limit is fixed: the plugin needs a smaller build"
+            Self::Timeout(now) => {
+                return raise("timeout", units::duration(now), units::duration(most));
             }
+            Self::Memory(now) if limits.lowered.memory => {
+                return lowered("memory_bytes", units::size(now));
+            }
+            Self::Memory(now) => {
+                return raise("memory", units::size(now), units::size(MEMORY_BYTES_MAX));
+            }
+            Self::Output(now) if limits.lowered.output => {
+                return lowered("output_bytes", units::size(now));
+            }
+            Self::Output(now) => {
+                return raise("output", units::size(now), units::size(OUTPUT_BYTES_MAX));
+            }
+            Self::Calls(calls) => {
+                return format!(
+                    "retry when others have ended, or raise `limits.calls` of {listed} (now \
+                     {calls})"
+                );
+            }
+            Self::Edits => "propose fewer edits in one call",
+            Self::TableElements | Self::Instances => "the plugin needs a smaller build",
             Self::Resources | Self::Files => {
-                "the limit is fixed: the plugin must close files and streams that it no longer uses"
+                "the plugin must close files and streams that it no longer uses"
             }
-            Self::Stack => "the limit is fixed: the plugin must recurse less deeply",
-        }
+            Self::Stack => "the plugin must recurse less deeply",
+        };
+        format!("the limit is fixed: {fixed}")
     }
 }
 
@@ -296,5 +341,31 @@ impl ResourceLimiter for Limiter {
 
     fn memories(&self) -> usize {
         MEMORIES_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_a_limit_down_is_named() {
+        let hint = |reached: LimitReached, lowered| {
+            reached.hint(&Limits { lowered, ..Limits::default() }, "p in l.json")
+        };
+        let timeout = LimitReached::Timeout(Duration::from_millis(5));
+        assert_eq!(
+            hint(timeout, Lowered::default()),
+            "raise `limits.timeout` of p in l.json (now 5ms, at most 10m)"
+        );
+        assert_eq!(
+            hint(timeout, Lowered { timeout: true, ..Lowered::default() }),
+            "`plugin_maximum.timeout_ms` in config.toml allows no more than 5ms"
+        );
+        let memory = hint(LimitReached::Memory(64 << 20), Lowered::default());
+        assert_eq!(memory, "raise `limits.memory` of p in l.json (now 64MiB, at most 1GiB)");
+        let output = Lowered { output: true, ..Lowered::default() };
+        assert!(hint(LimitReached::Output(1), output).contains("plugin_maximum.output_bytes"));
+        assert!(hint(LimitReached::Stack, Lowered::default()).contains("fixed"));
     }
 }

@@ -5,6 +5,7 @@
 mod digest;
 mod edit;
 mod granted;
+mod limits;
 mod oci;
 mod place;
 mod renamed;
@@ -12,7 +13,6 @@ mod source;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use serde_json::{Map, Value};
@@ -20,12 +20,13 @@ use serde_json::{Map, Value};
 pub use self::digest::Sha256Digest;
 pub use self::edit::ListEdit;
 use self::granted::parse_grant;
+use self::limits::{parse_limits, parse_warm};
 pub use self::oci::OciReference;
 use self::place::Keeper;
 pub(crate) use self::source::nearest;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
-use crate::limits::{Limits, WarmLimits};
+use crate::limits::Limits;
 use crate::units;
 
 /// Largest list, in bytes.
@@ -36,15 +37,6 @@ pub(crate) const PLUGINS_MAX: usize = 256;
 pub(crate) const GRANTS_MAX: usize = 64;
 /// Largest `config` of one plugin, in bytes.
 pub(crate) const CONFIG_BYTES_MAX: usize = 64 << 10;
-
-const TIMEOUTS_MS: std::ops::RangeInclusive<u128> = 1..=600_000;
-const MEMORIES: std::ops::RangeInclusive<usize> = (64 << 10)..=(4 << 30);
-const STORES: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
-const WARM_INSTANCES: std::ops::RangeInclusive<usize> = 1..=16;
-const WARM_CALLS: std::ops::RangeInclusive<usize> = 2..=1_000_000;
-const IDLES_MS: std::ops::RangeInclusive<u128> = 1000..=3_600_000;
-const CALLS: std::ops::RangeInclusive<usize> = 1..=1024;
-const OUTPUTS: std::ops::RangeInclusive<usize> = 1..=(64 << 20);
 
 /// Where settings are in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -75,6 +67,8 @@ pub struct PluginEntry {
     pub sha256: Option<Sha256Digest>,
     /// Where its detached signature is: a file relative to the list's directory, or an `https` URL.
     pub signature: Option<String>,
+    /// The list that names it, as messages call that.
+    pub list: String,
     /// Names that its tools have here, by those that it gives them; others keep theirs.
     pub tools: BTreeMap<String, String>,
     /// What it is granted.
@@ -109,7 +103,7 @@ impl PluginList {
     ///
     /// The first thing that is malformed, unknown, unsupported, out of range or said twice.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, ListError> {
-        parse(text, Keeper::User).map_err(|problem| ListError::new(file_name, text, problem))
+        parse(file_name, text, Keeper::User)
     }
 
     /// As [`PluginList::parse`], for a list that a workspace brings along: it names only files of the
@@ -119,7 +113,7 @@ impl PluginList {
     ///
     /// As [`PluginList::parse`].
     pub fn parse_of_workspace(file_name: &str, text: &str) -> Result<Self, ListError> {
-        parse(text, Keeper::Workspace).map_err(|problem| ListError::new(file_name, text, problem))
+        parse(file_name, text, Keeper::Workspace)
     }
 }
 
@@ -141,20 +135,6 @@ impl PluginEntry {
         let place = key.and_then(|key| self.config_places.keys.get(key)).copied();
         place.or(self.config_places.whole).unwrap_or((self.line, 1))
     }
-
-    /// Returns what one call may use as people read it, one line each.
-    pub fn limit_lines(&self) -> Vec<String> {
-        let Limits { timeout, memory_bytes_max, output_bytes_max, calls_max, warm } = self.limits;
-        let (timeout, memory) = (units::duration(timeout), units::size(memory_bytes_max));
-        let output = units::size(output_bytes_max);
-        let mut lines =
-            vec![format!("{timeout}, {memory} of memory, {output} of output, {calls_max} at once")];
-        if let Some(WarmLimits { instances_max, calls_max, idle }) = warm {
-            let idle = units::duration(idle);
-            lines.push(format!("{instances_max} kept for {idle}, for {calls_max} calls each"));
-        }
-        lines
-    }
 }
 
 // === impl Grant ===
@@ -173,13 +153,27 @@ impl Grant {
         })
     }
 
+    /// Returns what of it a list can grant: no list grants every variable or every tool at once,
+    /// variables of moss, or stores above the bound.
+    #[must_use]
+    pub fn grantable(&self) -> Self {
+        granted::grantable(self)
+    }
+
     /// Writes it as lists have it; what it does not have is left out.
     pub fn to_json(&self) -> Value {
         granted::written(self)
     }
 }
 
-fn parse(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
+fn parse(file_name: &str, text: &str, keeper: Keeper) -> Result<PluginList, ListError> {
+    let mut list =
+        read(text, keeper).map_err(|problem| ListError::new(file_name, text, problem))?;
+    list.plugins.iter_mut().for_each(|entry| file_name.clone_into(&mut entry.list));
+    Ok(list)
+}
+
+fn read(text: &str, keeper: Keeper) -> Result<PluginList, Problem> {
     if text.len() > LIST_BYTES_MAX {
         let size = units::size(LIST_BYTES_MAX);
         return Err(Problem::at(0..0, format!("the list is larger than {size}")));
@@ -231,6 +225,7 @@ fn parse_entry<'t>(
         },
         tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
+        list: String::new(),
         grant: entry.optional("grant").map(parse_grant).transpose()?.unwrap_or_default(),
         limits: Limits {
             warm: entry.optional("warm").map(parse_warm).transpose()?,
@@ -261,71 +256,6 @@ fn parse_digest(node: Node<'_>) -> Result<Sha256Digest, Problem> {
     Sha256Digest::parse(node.string()?).ok_or_else(|| {
         node.problem("not a SHA-256 digest").help("expected 64 hexadecimal digits in lowercase")
     })
-}
-
-fn parse_limits(node: Node<'_>) -> Result<Limits, Problem> {
-    let mut given = node.object(&["timeout", "memory", "output", "calls"])?;
-    let mut limits = Limits::default();
-    if let Some(node) = given.optional("timeout") {
-        let timeout = parse_duration(node)?;
-        let is_inside = TIMEOUTS_MS.contains(&timeout.as_millis());
-        limits.timeout = in_range(node, timeout, is_inside, "1ms to 10m")?;
-    }
-    if let Some(node) = given.optional("memory") {
-        let size = parse_size(node)?;
-        limits.memory_bytes_max = in_range(node, size, MEMORIES.contains(&size), "64KiB to 4GiB")?;
-    }
-    if let Some(node) = given.optional("calls") {
-        let calls = usize::try_from(node.integer()?).unwrap_or(usize::MAX);
-        limits.calls_max = in_range(node, calls, CALLS.contains(&calls), "1 to 1024")?;
-    }
-    if let Some(node) = given.optional("output") {
-        let size = parse_size(node)?;
-        limits.output_bytes_max = in_range(node, size, OUTPUTS.contains(&size), "1B to 64MiB")?;
-    }
-    Ok(limits)
-}
-
-fn parse_warm(node: Node<'_>) -> Result<WarmLimits, Problem> {
-    let mut given = node.object(&["instances", "calls", "idle"])?;
-    let mut warm = WarmLimits::default();
-    let count = |node: Node<'_>| Ok(usize::try_from(node.integer()?).unwrap_or(usize::MAX));
-    if let Some(node) = given.optional("instances") {
-        let instances = count(node)?;
-        warm.instances_max =
-            in_range(node, instances, WARM_INSTANCES.contains(&instances), "1 to 16")?;
-    }
-    if let Some(node) = given.optional("calls") {
-        let calls = count(node)?;
-        warm.calls_max = in_range(node, calls, WARM_CALLS.contains(&calls), "2 to 1000000")?;
-    }
-    if let Some(node) = given.optional("idle") {
-        let idle = parse_duration(node)?;
-        warm.idle = in_range(node, idle, IDLES_MS.contains(&idle.as_millis()), "1s to 60m")?;
-    }
-    Ok(warm)
-}
-
-fn parse_duration(node: Node<'_>) -> Result<Duration, Problem> {
-    units::parse_duration(node.string()?).ok_or_else(|| {
-        node.problem("not a duration")
-            .help("expected a whole number and `ms`, `s` or `m`, such as `10s`")
-    })
-}
-
-fn parse_size(node: Node<'_>) -> Result<usize, Problem> {
-    units::parse_size(node.string()?).ok_or_else(|| {
-        node.problem("not a size")
-            .help("expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `64MiB`")
-    })
-}
-
-fn in_range<T>(node: Node<'_>, value: T, is_inside: bool, range: &str) -> Result<T, Problem> {
-    if is_inside {
-        Ok(value)
-    } else {
-        Err(node.problem("the limit is out of range").help(format!("it can be {range}")))
-    }
 }
 
 fn parse_config(node: Node<'_>) -> Result<Map<String, Value>, Problem> {

@@ -17,9 +17,9 @@ pub(crate) struct Places {
     running: Semaphore,
 }
 
-/// A place, until it is dropped.
+/// A place among the calls of a plugin that run at once, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub struct Place<'a> {
     _running: SemaphorePermit<'a>,
     _taken: SemaphorePermit<'a>,
 }
@@ -48,19 +48,30 @@ impl Places {
         self.calls_max
     }
 
-    /// Waits for a place, or takes one only where it is free.
+    /// Takes a place where one is free.
     ///
     /// # Errors
     ///
-    /// Where too many wait already, or none is free.
-    pub(crate) async fn take(&self, waits: bool) -> Result<Place<'_>, CallError> {
-        let full = || CallError::Limit(LimitReached::Calls(self.calls_max));
-        let taken = self.taken.try_acquire().map_err(|_| full())?;
-        let running = match waits {
-            true => self.running.acquire().await.map_err(|_| full())?,
-            false => self.running.try_acquire().map_err(|_| full())?,
-        };
+    /// Where none is.
+    pub(crate) fn take(&self) -> Result<Place<'_>, CallError> {
+        let taken = self.taken.try_acquire().map_err(|_| self.full())?;
+        let running = self.running.try_acquire().map_err(|_| self.full())?;
         Ok(Place { _running: running, _taken: taken })
+    }
+
+    /// Waits for a place.
+    ///
+    /// # Errors
+    ///
+    /// Where too many wait already.
+    pub(crate) async fn wait(&self) -> Result<Place<'_>, CallError> {
+        let taken = self.taken.try_acquire().map_err(|_| self.full())?;
+        let running = self.running.acquire().await.map_err(|_| self.full())?;
+        Ok(Place { _running: running, _taken: taken })
+    }
+
+    fn full(&self) -> CallError {
+        CallError::Limit(LimitReached::Calls(self.calls_max))
     }
 }
 
@@ -71,23 +82,22 @@ mod tests {
     #[tokio::test]
     async fn a_call_runs_waits_or_is_refused() {
         let places = Places::new(1);
-        let running = places.take(true).await.unwrap();
-        let mut waiting: Vec<_> =
-            (0..WAITING_PER_CALL).map(|_| Box::pin(places.take(true))).collect();
+        let running = places.wait().await.unwrap();
+        let mut waiting: Vec<_> = (0..WAITING_PER_CALL).map(|_| Box::pin(places.wait())).collect();
         for place in &mut waiting {
             let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(place.as_mut().poll(cx)));
             assert!(polled.await.is_pending());
         }
-        let refused = places.take(true).await.unwrap_err();
+        let refused = places.wait().await.unwrap_err();
         assert_eq!(refused, CallError::Limit(LimitReached::Calls(1)));
         let full = Places::new(1);
-        let alone = full.take(false).await.unwrap();
-        assert_eq!(full.take(false).await.unwrap_err(), refused);
+        let alone = full.take().unwrap();
+        assert_eq!(full.take().unwrap_err(), refused);
         drop(alone);
-        full.take(false).await.unwrap();
+        full.take().unwrap();
         drop(running);
         waiting.remove(0).await.unwrap();
         drop(waiting);
-        places.take(true).await.unwrap();
+        places.wait().await.unwrap();
     }
 }

@@ -1,35 +1,34 @@
 //! A loaded plugin: its code, what it says about itself, what it may do. Immutable; a new version
 //! is a new value, and running calls keep the one they started with.
 
+mod calling;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::{Effect, ToolSpec};
+use moss_sdk::{ToolError, ToolSpec};
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
+pub use self::calling::CallRequest;
 use crate::bindings::tools;
 use crate::description::{self, Description, Example, SettingsProblem};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, quoted};
 use crate::face::Face;
 use crate::grants::paths::GrantedPaths;
+use crate::grants::rights::Rights;
 use crate::grants::{Grant, Request};
-use crate::imports::context::{Events, Voice};
-use crate::imports::services::Served;
 use crate::instance::{Run, Setup};
 use crate::limits::Limits;
 use crate::linking;
 use crate::list::{PluginEntry, Sha256Digest};
-use crate::outcome::{self, PluginOutcome, Usage};
 use crate::pause::{Pause, Paused};
-use crate::places::{Place, Places};
+use crate::places::Places;
 use crate::renaming;
 use crate::revocation::Revocation;
-use crate::services::Services;
 use crate::surface::Surface;
-use crate::warm::{Kept, Warm};
+use crate::warm::Warm;
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -45,7 +44,7 @@ pub struct Plugin {
     /// Its tools by the names of the list, in the order of the description.
     specs: Arc<[ToolSpec]>,
     /// What it requests, is granted and may have at most.
-    grant: Arc<Grant>,
+    rights: Arc<Rights>,
     /// What of the workspace it may read, of that.
     granted: Arc<GrantedPaths>,
     /// Stops the calls that have that grant.
@@ -55,28 +54,6 @@ pub struct Plugin {
     places: Arc<Places>,
     pause: Pause,
     warm: Warm,
-}
-
-/// One call of a plugin's tool.
-pub struct CallRequest {
-    /// The tool, by the name in its spec.
-    pub tool: String,
-    /// The arguments; they passed the tool's strict schema.
-    pub arguments: Value,
-    /// What is left of the caller's time. The plugin's own limit holds besides.
-    pub timeout: Option<Duration>,
-    /// Stops the guest.
-    pub cancelled: CancellationToken,
-    /// Hears the guest while it runs.
-    pub events: Arc<dyn Events>,
-    /// What the daemon does for the guest.
-    pub services: Arc<dyn Services>,
-    /// Whether it waits where as many calls run as may. One that the plugin makes of itself does
-    /// not: what it waits for may wait for it.
-    pub waits: bool,
-    /// Whom an instance may be kept for, where the list wants that: the workspace and the role of
-    /// the caller. Nobody else gets it.
-    pub whom: Option<String>,
 }
 
 // === impl Plugin ===
@@ -104,16 +81,16 @@ impl Plugin {
         let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let specs = renaming::renamed(&description.specs, entry)?;
-        let grant = effective(&description, entry);
+        let rights = Rights::new(&description, entry);
         Ok(Self {
             engine: engine.clone(),
             code,
             name: entry.name.clone(),
             origin: entry.origin.clone(),
             digest,
-            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            granted: Arc::new(GrantedPaths::new(&rights.held.files)),
             revocation: Arc::default(),
-            grant: Arc::new(grant),
+            rights: Arc::new(rights),
             description: Arc::new(description),
             specs,
             limits: entry.limits,
@@ -148,16 +125,16 @@ impl Plugin {
     fn bound(&self, entry: &PluginEntry, settings: Arc<str>) -> Result<Self, LoadError> {
         check_limits(&self.engine, entry)?;
         let specs = renaming::renamed(&self.description.specs, entry)?;
-        let grant = effective(&self.description, entry);
+        let rights = Rights::new(&self.description, entry);
         Ok(Self {
             engine: self.engine.clone(),
             code: self.code.clone(),
             name: self.name.clone(),
             origin: entry.origin.clone(),
             digest: self.digest,
-            granted: Arc::new(GrantedPaths::new(&grant.files)),
+            granted: Arc::new(GrantedPaths::new(&rights.held.files)),
             revocation: Arc::default(),
-            grant: Arc::new(grant),
+            rights: Arc::new(rights),
             description: Arc::clone(&self.description),
             specs,
             limits: entry.limits,
@@ -243,17 +220,17 @@ impl Plugin {
 
     /// Returns what it may do: what it requests and the list grants.
     pub fn grant(&self) -> &Grant {
-        &self.grant
+        &self.rights.held
     }
 
     /// Stops its calls, those that come later too, unless it would have all that it has under
     /// this entry as well. Returns whether it did.
     pub fn revoke_unless_granted(&self, entry: &PluginEntry) -> bool {
-        let remaining = effective(&self.description, entry);
-        if remaining.covers(&self.grant) {
+        let remaining = Rights::new(&self.description, entry).held;
+        if remaining.covers(self.grant()) {
             return false;
         }
-        let lost = self.grant.beyond(&remaining).join(", ");
+        let lost = self.grant().beyond(&remaining).join(", ");
         self.revocation.revoke(format!("a capability of the plugin was taken away: {lost}"));
         true
     }
@@ -268,6 +245,11 @@ impl Plugin {
         self.revocation.has_happened()
     }
 
+    /// Makes a tool's error of one of its calls, with what to do about it.
+    pub fn tell(&self, error: CallError) -> ToolError {
+        error.told(&self.limits, &self.rights.place())
+    }
+
     /// Returns what one call may use.
     pub fn limits(&self) -> &Limits {
         &self.limits
@@ -276,87 +258,6 @@ impl Plugin {
     /// Returns the pause of a plugin that kept failing, while it lasts.
     pub fn paused(&self) -> Option<Paused> {
         self.pause.current(Instant::now())
-    }
-
-    /// Waits for a place and runs a tool in an instance of its own. Dropping the future stops the
-    /// guest.
-    ///
-    /// # Errors
-    ///
-    /// What the tool says, limits, cancellation, crashes and results that are none. After any of
-    /// them the plugin can be called again, unless it failed so often that it is paused.
-    pub async fn call(&self, mut request: CallRequest) -> Result<PluginOutcome, CallError> {
-        if let Some(paused) = self.paused() {
-            return Err(CallError::Paused(paused));
-        }
-        let _place = self.place(&mut request).await?;
-        let ended = self.run(request).await;
-        self.pause.record(&ended, Instant::now());
-        ended
-    }
-
-    /// Waits for a place as long as the caller does.
-    async fn place(&self, request: &mut CallRequest) -> Result<Place<'_>, CallError> {
-        let started = Instant::now();
-        let wait = request.timeout.unwrap_or(Duration::MAX);
-        let place = tokio::select! {
-            biased;
-            place = self.places.take(request.waits) => place?,
-            () = request.cancelled.cancelled() => return Err(CallError::Cancelled),
-            () = tokio::time::sleep(wait) => return Err(CallError::Deadline),
-        };
-        request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
-        Ok(place)
-    }
-
-    async fn run(&self, request: CallRequest) -> Result<PluginOutcome, CallError> {
-        let started = Instant::now();
-        let Some(tool) = self.specs().iter().position(|spec| spec.name == request.tool) else {
-            return Err(CallError::UnknownTool(request.tool));
-        };
-        let arguments = request.arguments.to_string();
-        let setup = Setup {
-            limits: self.limits,
-            timeout: request.timeout,
-            cancelled: request.cancelled,
-            revocation: Arc::clone(&self.revocation),
-            voice: Voice::new(request.events),
-            settings: self.settings.clone(),
-            granted: Arc::clone(&self.granted),
-            served: Served { grant: Arc::clone(&self.grant), services: request.services },
-        };
-        let output_bytes_max = self.limits.output_bytes_max;
-        let mut kept = self.warm.take(&self.engine, request.whom.as_deref(), setup)?;
-        let (Kept { run, live, .. }, code) = (&mut kept, &self.code);
-        let (store, watch) = run.parts();
-        let own_name = &self.description.specs[tool].name;
-        let guest = async {
-            let live = match live {
-                Some(live) => live,
-                None => live.insert(code.instantiate(store).await?),
-            };
-            live.call(store, own_name, &arguments, output_bytes_max).await
-        };
-        let returned = watch.over(guest).await;
-        run.store.data().finish_printing();
-        let outcome = returned.and_then(|told| told.map_err(|error| outcome::read_error(&error)));
-        let outcome = outcome.map_err(|error| match run.store.data().http.trouble() {
-            Some(trouble) => error.with_trouble(&trouble),
-            None => error,
-        })?;
-        let (output, edits) =
-            outcome::read(outcome, self.description.forms[tool], output_bytes_max)?;
-        if self.specs()[tool].effect == Effect::Read && !edits.is_empty() {
-            return Err(CallError::Result(
-                "a tool that declares that it only reads returned edits".to_owned(),
-            ));
-        }
-        let usage = Usage {
-            duration: started.elapsed(),
-            peak_memory_bytes: run.store.data().limiter.memory_bytes_peak(),
-        };
-        self.warm.keep(&self.engine, request.whom, kept);
-        Ok(PluginOutcome { output, edits, usage })
     }
 }
 
@@ -371,27 +272,12 @@ impl fmt::Debug for Plugin {
 
 // === impl CallRequest ===
 
-impl fmt::Debug for CallRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallRequest")
-            .field("tool", &self.tool)
-            .field("arguments", &self.arguments)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
-}
-
 fn check_limits(engine: &Engine, entry: &PluginEntry) -> Result<(), LoadError> {
     let memory_bytes_max = engine.options().memory_bytes_max;
     if entry.limits.memory_bytes_max > memory_bytes_max {
         return Err(LoadError::MemoryLimit(memory_bytes_max));
     }
     Ok(())
-}
-
-/// What a plugin has: all that it requests, the list grants and the administrator allows.
-fn effective(description: &Description, entry: &PluginEntry) -> Grant {
-    Grant::requested(&description.requests).meet(&entry.grant).meet(&entry.maximum)
 }
 
 /// The settings as they are handed to the plugin.

@@ -46,6 +46,15 @@ pub trait Services: Send + Sync {
         arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>>;
 
+    /// Says why no plugin may call a tool, whatever is granted.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`; `Denied` where the tool does more than read.
+    fn check_tool(&self, _name: &str) -> Result<(), ToolError> {
+        Ok(())
+    }
+
     /// Asks an editor for the symbols of a file; none where no editor knows.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub(crate) fn parse_size(text: &str) -> Option<usize> {
 }
 
 /// Writes a duration in the largest unit that divides it.
-pub(crate) fn duration(duration: Duration) -> String {
+pub fn duration(duration: Duration) -> String {
     let ms = duration.as_millis();
     let whole =
         DURATIONS.iter().rev().find(|(_, unit)| ms > 0 && ms.is_multiple_of(u128::from(*unit)));
@@ -29,7 +29,7 @@ pub(crate) fn duration(duration: Duration) -> String {
 }
 
 /// Writes a size in the largest unit that divides it.
-pub(crate) fn size(bytes: usize) -> String {
+pub fn size(bytes: usize) -> String {
     let whole = SIZES.iter().rev().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
     let (unit, unit_bytes) = whole.unwrap_or(&SIZES[0]);
     format!("{}{unit}", bytes / unit_bytes)

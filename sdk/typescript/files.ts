@@ -147,8 +147,8 @@ function parts(path: string): string[] {
 }
 
 function notFound(path: string): ToolError {
-  const hint = "a plugin sees only the files granted to it in moss-tools.json";
-  return new ToolError("not-found", `${path}: no such file or directory`, hint);
+  // moss tells the caller who withholds what.
+  return new ToolError("not-found", `${path}: no such file or directory`);
 }
 
 const CODES: Record<string, [ErrorCode, string]> = {

@@ -8,6 +8,7 @@ import * as hostStore from "moss:plugin/store@0.2.0";
 import * as hostToolbox from "moss:plugin/toolbox@0.2.0";
 import { getEnvironment } from "wasi:cli/environment@0.2.6";
 import { fromHost, ToolError, toWire } from "./error.ts";
+import "./fetch.ts";
 import { t, withDefaults } from "./schema.ts";
 import type { ObjectOf, Schema, Shape } from "./schema.ts";
 

@@ -332,7 +332,27 @@ fn doctor_names_the_components_that_are_not_there() {
     assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
     let line = doctor.stdout.lines().find(|line| line.contains("plugin list")).unwrap();
     assert!(line.starts_with("fail"), "{line}");
-    assert!(line.contains("gone (plugins/gone.wasm)") && !line.contains("here ("), "{line}");
+    assert!(
+        line.contains("gone: ") && line.contains("plugins/gone.wasm") && !line.contains("here: "),
+        "{line}"
+    );
+}
+
+#[test]
+fn doctor_finds_what_is_not_pinned_and_what_is_not_trusted() {
+    let site = Site::new();
+    let pin = "0".repeat(64);
+    site.plugin_list(&format!(
+        r#"{{"version": 1, "plugins": [{{"name": "a", "source": "a.wasm", "sha256": "{pin}"}}]}}"#
+    ));
+    std::fs::write(site.outside("config/moss/a.wasm"), "").unwrap();
+    site.write("moss-tools.json", r#"{"version": 1, "plugins": []}"#);
+    let doctor = site.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+    for (state, what) in [("fail", "a: the file has the sha256 "), ("warn", "is not trusted")] {
+        let line = doctor.stdout.lines().find(|line| line.contains(what)).unwrap();
+        assert!(line.starts_with(state), "{line}");
+    }
 }
 
 #[test]

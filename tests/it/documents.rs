@@ -125,7 +125,7 @@ fn the_list_of_the_guide_is_in_order() {
     }
     let doctor = site.run(&["doctor"]);
     let line = doctor.stdout.lines().find(|line| line.contains("plugin list")).unwrap();
-    assert!(line.starts_with("ok") && line.ends_with("1 plugins"), "{line}");
+    assert!(line.starts_with("ok") && line.ends_with("1 plugin"), "{line}");
 }
 
 #[test]

@@ -383,10 +383,15 @@ impl Drop for Daemon {
 impl Ended {
     /// Runs a command to its end, in bounded time.
     pub(crate) fn of(command: &mut Command) -> Self {
+        Self::of_slow(command, BOUND)
+    }
+
+    /// As [`Ended::of`], for a command that may take longer than [`BOUND`]: a build.
+    pub(crate) fn of_slow(command: &mut Command, bound: Duration) -> Self {
         let mut child = command.spawn().expect("the command starts");
         let stdout = child.stdout.take().map(Log::follow);
         let stderr = child.stderr.take().map(Log::follow);
-        let end = Instant::now() + BOUND;
+        let end = Instant::now() + bound;
         let all = |log: Option<Log>| {
             log.map_or_else(String::new, |log| {
                 log.wait_end();

@@ -3,11 +3,13 @@
 use std::os::unix::net::UnixStream;
 
 use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::json;
 use tonic::Code;
 
 use crate::harness::guests::{install, zoo};
 use crate::harness::{Events, Site, call, details, failure, reason, until, waiting, within};
+use crate::plugins::settled;
 
 #[tokio::test]
 async fn an_oversized_request_is_refused_and_the_connection_lives() {
@@ -258,4 +260,25 @@ async fn a_huge_effect_is_shown_in_part_and_harms_no_stream() {
     let entry = caller.history().get_history_entry(request).await.unwrap().into_inner();
     assert_eq!(entry.entry.unwrap().changes[0].lines_added, 450_000);
     caller.history().list_history(v1::ListHistoryRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_a_plugin_keep_nobody_from_other_tools() {
+    let site = Site::new();
+    site.config("[calls]\nrunning_max = 2\n");
+    let slow = json!({ "limits": { "calls": 1, "timeout": "10m" } });
+    install(&site, &[("zoo", &zoo("spin"), slow)]);
+    site.write("a.txt", "a\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    settled(&client).await;
+    let mut slow = Vec::new();
+    for _ in 0..3 {
+        let mut events = client.stream(call("act", json!({}))).await.unwrap();
+        assert!(matches!(events.next().await.unwrap(), Some(Event::Started(_))));
+        slow.push(events);
+    }
+    for _ in 0..5 {
+        client.done("read_file", json!({ "path": "a.txt" })).await;
+    }
 }

@@ -138,6 +138,25 @@ async fn notes_are_found_again_by_the_next_daemon() {
     panic!("the store has no bound");
 }
 
+#[tokio::test]
+async fn a_file_that_is_withheld_is_told_from_one_that_is_not_there() {
+    let site = Site::new();
+    site.write("data/a.csv", "id\n1\n");
+    site.write("data/b.csv", "id\n1\n");
+    site.write("c.csv", "id\n1\n");
+    site.config("[plugin_maximum]\nfiles = [\"data/a.csv\", \"c.csv\"]\n");
+    let (_daemon, caller) = with(&site, "csv-profile", reading("data")).await;
+    let hint = async |path: &str| {
+        let result = caller.ran("csv_profile", json!({ "path": path })).await;
+        failure(&result).hint.clone()
+    };
+    let listed = hint("c.csv").await;
+    assert!(listed.contains("\"fs\": [{ \"path\": \"c.csv\", \"access\": \"read\" }]"), "{listed}");
+    let bound = hint("data/b.csv").await;
+    assert!(bound.contains("`plugin_maximum.files` in config.toml does not allow it"), "{bound}");
+    assert!(!hint("data/a.csv/x").await.contains("was not granted"));
+}
+
 fn first_of(saved: &Value, notes: u64) -> Value {
     json!({ "id": saved["id"], "notes": notes })
 }

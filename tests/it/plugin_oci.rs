@@ -170,10 +170,10 @@ async fn a_registry_that_does_not_hold_what_is_asked_for_is_refused_with_a_reaso
         (Conduct::Unwilling, "the registry does not give it to whoever asks"),
         (Conduct::Password, "the registry demands something else than a token"),
         (Conduct::PlainRealm, "for a token: that is not https"),
-        (Conduct::NearRealm, "it must be named by itself"),
+        (Conduct::NearRealm, "which is private"),
         (Conduct::OtherManifest, "the registry answered with a manifest of the digest"),
         (Conduct::OtherBlob, "the registry answered with a component of the sha256"),
-        (Conduct::MovedAway, "it must be named by itself"),
+        (Conduct::MovedAway, "which is private"),
     ] {
         let site = Site::new();
         let registry = Registry::start(&site, conduct).await;

@@ -71,7 +71,49 @@ async fn nothing_is_there_that_was_not_granted() {
     assert_eq!(came[1], json!([]));
     for index in [0, 2, 3, 4] {
         assert_eq!(came[index]["error"], "denied", "{}", came[index]);
-        assert!(came[index]["hint"].as_str().unwrap().contains("moss-tools.json"), "{came:?}");
+    }
+    // Where its list lies is nothing that a guest is told; its caller is.
+    assert!(
+        !json!(came).to_string().contains(&*site.outside("config").to_string_lossy()),
+        "{came:?}"
+    );
+    for (step, way) in [
+        (set("k", "v"), "\"store\": \"1MiB\""),
+        (ask("read_file", json!({})), "\"tools\": [\"read_file\"]"),
+        (json!({ "do": "symbols", "path": "a.txt" }), "\"editor\": true"),
+    ] {
+        let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        assert!(hint.contains(&format!("moss-tools.json: {way}")), "{hint}");
+    }
+    for name in ["create_file", "nope"] {
+        let steps = json!([ask(name, json!({}))]);
+        let result = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        assert!(hint.contains(name) && !hint.contains("moss-tools.json"), "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_configuration_withholds_is_not_said_to_be_the_list() {
+    let site = Site::new();
+    site.config(
+        "[plugin_maximum]\nhttp = [\"*.example\"]\nstore_bytes = 10\ntools = []\neditor = false\n",
+    );
+    let grant = json!({
+        "http": ["http://127.0.0.1:9"], "store": "1MiB", "tools": ["read_file"], "editor": true,
+    });
+    let (_daemon, caller) = probed(&site, grant).await;
+    for (step, key) in [
+        (json!({ "do": "get", "url": "http://127.0.0.1:9/" }), "http"),
+        (set("key", "more than ten bytes"), "store_bytes"),
+        (ask("read_file", json!({})), "tools"),
+        (json!({ "do": "symbols", "path": "a.txt" }), "editor"),
+    ] {
+        let result = caller.call(call("probe", json!({ "steps": [step], "fail": true }))).await;
+        let hint = failure(&result.unwrap()).hint.clone();
+        let bound = format!("`plugin_maximum.{key}` in config.toml");
+        assert!(hint.contains(&bound) && !hint.contains("grant it to"), "{hint}");
     }
 }
 

@@ -114,7 +114,8 @@ fn check(path: &Path, stat: &Stat, kind: EntryKind) -> Result<(), Error> {
         return Err(unsafe_because("belongs to another user"));
     }
     if stat.mode & 0o022 != 0 {
-        return Err(unsafe_because("can be written by other users"));
+        let reason = format!("can be written by other users: run `chmod go-w {}`", path.display());
+        return Err(unsafe_because(&reason));
     }
     Ok(())
 }

@@ -93,13 +93,13 @@ pub fn read_bytes(file: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error>
     Ok(Some(bytes))
 }
 
-/// Writes a text file of a project, in place of what it held.
+/// Writes a file of a project, in place of what it held.
 ///
 /// # Errors
 ///
 /// Where it cannot be written.
-pub fn write(file: &Path, text: &str) -> Result<(), Error> {
-    fs::write(file, text).map_err(|error| Error::std_io(&file.display(), "write", error))
+pub fn write(file: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
+    fs::write(file, content).map_err(|error| Error::std_io(&file.display(), "write", error))
 }
 
 /// Returns when a file was changed last; none where there is none.

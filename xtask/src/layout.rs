@@ -79,6 +79,11 @@ impl Layout {
         self.target.join("clients-node")
     }
 
+    /// Projects of plugins that the tests build; what is installed into them stays.
+    pub(crate) fn plugin_projects(&self) -> PathBuf {
+        self.target.join("plugin-projects")
+    }
+
     pub(crate) fn python_requirements(&self) -> PathBuf {
         self.root.join("tests/clients/requirements.txt")
     }

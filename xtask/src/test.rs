@@ -33,6 +33,8 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         .args(arguments)
         .env("MOSS_TEST_BINARY", layout.moss(Profile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())
+        .env("MOSS_TEST_PLUGIN_TARGET", layout.plugin_target())
+        .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())
         .env("MOSS_TEST_PYTHON", python)
         .env("MOSS_TEST_NODE_MODULES", node_modules);
     // Behind a feature that the workspace itself does not need.

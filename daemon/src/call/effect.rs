@@ -6,6 +6,7 @@ mod commit;
 mod decide;
 mod fetch;
 mod lasting;
+mod network;
 mod propose;
 mod register;
 mod user_prompt;

@@ -95,7 +95,8 @@ fn deeper(scope: &Scope, plugin: &str) -> Result<Behalf, ToolError> {
     Ok(Behalf { call_id: scope.call_id.clone(), plugins })
 }
 
-fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
+/// Says why no plugin may call a tool.
+pub(super) fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
     let denied = |why: &str| {
         Err(ToolError::new(ErrorCode::Denied, format!("`{name}` {why}: plugins do not call it")))
     };

@@ -8,7 +8,10 @@ mod store;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::{CallRequest, Events as GuestEvents, LogLevel, Plugin, PluginEdit};
+use moss_plugin_host::{
+    CallError, CallRequest, Events as GuestEvents, LimitReached, LogLevel, Place, Plugin,
+    PluginEdit,
+};
 use moss_sdk::context::{Files as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::file::{Content, FileSnapshot};
@@ -29,6 +32,7 @@ pub(super) async fn run(
     plugin: &Plugin,
     arguments: Value,
 ) -> Result<Value, ToolError> {
+    let place = place(scope, plugin).await?;
     let request = CallRequest {
         tool: entry.spec.name.clone(),
         arguments,
@@ -36,16 +40,27 @@ pub(super) async fn run(
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
-        waits: !scope.is_for(plugin.name()),
         whom: Some(format!("{} {}", scope.call.role.as_str(), scope.call.workspace.name())),
     };
-    let outcome = plugin.call(request).await?;
+    let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tell(error))?;
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
         effects.propose(changes).await?.applied()?;
     }
     Ok(outcome.output)
+}
+
+/// Takes a place among the plugin's calls. Who waits for one keeps nobody from another tool; who is
+/// called by the same plugin does not wait: what it waits for may wait for it.
+async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolError> {
+    match plugin.take_place() {
+        Err(CallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
+            let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
+            scope.parked(waiting).await.map_err(|error| plugin.tell(error))
+        }
+        taken => taken.map_err(|error| plugin.tell(error)),
+    }
 }
 
 /// The time that is left of the caller's deadline.
@@ -59,30 +74,33 @@ fn remaining(scope: &Scope) -> Option<Duration> {
 /// Turns a plugin's edits into one change per file, against what the files hold now.
 async fn change_set(host: &CallHost, edits: Vec<PluginEdit>) -> Result<ChangeSet, ToolError> {
     let mut changes: Vec<Change> = Vec::new();
-    let mut texts: Vec<(RelPath, FileSnapshot)> = Vec::new();
+    // One text at a time: there may be many, and large ones.
+    let mut last: Option<(RelPath, FileSnapshot)> = None;
     for edit in edits {
         let path = edit.path().clone();
         let kind = match edit {
             PluginEdit::Create { content, .. } => ChangeKind::Create { content },
             PluginEdit::Write { expected, content, .. } => {
-                let base = expect(&path, &host.read(&path).await?, expected)?;
+                let base = expect(&path, host.read(&path).await?.hash, expected)?;
                 ChangeKind::Write { base, content }
             }
             PluginEdit::Delete { expected, .. } => {
-                let base = expect(&path, &host.read(&path).await?, expected)?;
+                let base = expect(&path, host.read(&path).await?.hash, expected)?;
                 ChangeKind::Delete { base, retention: Retention::Recoverable }
             }
             PluginEdit::ReplaceText { old_text, new_text, .. } => {
-                if !texts.iter().any(|(known, _)| *known == path) {
-                    texts.push((path.clone(), host.read(&path).await?));
-                }
-                let known = texts.iter().find(|(known, _)| *known == path);
-                let snapshot = &known.expect("it was read just now").1;
-                let splice = locate(&path, snapshot, &old_text, new_text)?;
-                if add_splice(&mut changes, &path, &splice)? {
+                let known = last.take().filter(|(known, _)| *known == path);
+                let snapshot = match known {
+                    Some((_, snapshot)) => snapshot,
+                    None => host.read(&path).await?,
+                };
+                let splice = locate(&path, &snapshot, &old_text, new_text)?;
+                let base = snapshot.hash;
+                last = Some((path.clone(), snapshot));
+                if add_splice(&mut changes, &path, base, &splice)? {
                     continue;
                 }
-                ChangeKind::Edit { base: snapshot.hash, splices: vec![splice] }
+                ChangeKind::Edit { base, splices: vec![splice] }
             }
         };
         if changes.iter().any(|change| change.path == path) {
@@ -98,16 +116,16 @@ async fn change_set(host: &CallHost, edits: Vec<PluginEdit>) -> Result<ChangeSet
 /// Holds a file to what the plugin looked at.
 fn expect(
     path: &RelPath,
-    snapshot: &FileSnapshot,
+    found: ContentHash,
     expected: Option<ContentHash>,
 ) -> Result<ContentHash, ToolError> {
     match expected {
-        Some(expected) if expected != snapshot.hash => Err(ToolError::new(
+        Some(expected) if expected != found => Err(ToolError::new(
             ErrorCode::Conflict,
             format!("{path} changed while the plugin looked at it"),
         )
         .hint("call the tool again")),
-        _ => Ok(snapshot.hash),
+        _ => Ok(found),
     }
 }
 
@@ -131,13 +149,19 @@ fn locate(
 }
 
 /// Adds a replacement to an edit of the same file, in order. Returns whether there was one.
-fn add_splice(changes: &mut [Change], path: &RelPath, splice: &Splice) -> Result<bool, ToolError> {
+fn add_splice(
+    changes: &mut [Change],
+    path: &RelPath,
+    found_in: ContentHash,
+    splice: &Splice,
+) -> Result<bool, ToolError> {
     let Some(change) = changes.iter_mut().find(|change| change.path == *path) else {
         return Ok(false);
     };
-    let ChangeKind::Edit { splices, .. } = &mut change.kind else {
+    let ChangeKind::Edit { splices, base } = &mut change.kind else {
         return Ok(false);
     };
+    expect(path, found_in, Some(*base))?;
     let index = splices.partition_point(|other| other.range.start < splice.range.start);
     let before = index.checked_sub(1).and_then(|before| splices.get(before));
     let overlaps = before.is_some_and(|other| other.range.end > splice.range.start)

@@ -76,8 +76,26 @@ pub(super) async fn decided(
     let event = Event::Decision {
         action,
         path: path.cloned(),
+        host: None,
         match_level: matched.map(|matched| matched.level),
         drift_lines: matched.map(|matched| matched.drift.len() as u64).filter(|lines| *lines > 0),
+        decision: decision.clone(),
+    };
+    write(scope, event, Durability::Batched).await
+}
+
+/// Records what was decided about requests to a host.
+pub(super) async fn requested(
+    scope: &Scope,
+    host: &str,
+    decision: &Decision,
+) -> Result<(), CallError> {
+    let event = Event::Decision {
+        action: Action::Network,
+        path: None,
+        host: Some(Text::new(host)),
+        match_level: None,
+        drift_lines: None,
         decision: decision.clone(),
     };
     write(scope, event, Durability::Batched).await

@@ -71,7 +71,7 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
             return Err(CliError::invalid(format!("expected KEY=VALUE, got `{pair}`")));
         };
         let (key, value) = match key.strip_suffix(':') {
-            Some(key) => (key, json(key, value, "JSON")?),
+            Some(key) => (key, json(key, value)?),
             None => (key, read(key, value, &Kinds::of_parameter(tool, &schema, key))?),
         };
         if arguments.insert(key.to_owned(), value).is_some() {
@@ -85,7 +85,11 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
 fn read(key: &str, value: &str, kinds: &Kinds) -> Result<Value, CliError> {
     match (kinds.text, kinds.others.is_empty()) {
         (_, true) => Ok(Value::String(value.to_owned())),
-        (false, false) => json(key, value, &kinds.others.join(" or ")),
+        (false, false) => serde_json::from_str(value).map_err(|_| {
+            let kinds = kinds.others.iter().map(|kind| in_words(kind, key, value));
+            let expected = kinds.collect::<Vec<_>>().join(" or ");
+            CliError::invalid(format!("`{key}`: expected {expected}, got `{value}`"))
+        }),
         // Both are possible: what reads as one of the others is meant as that.
         (true, false) => Ok(serde_json::from_str(value)
             .ok()
@@ -94,10 +98,23 @@ fn read(key: &str, value: &str, kinds: &Kinds) -> Result<Value, CliError> {
     }
 }
 
-fn json(key: &str, value: &str, expected: &str) -> Result<Value, CliError> {
+/// Reads what is said to be JSON.
+fn json(key: &str, value: &str) -> Result<Value, CliError> {
     serde_json::from_str(value).map_err(|error| {
-        CliError::invalid(format!("`{key}`: expected {expected}, got `{value}`: {error}"))
+        CliError::invalid(format!("`{key}`: expected JSON, got `{value}`: {error}"))
     })
+}
+
+/// Says what to write for a type.
+fn in_words(kind: &str, key: &str, value: &str) -> String {
+    match kind {
+        "boolean" => "true or false".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "number" => "a number".to_owned(),
+        "array" => format!("a list such as {key}='[\"{value}\"]'"),
+        "object" => format!("an object such as {key}='{{\"name\": \"{value}\"}}'"),
+        other => other.to_owned(),
+    }
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -13,9 +13,10 @@ use super::arguments::Arguments;
 use super::confirming::{self, Answering, Reply};
 use super::error::CliError;
 use super::outcome::Outcome;
+use super::progress::Meter;
 use super::prompt::{self, Answer};
 use super::report::Report;
-use super::ui::{Ui, dim};
+use super::ui::Ui;
 use super::{Session, effect, text};
 
 /// Call a tool
@@ -63,6 +64,7 @@ pub(super) struct Expected {
 struct Following<'a> {
     client: &'a Client,
     ui: &'a Ui,
+    meter: Meter<'a>,
     answering: Answering,
     call_id: Option<String>,
     /// The latest effect that was asked about.
@@ -89,6 +91,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
     let mut following = Following {
         client,
         ui: &session.ui,
+        meter: Meter::new(&session.ui),
         answering: confirming::answering(confirm, args.wait, interactive, client.is_alone()),
         call_id: None,
         asked: None,
@@ -147,9 +150,12 @@ impl Following<'_> {
         event: Event,
         calling: &mut Calling,
     ) -> Result<Option<v1::CallResult>, CliError> {
+        if !matches!(event, Event::Progress(_)) {
+            self.meter.clear();
+        }
         match event {
             Event::Started(started) => self.call_id = Some(started.call_id),
-            Event::Progress(progress) => self.ui.note(&dim(progress_line(&progress))),
+            Event::Progress(progress) => self.meter.tell(&progress),
             Event::Output(output) => self.ui.note(&text::lines(&output.text)),
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
@@ -233,7 +239,8 @@ impl Following<'_> {
         }
     }
 
-    fn report(self, args: &CallArgs, result: Result<v1::CallResult, CliError>) -> Report {
+    fn report(mut self, args: &CallArgs, result: Result<v1::CallResult, CliError>) -> Report {
+        self.meter.clear();
         let mut error = match result {
             Ok(result) => return Report::of_result(result, args.dry_run),
             Err(error) => error,
@@ -243,14 +250,6 @@ impl Following<'_> {
         }
         let report = Report::of_error(&args.tool, self.call_id, error);
         if self.is_shown { report.without_effect() } else { report }
-    }
-}
-
-fn progress_line(progress: &v1::CallProgress) -> String {
-    let message = text::line(&progress.message);
-    match progress.total {
-        Some(total) => format!("{message} {}/{total}", progress.done),
-        None => format!("{message} {}", progress.done),
     }
 }
 
@@ -287,13 +286,5 @@ mod tests {
         assert_eq!((expected.path.as_str(), expected.hash.to_string()), ("a=b.txt", hash));
         assert!("a.txt".parse::<Expected>().is_err());
         assert!("a.txt=12".parse::<Expected>().is_err());
-    }
-
-    #[test]
-    fn progress_without_an_end_tells_how_far_it_is() {
-        let mut progress = v1::CallProgress { message: "files\r".into(), done: 3, total: None };
-        assert_eq!(progress_line(&progress), "files\\r 3");
-        progress.total = Some(9);
-        assert_eq!(progress_line(&progress), "files\\r 3/9");
     }
 }

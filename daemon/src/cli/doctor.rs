@@ -3,11 +3,9 @@
 
 mod file_system;
 mod own_files;
-
-use std::path::{Path, PathBuf};
+mod plugins;
 
 use moss_daemon::client::Client;
-use moss_daemon::plugins;
 use moss_daemon::start::{self, Setup, StartError};
 use moss_workspace::{Options, Resolver, Workspace};
 use serde::Serialize;
@@ -52,7 +50,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     });
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
-    checks.extend(plugin_lists(&setup));
+    checks.extend(plugins::check(session, &setup).await);
     session.ui.print_either(
         || json!({ "checks": checks }),
         || checks.iter().map(Check::to_text).collect::<String>(),
@@ -164,33 +162,6 @@ fn configuration(setup: &Setup) -> Check {
         Ok(_) => Check::ok("configuration", "in order"),
         Err(error) => Check::fail("configuration", error.to_string(), "mend the file"),
     }
-}
-
-fn plugin_lists(setup: &Setup) -> Vec<Check> {
-    let lists = start::plugin_lists(setup);
-    if lists.is_empty() {
-        let file = setup.dirs.config.join("moss-tools.json");
-        return vec![Check::ok("plugin list", format!("none at {}", file.display()))];
-    }
-    let check = |list: &PathBuf| match plugins::read_list(list) {
-        Ok(read) => {
-            let directory = list.parent().unwrap_or(Path::new("."));
-            let missing: Vec<String> = read
-                .plugins
-                .iter()
-                .filter(|plugin| !plugin.is_remote() && !directory.join(&plugin.source).is_file())
-                .map(|plugin| format!("{} ({})", plugin.name, plugin.source))
-                .collect();
-            let detail = format!("{}: {} plugins", list.display(), read.plugins.len());
-            if missing.is_empty() {
-                return Check::ok("plugin list", detail);
-            }
-            let detail = format!("{detail}; not there: {}", missing.join(", "));
-            Check::fail("plugin list", detail, "build them, or mend `source` in the list")
-        }
-        Err(error) => Check::fail("plugin list", error, "mend the file, then `moss plugin list`"),
-    };
-    lists.iter().map(check).collect()
 }
 
 // === impl Check ===

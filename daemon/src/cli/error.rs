@@ -53,17 +53,17 @@ pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
     ExitCode::from(outcome.exit_code())
 }
 
-/// Writes an error for people: what, a hint, one next step.
+/// Writes an error for people: what, and a hint or one next step.
 pub(super) fn tell(ui: &Ui, error: &ErrorView) {
     ui.note(&format!("{} {}", red("error:"), text::lines(heading(error))));
     for violation in &error.violations {
         ui.note(&format!("  {}", text::line(&violation.to_string())));
     }
-    if let Some(hint) = &error.hint {
-        ui.note(&format!("{} {}", bold("hint:"), text::lines(hint)));
-    }
-    if let Some(next) = next_step(&error.code) {
-        ui.note(&format!("{} {next}", bold("next:")));
+    match (&error.hint, next_step(&error.code)) {
+        // It knows more of the case than the code tells.
+        (Some(hint), _) => ui.note(&format!("{} {}", bold("hint:"), text::lines(hint))),
+        (None, Some(next)) => ui.note(&format!("{} {next}", bold("next:"))),
+        (None, None) => {}
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn run(args: &ManArgs) -> Result<Outcome, CliError> {
     // What is inherited (`--json`, names with their parents) is filled in by this.
     command.build();
     for name in &args.command {
-        let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let names: Vec<&str> = shown.map(clap::Command::get_name).collect();
         let message = format!("there is no command `{name}` here; there are: {}", names.join(", "));
         let Some(found) = command.find_subcommand(name) else {
             return Err(CliError::new(Outcome::Invalid, "usage", message));
@@ -30,7 +31,8 @@ pub(super) fn run(args: &ManArgs) -> Result<Outcome, CliError> {
         command = found.clone();
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
+    let source = concat!("moss ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).source(source).render(&mut page)?;
     std::io::stdout().write_all(&page)?;
     Ok(Outcome::Ok)
 }

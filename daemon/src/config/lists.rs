@@ -15,7 +15,7 @@ const TEXTS_MAX: usize = 64;
 ///
 /// # Errors
 ///
-/// What is expected there.
+/// What is wrong with it.
 pub(super) fn put(
     section: &str,
     key: &str,
@@ -26,24 +26,25 @@ pub(super) fn put(
     let texts = |values: &[Value]| -> Option<Vec<String>> {
         values.iter().map(|value| value.as_str().map(ToOwned::to_owned)).collect()
     };
-    let expected = || format!("at most {TEXTS_MAX} texts");
+    let expected = || format!("expected a list of at most {TEXTS_MAX} texts");
     let given = texts(new).filter(|given| given.len() <= TEXTS_MAX).ok_or_else(expected)?;
     let kept = texts(old).ok_or_else(expected)?;
     let result = match kind(section, key) {
         Some(kind) => {
-            let bound =
-                Grant::bound(kind, &given).map_err(|why| format!("texts that fit: {why}"))?;
+            let bound = Grant::bound(kind, &given)?;
             match take {
                 Take::Replace => given,
                 Take::Bound => {
-                    let known = Grant::bound(kind, &kept).map_err(|why| why.clone())?;
+                    let known = Grant::bound(kind, &kept)?;
                     known.meet(&bound).texts(kind)
                 }
             }
         }
         None => {
             if let Some(text) = given.iter().find(|text| PublicKey::from_base64(text).is_err()) {
-                return Err(format!("public keys of minisign, such as \"RW…\", not `{text}`"));
+                return Err(format!(
+                    "expected public keys of minisign, such as \"RW…\", not `{text}`"
+                ));
             }
             match take {
                 // Who names none leaves it to the other.
@@ -128,12 +129,13 @@ mod tests {
     fn what_does_not_fit_is_refused_by_name() {
         let key = |section: &str| format!("[{section}]\n");
         for (text, word) in [
-            (
-                "http = [\"a/b\"]",
-                "`http` in [plugin_maximum]: expected texts that fit: `a/b` is not",
-            ),
+            ("http = [\"a/b\"]", "config.toml:2:8: `http` in [plugin_maximum]: `a/b` is not"),
             ("http = \"a\"", "expected a list of texts, got \"a\""),
-            ("files = [1]", "expected at most 64 texts"),
+            (
+                "files = [\"/etc\"]",
+                "`files` in [plugin_maximum]: `/etc`: the path is absolute; only files beneath",
+            ),
+            ("files = [1]", "expected a list of at most 64 texts"),
         ] {
             let refused = resolve(&(key("plugin_maximum") + text), "").unwrap_err();
             assert!(refused.contains(word), "{word}: {refused}");

@@ -39,11 +39,24 @@ pub struct Bench {
     scratch: Scratch,
 }
 
-/// What a plugin may do while it is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Allowed {
-    /// Reach the hosts that it requests.
+/// A component that is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// What it calls itself.
+    pub name: &'a str,
+    /// Where it is.
+    pub file: &'a Path,
+    /// Its digest: the author is who accepts it.
+    pub sha256: &'a str,
+}
+
+/// What a plugin is given while it is tried, beside what it requests.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Given {
+    /// Whether it may reach the hosts that it requests.
     pub http: bool,
+    /// Its settings.
+    pub config: Map<String, Value>,
 }
 
 /// What came of an example.
@@ -101,27 +114,31 @@ pub enum BenchError {
 // === impl Bench ===
 
 impl Bench {
-    /// Loads a component, with what it requests.
+    /// Loads a component, with what it requests. Of what the person at the terminal has, the limits, the
+    /// program and the compiled code count: what was tried here need not be compiled again where it serves.
     ///
     /// # Errors
     ///
     /// Where it is no plugin, and where the place for it cannot be made.
-    pub async fn open(component: &Path, name: &str, allowed: Allowed) -> Result<Self, BenchError> {
+    pub async fn open(
+        own: &Setup,
+        candidate: Candidate<'_>,
+        given: &Given,
+    ) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
         let root = scratch.path().join("workspace");
         project::replace(&root, &[])?;
         let config = scratch.path().join("config");
         project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
         let list = scratch.path().join(LIST);
-        let ungranted = json!({ "name": name, "source": component });
-        write_list(&list, &[ungranted])?;
-        let setup = setup(&scratch, root, list.clone());
+        write_list(&list, &[candidate.entry(json!({}), given)])?;
+        let setup = setup(own, &scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
         let mut plugins = Plugins::new(Arc::clone(&daemon));
         let plugin = refreshed(&daemon, &mut plugins).await?;
         // The code stays; only what it is granted changes.
-        write_list(&list, &[entry(name, component, &plugin, allowed)])?;
+        write_list(&list, &[entry(candidate, &plugin, given)])?;
         let plugin = refreshed(&daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&daemon));
         Ok(Self { daemon, workspace, plugin, scratch })
@@ -207,24 +224,42 @@ impl Bench {
     }
 }
 
+// === impl Candidate ===
+
+impl Candidate<'_> {
+    fn entry(self, grant: Value, given: &Given) -> Value {
+        let Self { name, file, sha256 } = self;
+        let config = &given.config;
+        json!({
+            "name": name, "source": file, "sha256": sha256, "grant": grant, "config": config,
+        })
+    }
+}
+
 impl std::fmt::Debug for Bench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bench").field("plugin", &self.plugin).finish_non_exhaustive()
     }
 }
 
-fn setup(scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
+fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
     let at = |name: &str| scratch.path().join(name);
-    let admin = Dirs::of_user().map_or_else(|_| at("admin"), |dirs| dirs.admin);
+    let [limits, _] = start::config_files(own);
     Setup {
-        dirs: Dirs { config: at("config"), state: at("state"), runtime: at("run"), admin },
+        dirs: Dirs {
+            config: at("config"),
+            state: at("state"),
+            code: own.dirs.code.clone(),
+            runtime: at("run"),
+            admin: own.dirs.admin.clone(),
+        },
         workspaces: vec![root],
         plugin_lists: vec![list],
-        config_file: None,
+        config_file: Some(limits).filter(|file| project::changed(file).is_some()),
         admin_policies: Vec::new(),
         secrets: Vec::new(),
         collector: None,
-        program: std::env::current_exe().ok(),
+        program: own.program.clone(),
     }
 }
 
@@ -239,9 +274,9 @@ pub fn write_list(list: &Path, entries: &[Value]) -> Result<(), BenchError> {
     Ok(directory.write(LIST, text.as_bytes())?)
 }
 
-/// Makes the entry of a plugin in a list that grants all that it requests, as far as it is allowed.
-pub fn entry(name: &str, component: &Path, plugin: &Plugin, allowed: Allowed) -> Value {
-    json!({ "name": name, "source": component, "grant": granted(plugin, allowed) })
+/// Makes the entry of a plugin in a list that grants all that it requests, as far as it is given.
+pub fn entry(candidate: Candidate<'_>, plugin: &Plugin, given: &Given) -> Value {
+    candidate.entry(granted(plugin, given), given)
 }
 
 async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {
@@ -260,7 +295,7 @@ fn only_workspace(daemon: &Daemon) -> &Arc<WorkspaceState> {
 }
 
 /// All that a plugin requests; no variables, whose values an example cannot know.
-fn granted(plugin: &Plugin, allowed: Allowed) -> Value {
+fn granted(plugin: &Plugin, given: &Given) -> Value {
     let mut files = Vec::new();
     let (mut http, mut tools) = (Vec::new(), Vec::new());
     let mut grant = Map::new();
@@ -269,15 +304,16 @@ fn granted(plugin: &Plugin, allowed: Allowed) -> Value {
             Capability::Files(path) => {
                 files.push(json!({ "path": path.to_string(), "access": "read" }));
             }
-            Capability::Http(host) if allowed.http => http.push(host.to_string()),
-            Capability::Tool(name) => tools.push(name.to_string()),
+            Capability::Http(host) if given.http => http.push(host.to_string()),
+            // `*` asks for whatever is granted: nobody says what that is.
+            Capability::Tool(name) if name.to_string() != "*" => tools.push(name.to_string()),
             Capability::Store(bytes) => {
                 grant.insert("store".to_owned(), json!(format!("{bytes}B")));
             }
             Capability::Editor => {
                 grant.insert("editor".to_owned(), json!(true));
             }
-            Capability::Http(_) | Capability::Env(_) => {}
+            Capability::Http(_) | Capability::Env(_) | Capability::Tool(_) => {}
         }
     }
     grant.insert("fs".to_owned(), json!(files));

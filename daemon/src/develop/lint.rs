@@ -24,6 +24,13 @@ const COMPONENT_BYTES_MAX: u64 = 32 << 20;
 /// Deepest schema that is looked at.
 const DEPTH_MAX: usize = 32;
 
+/// Interfaces of moss behind a capability, and what is requested for them.
+const INTERFACES: &[(&str, &str)] = &[
+    ("moss:plugin/store@", "store"),
+    ("moss:plugin/toolbox@", "tool"),
+    ("moss:plugin/editor@", "editor"),
+];
+
 /// Something about a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -59,7 +66,7 @@ pub fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Findin
     requests(plugin, imports, &mut findings);
     for spec in plugin.specs() {
         texts(spec, &mut findings);
-        effects(spec, &mut findings);
+        effects(plugin, spec, &mut findings);
         parameters(spec, &mut findings);
         examples(spec, plugin.examples(&spec.name), &mut findings);
     }
@@ -70,23 +77,29 @@ pub fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec<Findin
 /// Holds what is requested to what the code can do.
 fn requests(plugin: &Plugin, imports: &[String], findings: &mut Findings) {
     let imports = |interface: &str| imports.iter().any(|name| name.starts_with(interface));
-    let (interface, kind) = ("wasi:http/outgoing-handler", "http");
-    let requested =
-        plugin.requests().iter().any(|request| matches!(request.capability, Capability::Http(_)));
-    match (imports(interface), requested) {
-        (true, false) => findings.warn(
-            "import-unrequested",
-            "the component",
-            format!("imports `{interface}` but requests no `{kind}`: every use is refused"),
-        ),
-        (false, true) => findings.warn(
-            "request-unused",
-            "the plugin",
-            format!(
-                "requests `{kind}` but does not import `{interface}`: ask for no more than is used"
+    // What SDKs link whole says nothing about what is used.
+    let is_whole = INTERFACES.iter().all(|(interface, _)| imports(interface));
+    let http = ("wasi:http/outgoing-handler", "http");
+    for (interface, kind) in INTERFACES.iter().copied().chain([http]) {
+        let is_telling = !is_whole || interface == http.0;
+        let requested =
+            plugin.requests().iter().any(|request| kind_of(&request.capability) == kind);
+        let named = interface.trim_end_matches('@');
+        match (imports(interface), requested) {
+            (true, false) if is_telling => findings.warn(
+                "import-unrequested",
+                "the component",
+                format!("imports `{named}` but requests no `{kind}`: every use is refused"),
             ),
-        ),
-        _ => {}
+            (false, true) => findings.warn(
+                "request-unused",
+                "the plugin",
+                format!(
+                    "requests `{kind}` but does not import `{named}`: ask for no more than is used"
+                ),
+            ),
+            _ => {}
+        }
     }
     for request in plugin.requests() {
         if request.reason.chars().count() < REASON_CHARS_MIN {
@@ -96,6 +109,18 @@ fn requests(plugin: &Plugin, imports: &[String], findings: &mut Findings) {
                 "tell the person who grants it what it is for".to_owned(),
             );
         }
+    }
+}
+
+/// What a capability is called in a request.
+fn kind_of(capability: &Capability) -> &'static str {
+    match capability {
+        Capability::Files(_) => "fs",
+        Capability::Http(_) => "http",
+        Capability::Env(_) => "env",
+        Capability::Store(_) => "store",
+        Capability::Tool(_) => "tool",
+        Capability::Editor => "editor",
     }
 }
 
@@ -146,8 +171,14 @@ fn texts(spec: &ToolSpec, findings: &mut Findings) {
     }
 }
 
-fn effects(spec: &ToolSpec, findings: &mut Findings) {
-    if spec.effect == Effect::Read && spec.annotations.destructive == Some(true) {
+fn effects(plugin: &Plugin, spec: &ToolSpec, findings: &mut Findings) {
+    // It may destroy what it keeps itself, or what is elsewhere.
+    let has_other_effects = plugin
+        .requests()
+        .iter()
+        .any(|request| matches!(request.capability, Capability::Store(_) | Capability::Http(_)));
+    let only_reads = spec.effect == Effect::Read && !has_other_effects;
+    if only_reads && spec.annotations.destructive == Some(true) {
         let message = "says that it is destructive, but only reads".to_owned();
         findings.error("annotation-contradicts", &format!("tool `{}`", spec.name), message);
     }

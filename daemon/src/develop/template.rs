@@ -108,7 +108,7 @@ pub fn vendor(language: Language, directory: &Path) -> Result<(), Error> {
 /// Names that would mean something where the templates lie.
 fn renamed(path: &str) -> String {
     match path {
-        "gitignore" | "npmrc" => format!(".{path}"),
+        "gitignore" => ".gitignore".to_owned(),
         "manifest.toml" => "Cargo.toml".to_owned(),
         _ => path.to_owned(),
     }

@@ -21,7 +21,7 @@ use tonic::{Extensions, Request, Response, Status};
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
 use crate::call::{self, Background, Call, ConfirmMode, Events, Work};
-use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange};
+use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange, RemovePlugin};
 use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -146,8 +146,9 @@ fn change_of(
     let role = from_proto::role(extensions)?;
     let change = match request.change {
         Some(Change::Add(add)) => PluginChange::Add(Box::new(added(add)?)),
-        Some(Change::Remove(v1::RemovePlugin { list, name })) => {
-            PluginChange::Remove { list: path("list", list)?, name: named(name)? }
+        Some(Change::Remove(v1::RemovePlugin { list, name, forget_store })) => {
+            let (list, name) = (path("list", list)?, named(name)?);
+            PluginChange::Remove(RemovePlugin { list, name, forget_store })
         }
         Some(Change::Accept(v1::AcceptPlugin { list, name })) => {
             PluginChange::Accept { list: path("list", list)?, name: named(name)? }

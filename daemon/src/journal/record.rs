@@ -55,6 +55,9 @@ pub enum Event {
         /// The file, where one is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<RelPath>,
+        /// The host that a plugin sends a request to, where that is meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        host: Option<Text>,
         /// How the places of an edit were found, where they were searched for.
         #[serde(skip_serializing_if = "Option::is_none")]
         match_level: Option<MatchLevel>,

@@ -327,6 +327,7 @@ fn every_kind_of_record_reads_back() {
         Event::Decision {
             action: Action::Modify,
             path: Some(path.clone()),
+            host: None,
             match_level: None,
             drift_lines: None,
             decision: decide(&policy, &subject),
@@ -334,6 +335,7 @@ fn every_kind_of_record_reads_back() {
         Event::Decision {
             action: Action::Modify,
             path: Some(path.clone()),
+            host: None,
             match_level: Some(MatchLevel::BlockAnchor),
             drift_lines: Some(2),
             decision: decide(&policy, &Subject { drift: true, ..subject }),

@@ -236,7 +236,7 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
     assert_eq!(fetch(at("here"), true).await, Ok("/here".to_owned()));
     assert_eq!(fetch(at("moved"), true).await, Ok("/found".to_owned()));
     for (url, may_be_private, expected) in [
-        (at("here"), false, "it must be named by itself"),
+        (at("here"), false, "which is private"),
         (at("away"), true, "localhost has the address"),
         (at("plain"), true, "a redirect is refused: it does not lead to https"),
         (at("nowhere"), true, "a redirect is refused: it leads nowhere"),

@@ -74,7 +74,9 @@ fn what_is_forgotten_is_forgotten_of_every_source() {
     for (plugin, origin) in [("a", "x"), ("a", "y"), ("b", "x")] {
         stores.set(&owner(plugin, origin), "k", b"v", ROOM).unwrap();
     }
+    assert_eq!(stores.count("a").unwrap(), 2);
     assert_eq!(stores.forget("a").unwrap(), 2);
+    assert_eq!(stores.count("a").unwrap(), 0);
     assert_eq!(stores.forget("a").unwrap(), 0);
     assert_eq!(stores.get(&owner("a", "x"), "k").unwrap(), None);
     assert_eq!(stores.keys(&owner("b", "x"), "").unwrap(), ["k"]);

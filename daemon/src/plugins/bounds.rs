@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use moss_plugin_host::PluginEntry;
+use moss_plugin_host::{Lowered, PluginEntry};
 
 use crate::config::Config;
 
@@ -12,9 +12,20 @@ pub(super) fn bound(entry: &mut PluginEntry, config: &Config) {
     let maximum = &config.plugin_maximum;
     entry.maximum = maximum.grant();
     let limits = &mut entry.limits;
-    limits.timeout = limits.timeout.min(Duration::from_millis(maximum.timeout_ms));
-    limits.memory_bytes_max = limits.memory_bytes_max.min(maximum.memory_bytes);
-    limits.output_bytes_max = limits.output_bytes_max.min(maximum.output_bytes);
+    limits.lowered = Lowered {
+        timeout: lower(&mut limits.timeout, Duration::from_millis(maximum.timeout_ms)),
+        memory: lower(&mut limits.memory_bytes_max, maximum.memory_bytes),
+        output: lower(&mut limits.output_bytes_max, maximum.output_bytes),
+    };
+}
+
+/// Makes a limit no more than a bound. Returns whether it was.
+fn lower<T: PartialOrd>(limit: &mut T, bound: T) -> bool {
+    let is_lower = bound < *limit;
+    if is_lower {
+        *limit = bound;
+    }
+    is_lower
 }
 
 /// Says why an entry may not serve, whatever its component is; none where it may.

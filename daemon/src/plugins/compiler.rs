@@ -83,7 +83,7 @@ pub(super) async fn engine(daemon: &Arc<Daemon>, options: EngineOptions) -> Resu
 impl ChildCompiler {
     /// Opens the cache; without one everything is compiled at every start.
     fn new(program: PathBuf, daemon: &Arc<Daemon>) -> Self {
-        let cache = CodeCache::open(&daemon.setup.dirs.state);
+        let cache = CodeCache::open(&daemon.setup.dirs.code);
         let cache = cache.inspect_err(|error| {
             tracing::warn!(%error, "compiled code of plugins is not kept");
         });

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
-use moss_workspace::{Workspace, own};
+use moss_workspace::Workspace;
 
 use super::component::Source;
+use super::list_file::read_list_if_there;
 use super::trust::{self, WORKSPACE_LIST};
-use super::{LIST_BYTES_MAX, PluginState, PluginStatus, bounds, downloads};
+use super::{PluginState, PluginStatus, bounds, downloads};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::start::{self, Setup};
@@ -245,24 +246,6 @@ impl ListFile {
     }
 }
 
-/// Reads one list, which only its owner may write.
-///
-/// # Errors
-///
-/// What is wrong with it, with its place.
-pub fn read_list(list: &Path) -> Result<PluginList, String> {
-    let read = read_list_if_there(list)?;
-    read.ok_or_else(|| format!("{}: there is no such file", list.display()))
-}
-
-pub(super) fn read_list_if_there(list: &Path) -> Result<Option<PluginList>, String> {
-    let name = list.display().to_string();
-    let bytes = own::read_trusted(list, LIST_BYTES_MAX).map_err(|error| error.to_string())?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name}: not UTF-8 text"))?;
-    PluginList::parse(&name, &text).map(Some).map_err(|error| error.to_string())
-}
-
 /// Reads the list that a workspace brings along, where the user trusts what it says.
 fn read_trusted(
     files: &Workspace,
@@ -299,8 +282,7 @@ pub(super) fn workspace_list(files: &Workspace) -> Result<Option<String>, String
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::fs;
 
     use super::*;
     use crate::dirs::Dirs;
@@ -310,7 +292,13 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         let setup = Setup {
-            dirs: Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") },
+            dirs: Dirs {
+                config: at("c"),
+                state: at("s"),
+                code: at("s"),
+                runtime: at("r"),
+                admin: at("a"),
+            },
             workspaces: Vec::new(),
             plugin_lists: vec![at("named.json")],
             config_file: None,
@@ -371,16 +359,5 @@ mod tests {
         fs::write(at("named.json"), list(&["b"])).unwrap();
         lists.read(&setup.dirs);
         assert_eq!(seen(&lists), (vec!["b".into()], Vec::new()));
-    }
-
-    #[test]
-    fn list_that_others_may_write_is_refused() {
-        let temp = tempfile::tempdir().unwrap();
-        let list = temp.path().join("moss-tools.json");
-        assert!(read_list(&list).unwrap_err().contains("there is no such file"));
-        fs::write(&list, r#"{"plugins": []}"#).unwrap();
-        fs::set_permissions(&list, Permissions::from_mode(0o666)).unwrap();
-        let reason = read_list(&list).unwrap_err();
-        assert!(reason.contains("can be written by other users"), "{reason}");
     }
 }

@@ -5,6 +5,7 @@
 
 mod accepting;
 mod adding;
+mod removing;
 mod trusting;
 
 use std::collections::BTreeMap;
@@ -15,9 +16,11 @@ use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
 use moss_sdk::{Effect, ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::removing::forget;
 use super::agreed::{self, Agreed};
 use super::inspect;
-use super::lists::{Listed, read_list_if_there};
+use super::list_file::read_list_if_there;
+use super::lists::Listed;
 use super::registry::{self, EditedList};
 use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
@@ -32,12 +35,7 @@ pub enum PluginChange {
     /// Adds a plugin.
     Add(Box<AddPlugin>),
     /// Takes a plugin out.
-    Remove {
-        /// Where it is listed; the user's own list where none is named.
-        list: Option<PathBuf>,
-        /// The plugin.
-        name: String,
-    },
+    Remove(RemovePlugin),
     /// Pins what the file of a plugin holds now.
     Accept {
         /// Where it is listed; the user's own list where none is named.
@@ -77,6 +75,17 @@ pub struct AddPlugin {
     pub reason: String,
 }
 
+/// A plugin that is to be taken out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RemovePlugin {
+    /// Where it is listed; the user's own list where none is named.
+    pub list: Option<PathBuf>,
+    /// The plugin.
+    pub name: String,
+    /// Whether what plugins of this name keep is forgotten, in every workspace that is served.
+    pub forget_store: bool,
+}
+
 /// Where something is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
@@ -106,6 +115,8 @@ pub(crate) struct Proposal {
     pub(crate) work: Writing,
     /// The plugins and the digests that serve afterwards.
     pub(crate) serves: Vec<(String, Sha256Digest)>,
+    /// The plugin whose store is forgotten afterwards.
+    pub(crate) forgets: Option<String>,
 }
 
 /// What is written.
@@ -132,13 +143,7 @@ pub(crate) async fn propose(
 ) -> Result<Proposal, ToolError> {
     match change {
         PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
-        PluginChange::Remove { list, name } => {
-            let list = list_of(daemon, list.as_deref());
-            entry_of(workspace, &list, name).await?;
-            let edits = vec![ListEdit::Remove { name: name.clone() }];
-            let shown = json!({ "action": "remove", "name": name });
-            finish(list, edits, shown, Vec::new()).await
-        }
+        PluginChange::Remove(remove) => removing::propose(daemon, workspace, remove).await,
         PluginChange::Accept { list, name } => {
             let list = list_of(daemon, list.as_deref());
             accepting::propose(daemon, workspace, list, name).await
@@ -155,7 +160,7 @@ impl PluginChange {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Add(_) => "add_plugin",
-            Self::Remove { .. } => "remove_plugin",
+            Self::Remove(_) => "remove_plugin",
             Self::Accept { .. } => "accept_plugin",
             Self::Trust => "trust_plugin_list",
             Self::Untrust => "untrust_plugin_list",
@@ -169,9 +174,10 @@ impl PluginChange {
                 "list": add.list, "name": add.name, "source": add.source.to_string(),
                 "sha256": add.sha256.map(|digest| digest.to_string()),
             }),
-            Self::Remove { list, name } | Self::Accept { list, name } => {
-                json!({ "list": list, "name": name })
-            }
+            Self::Remove(remove) => json!({
+                "list": remove.list, "name": remove.name, "forget_store": remove.forget_store,
+            }),
+            Self::Accept { list, name } => json!({ "list": list, "name": name }),
             Self::Trust | Self::Untrust => json!({}),
         }
     }
@@ -348,7 +354,7 @@ async fn finish(
     let (file, planned) = (list.clone(), edits.clone());
     let edited = blocking(move || registry::preview(&file, &planned)).await??;
     let Value::Object(shown) = shown else { unreachable!("it was made as an object") };
-    Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves })
+    Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves, forgets: None })
 }
 
 async fn blocking<T: Send + 'static>(

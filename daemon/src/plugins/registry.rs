@@ -8,7 +8,7 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::own::{self, OwnDir};
 
-use super::LIST_BYTES_MAX;
+use super::list_file::LIST_BYTES_MAX;
 use crate::dirs::Dirs;
 
 /// The lock of all lists, in the state directory.
@@ -40,8 +40,8 @@ pub(super) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, Too
     for edit in edits {
         let edited = edit.apply(&name, after.as_deref());
         after = Some(edited.map_err(|error| {
-            ToolError::new(ErrorCode::InvalidArguments, error.to_string())
-                .hint("the list was not changed")
+            let message = format!("the list was not changed: {error}");
+            ToolError::new(ErrorCode::InvalidArguments, message)
         })?);
     }
     Ok(EditedList { after: after.unwrap_or_default(), before })
@@ -95,7 +95,7 @@ mod tests {
 
     fn dirs(temp: &Path) -> Dirs {
         let at = |name: &str| temp.join(name);
-        Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") }
+        Dirs { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
     }
 
     fn add(name: &str) -> [ListEdit; 1] {

@@ -10,11 +10,11 @@ use moss_workspace::hash;
 use moss_workspace::own::OwnDir;
 use serde::{Deserialize, Serialize};
 
-use super::LIST_BYTES_MAX;
+use super::list_file::LIST_BYTES_MAX;
 use crate::dirs::Dirs;
 
 /// The list that a workspace brings along.
-pub(super) const WORKSPACE_LIST: &str = "moss-tools.json";
+pub const WORKSPACE_LIST: &str = "moss-tools.json";
 /// The file in the state directory.
 pub(super) const FILE_NAME: &str = "trusted-lists.json";
 /// Largest such file, in bytes.
@@ -131,7 +131,13 @@ mod tests {
     fn a_list_is_trusted_with_what_it_says() {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
-        let dirs = Dirs { config: at("c"), state: at("s"), runtime: at("r"), admin: at("a") };
+        let dirs = Dirs {
+            config: at("c"),
+            state: at("s"),
+            code: at("s"),
+            runtime: at("r"),
+            admin: at("a"),
+        };
         let (list, other) = (at("w/moss-tools.json"), at("v/moss-tools.json"));
         let trusted = |list: &Path, text: &str| is_trusted(&dirs, list, text).unwrap();
         assert!(!trusted(&list, "one"));

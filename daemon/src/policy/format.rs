@@ -177,6 +177,9 @@ fn rule<V: LayerVerdict>(
         return Err(Fault::new(protected.span(), "`protected` needs `paths`")
             .help("name the protected files that the rule is about"));
     }
+    if decision == Verdict::Allow {
+        check_allowed(form.effects.as_ref())?;
+    }
     let verdict = V::read(form.decision, form.protected)?;
     let ignore_case = decision != Verdict::Allow && !verdict.opens_protected();
     let conditions = Conditions {
@@ -265,6 +268,19 @@ fn path_globs(texts: GlobTexts, ignore_case: bool) -> Result<Option<Globs>, Faul
         return Err(Fault::new(text.span(), message).help(help));
     }
     globs(texts, Over::Paths { ignore_case })
+}
+
+/// Refuses to allow what a person is asked about whatever a rule says.
+fn check_allowed(effects: Option<&Spanned<Vec<Spanned<EffectWord>>>>) -> Result<(), Fault> {
+    let mut words = effects.into_iter().flat_map(Spanned::as_ref);
+    match words.find(|word| word.as_ref().actions().contains(&Action::Register)) {
+        None => Ok(()),
+        Some(word) => {
+            let why = "no rule allows to register plugins: a person decides about each";
+            Err(Fault::new(word.span(), why)
+                .help("leave `register` out; a rule can ask about it or deny it"))
+        }
+    }
 }
 
 /// Sizes are those of new content, so a rule with a size is about creating and modifying; one with

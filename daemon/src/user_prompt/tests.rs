@@ -8,7 +8,13 @@ use super::*;
 
 fn dirs(temp: &TempDir) -> Dirs {
     let at = |name: &str| temp.path().join(name);
-    Dirs { config: at("config"), state: at("state"), runtime: at("run"), admin: at("etc") }
+    Dirs {
+        config: at("config"),
+        state: at("state"),
+        code: at("state"),
+        runtime: at("run"),
+        admin: at("etc"),
+    }
 }
 
 fn open(dirs: &Dirs) -> UserPrompt {

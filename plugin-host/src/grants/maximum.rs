@@ -35,7 +35,10 @@ impl Grant {
             let refused = |why: &str| format!("`{text}` {why}");
             match kind {
                 Kind::Files => {
-                    let path = RelPath::parse(text).map_err(|error| refused(&error.message))?;
+                    let path = RelPath::parse(text).map_err(|error| match error.hint {
+                        Some(hint) => format!("{}; {hint}", error.message),
+                        None => error.message,
+                    })?;
                     bound.files.push(FileGrant { path, except: Vec::new() });
                 }
                 Kind::Http if text == "*" => bound.http.push(HostPattern::EVERYTHING),
@@ -99,7 +102,7 @@ mod tests {
             [(Kind::Files, "../a"), (Kind::Http, "a/b"), (Kind::Env, "A B"), (Kind::Tools, "a*")]
         {
             let refused = Grant::bound(kind, &[text.to_owned()]).unwrap_err();
-            assert!(refused.starts_with(&format!("`{text}` ")), "{refused}");
+            assert!(refused.starts_with(&format!("`{text}`")), "{refused}");
         }
     }
 }

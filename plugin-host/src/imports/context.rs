@@ -63,8 +63,17 @@ pub(crate) struct Context {
     pub(crate) settings: Arc<str>,
 }
 
+/// What Rust says after a panic to who can set variables.
+const PANIC_NOTE: &str = "note: run with `RUST_BACKTRACE=";
+
 /// Hears nothing.
 pub(crate) struct Deaf;
+
+/// Where a panic of Rust was, and what follows.
+fn panic_at(words: &str) -> Option<&str> {
+    let start = words.find("thread '")?;
+    words[start..].split_once("' ")?.1.split_once("panicked at ").map(|(_, place)| place)
+}
 
 // === impl Context ===
 
@@ -136,9 +145,14 @@ impl Voice {
     }
 
     /// Passes on a line that the guest wrote to its standard error, and keeps it for the error
-    /// message in case the guest fails.
+    /// message in case the guest fails. What a panic says is told there alone.
     pub(crate) fn complain(&self, line: &str) {
-        self.log(LogLevel::Warn, line);
+        if line.starts_with(PANIC_NOTE) {
+            return;
+        }
+        if !self.is_panicking(line) {
+            self.log(LogLevel::Warn, line);
+        }
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let room = LAST_WORDS_BYTES_MAX.saturating_sub(spent.last_words.len());
         let line = &line[..line.floor_char_boundary(room)];
@@ -146,6 +160,22 @@ impl Voice {
             spent.last_words.push_str(line);
             spent.last_words.push('\n');
         }
+    }
+
+    /// Whether a line belongs to what a panic of Rust says.
+    fn is_panicking(&self, line: &str) -> bool {
+        let spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        panic_at(line).is_some() || panic_at(&spent.last_words).is_some()
+    }
+
+    /// Returns the panic of a guest in Rust, on one line: where it was and what it said.
+    pub(crate) fn panic(&self) -> Option<String> {
+        let words = self.last_words();
+        let (place, message) = panic_at(&words)?.split_once('\n')?;
+        let file = place.rsplit('/').next().unwrap_or(place);
+        // The column tells nobody more than the line.
+        let line = file.trim_end_matches(':').rsplit_once(':').map_or(file, |(line, _)| line);
+        Some(format!("panicked at {line}: {}", message.trim().replace('\n', "; ")))
     }
 
     /// Returns the first of what the guest wrote to its standard error.
@@ -197,5 +227,47 @@ impl From<Level> for LogLevel {
             Level::Warn => Self::Warn,
             Level::Error => Self::Error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a guest complained, and what of that is passed on.
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl Events for Heard {
+        fn log(&self, _: LogLevel, message: &str) {
+            self.0.lock().unwrap().push(message.to_owned());
+        }
+
+        fn progress(&self, _: Progress) {}
+    }
+
+    #[test]
+    fn a_panic_is_told_once_and_on_one_line() {
+        let heard = Arc::new(Heard::default());
+        let voice = Voice::new(Arc::clone(&heard) as Arc<dyn Events>);
+        for line in [
+            "careful",
+            "thread '<unnamed>' (1) panicked at probe/src/lib.rs:67:20:",
+            "as told",
+            "twice",
+            "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        ] {
+            voice.complain(line);
+        }
+        assert_eq!(voice.panic().as_deref(), Some("panicked at lib.rs:67: as told; twice"));
+        assert_eq!(*heard.0.lock().unwrap(), ["careful"]);
+    }
+
+    #[test]
+    fn other_last_words_are_no_panic() {
+        let voice = Voice::new(Arc::new(Deaf));
+        voice.complain("thread 'x' panicked at");
+        voice.complain("it's broken");
+        assert_eq!(voice.panic(), None);
     }
 }

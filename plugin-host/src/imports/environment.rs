@@ -8,7 +8,7 @@ use crate::imports::services::Served;
 
 impl Host for Served {
     fn get_environment(&mut self) -> wasmtime::Result<Vec<(String, String)>> {
-        let granted = &self.grant.env;
+        let granted = &self.rights.held.env;
         if granted.is_empty() {
             return Ok(Vec::new());
         }

@@ -23,9 +23,10 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{FsError, FsResult};
 
 use crate::grants::paths::{GrantedPaths, Sight};
+use crate::imports::services::Served;
 use crate::instance::State;
 use crate::limits::{FILES_MAX, LISTED_BYTES_MAX, LimitReached};
-use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink, Services};
+use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink};
 
 /// The name of the one directory that a guest is given.
 const ROOT: &str = ".";
@@ -35,7 +36,7 @@ const NAME_COST: usize = 32;
 /// The host's side of the interfaces for one call.
 pub(crate) struct Filesystem {
     granted: Arc<GrantedPaths>,
-    services: Arc<dyn Services>,
+    served: Served,
     /// Shared by all open files, to count them.
     open_files: Arc<()>,
     /// How much memory the open listings take.
@@ -81,24 +82,42 @@ impl HasData for Filesystem {
 // === impl Filesystem ===
 
 impl Filesystem {
-    pub(crate) fn new(granted: Arc<GrantedPaths>, services: Arc<dyn Services>) -> Self {
-        Self { granted, services, open_files: Arc::default(), listed_bytes: 0 }
+    pub(crate) fn new(granted: Arc<GrantedPaths>, served: Served) -> Self {
+        Self { granted, served, open_files: Arc::default(), listed_bytes: 0 }
     }
 
     /// Says what a path leads to, where that was granted.
     async fn stat(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, ErrorCode> {
         if self.granted.sight(path) == Sight::Nothing {
-            return Err(ErrorCode::NoEntry);
+            return Err(self.beyond(path));
         }
-        let found = self.services.files().stat(path, last).await?;
+        let found = self.served.services.files().stat(path, last).await;
+        let found = found.map_err(|error| self.failed(path, error))?;
         self.admit(path, &found)?;
         Ok(found)
+    }
+
+    /// There is nothing, as far as the guest knows.
+    fn beyond(&self, path: &RelPath) -> ErrorCode {
+        self.served.trouble.tell(self.served.rights.why_not_read(path));
+        ErrorCode::NoEntry
+    }
+
+    fn failed(&self, path: &RelPath, error: FileError) -> ErrorCode {
+        match error {
+            FileError::NotPermitted => self.served.trouble.tell(format!(
+                "the policy does not let plugins read {path}, or it leads out of the workspace"
+            )),
+            // What stands in the way of this is nothing that was refused before.
+            _ => self.served.trouble.clear(),
+        }
+        error.into()
     }
 
     /// Opens a file that was granted; none where a directory is there.
     async fn open(&self, path: &RelPath) -> FsResult<Option<OpenFile>> {
         match self.granted.sight(path) {
-            Sight::Nothing => return Err(ErrorCode::NoEntry.into()),
+            Sight::Nothing => return Err(self.beyond(path).into()),
             Sight::OnTheWay => return Ok(None),
             Sight::Granted => {}
         }
@@ -107,13 +126,14 @@ impl Filesystem {
             return Err(FsError::trap(LimitReached::Files));
         }
         let counted = Arc::clone(&self.open_files);
-        match self.services.files().open(path).await {
+        match self.served.services.files().open(path).await {
             Ok(file) => {
                 self.admit(path, file.found())?;
+                self.served.trouble.clear();
                 Ok(Some(OpenFile { file, _counted: counted }))
             }
             Err(FileError::IsADirectory) => Ok(None),
-            Err(error) => Err(ErrorCode::from(error).into()),
+            Err(error) => Err(self.failed(path, error).into()),
         }
     }
 
@@ -123,16 +143,20 @@ impl Filesystem {
         match as_asked.min(self.granted.sight(&found.real)) {
             Sight::Granted => Ok(()),
             Sight::OnTheWay if found.kind == FileKind::Directory => Ok(()),
-            // A link that leads out of the grant.
-            _ if as_asked == Sight::Granted => Err(ErrorCode::NotPermitted),
-            _ => Err(ErrorCode::NoEntry),
+            // A link that leads out of the grant. Where to is nothing that people need be told.
+            _ if as_asked == Sight::Granted => {
+                let why = format!("{asked} is a link to what was not granted");
+                self.served.trouble.tell(why);
+                Err(ErrorCode::NotPermitted)
+            }
+            _ => Err(self.beyond(asked)),
         }
     }
 
     /// The entries of a directory that are granted, or lie on the way to what is.
     async fn list(&self, path: &RelPath) -> Result<Listing, ErrorCode> {
         self.stat(path, LastLink::Follow).await?;
-        let listed = self.services.files().list(path).await?;
+        let listed = self.served.services.files().list(path).await?;
         let sight = |name: &str| {
             let names = (path.join(name).ok()?, listed.real.join(name).ok()?);
             Some(self.granted.sight(&names.0).min(self.granted.sight(&names.1)))

@@ -1,7 +1,7 @@
 //! `wasi:http`: requests to hosts that were granted, a bounded number of them. What is served to a
 //! guest is the outgoing side; nobody sends requests to a guest.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
@@ -15,8 +15,10 @@ use wasmtime_wasi_http::{
 };
 
 use crate::error::quoted;
+use crate::grants::Grant;
 use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
+use crate::imports::trouble::Trouble;
 use crate::instance::State;
 use crate::services::{HttpError, HttpOptions, Wait};
 
@@ -37,12 +39,7 @@ struct Door {
     requests: usize,
     /// Shared with every request that is open.
     open: Arc<()>,
-    trouble: Trouble,
 }
-
-/// What went wrong with the last request, for people.
-#[derive(Clone, Default)]
-struct Trouble(Arc<Mutex<Option<String>>>);
 
 /// A request that is not sent: what the guest is told, and what people are.
 struct Refusal {
@@ -85,17 +82,12 @@ fn code_of_body(error: &Error) -> ErrorCode {
 
 impl Http {
     pub(crate) fn new(served: Served) -> Self {
-        let (open, trouble) = (Arc::default(), Trouble::default());
-        Self { context: WasiHttpCtx::new(), door: Door { served, requests: 0, open, trouble } }
+        let door = Door { served, requests: 0, open: Arc::default() };
+        Self { context: WasiHttpCtx::new(), door }
     }
 
     pub(crate) fn view<'a>(&'a mut self, table: &'a mut ResourceTable) -> WasiHttpCtxView<'a> {
         WasiHttpCtxView { hooks: &mut self.door, table, ctx: &mut self.context }
-    }
-
-    /// What went wrong with the last request, unless another one went well since.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        self.door.trouble.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -122,28 +114,28 @@ impl Door {
         };
         let name = uri.host().unwrap_or_default().to_ascii_lowercase();
         let port = uri.port_u16().unwrap_or(scheme.port());
-        let granted = self.served.grant.http.iter();
+        let granted = self.served.rights.held.http.iter();
         let mut matching = granted.filter(|host| host.matches(scheme, &name, port)).peekable();
         if matching.peek().is_none() {
-            return Err(denied(not_granted(scheme, &name, port)));
+            return Err(denied(self.why_not(scheme, &name, port)));
         }
         let may_be_private = matching.any(HostPattern::may_be_private);
         self.requests += 1;
         Ok(may_be_private)
     }
-}
 
-fn not_granted(scheme: Scheme, name: &str, port: u16) -> String {
-    let scheme = match scheme {
-        Scheme::Http => "http",
-        Scheme::Https => "https",
-    };
-    match HostPattern::parse(&format!("{scheme}://{name}:{port}")) {
-        Ok(host) => format!(
-            "{host} was not granted to the plugin: it must request it, and moss-tools.json grant \
-             it: \"http\": [\"{host}\"]"
-        ),
-        Err(_) => format!("`{}` is not a host that can be granted", quoted(name)),
+    /// Says why a host is not asked.
+    fn why_not(&self, scheme: Scheme, name: &str, port: u16) -> String {
+        let by = match scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        let Ok(host) = HostPattern::parse(&format!("{by}://{name}:{port}")) else {
+            return format!("`{}` is not a host that can be granted", quoted(name));
+        };
+        let has = |grant: &Grant| grant.http.iter().any(|known| known.matches(scheme, name, port));
+        let why = self.served.rights.why_not(&format!("\"http\": [\"{host}\"]"), "http", has);
+        format!("{host} was not granted: {why}")
     }
 }
 
@@ -159,15 +151,18 @@ impl WasiHttpHooks for Door {
         options: Option<RequestOptions>,
         _: Ending,
     ) -> Box<dyn Future<Output = Answer> + Send> {
-        let (permitted, trouble) = (self.permit(request.uri()), self.trouble.clone());
+        let (permitted, trouble) = (self.permit(request.uri()), self.served.trouble.clone());
         let went_well = trouble.clone();
         let (services, open) = (Arc::clone(&self.served.services), Arc::clone(&self.open));
         Box::new(async move {
-            let may_be_private = permitted.map_err(|refusal| trouble.tell(refusal))?;
+            let may_be_private = permitted.map_err(|refusal| refusal.told(&trouble))?;
             let host = request.uri().host().unwrap_or_default().to_owned();
             let failed = move |error: HttpError| {
-                let reason = format!("the request to {} failed: {error}", quoted(&host));
-                trouble.tell(Refusal { reason, error: error.into() })
+                let reason = match &error {
+                    HttpError::Denied(why) => why.clone(),
+                    error => format!("the request to {} failed: {error}", quoted(&host)),
+                };
+                Refusal { reason, error: error.into() }.told(&trouble)
             };
             let request = request.map(|body| {
                 body.map_err(|error| HttpError::Failed(error.to_string())).boxed_unsync()
@@ -198,16 +193,12 @@ fn http_options(options: Option<RequestOptions>, may_be_private: bool) -> HttpOp
     }
 }
 
-// === impl Trouble ===
+// === impl Refusal ===
 
-impl Trouble {
-    fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
-
-    fn tell(&self, refusal: Refusal) -> Error {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal.reason);
-        refusal.error
+impl Refusal {
+    fn told(self, trouble: &Trouble) -> Error {
+        trouble.tell(self.reason);
+        self.error
     }
 }
 
@@ -232,13 +223,14 @@ impl From<HttpError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grants::Grant;
+    use crate::grants::rights::Rights;
     use crate::services::NoServices;
 
     fn door(hosts: &[&str]) -> Door {
-        let host = |text: &&str| HostPattern::parse(text).unwrap();
+        let host = |text: &&str| HostPattern::parse_granted(text).unwrap();
         let grant = Grant { http: hosts.iter().map(host).collect(), ..Grant::default() };
-        Http::new(Served { grant: Arc::new(grant), services: Arc::new(NoServices) }).door
+        let rights = Rights::of("p", "l.json", Grant::everything(), grant);
+        Http::new(Served::new(Arc::new(rights), Arc::new(NoServices))).door
     }
 
     fn permit(door: &mut Door, uri: &str) -> Result<bool, String> {
@@ -247,11 +239,12 @@ mod tests {
 
     #[test]
     fn a_request_is_let_out_where_a_host_was_granted() {
-        let mut door = door(&["*.a.example", "b.a.example", "http://[::1]:8080", "c.example:444"]);
+        let mut door =
+            door(&["*.a.example", "private:b.a.example", "http://[::1]:8080", "c.example:444"]);
         for (uri, expected) in [
             ("https://c.a.example/x", Some(false)),
             ("https://B.A.example:443/", Some(true)),
-            ("https://c.example:444/", Some(true)),
+            ("https://c.example:444/", Some(false)),
             ("http://[::1]:8080/", Some(true)),
             ("https://a.example/", None),
             ("https://c.a.example:444/", None),
@@ -285,14 +278,14 @@ mod tests {
         let mut door = door(&["a.example"]);
         let mut open = Vec::new();
         for _ in 0..REQUESTS_OPEN_MAX {
-            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(false));
             open.push(Arc::clone(&door.open));
         }
         let busy = permit(&mut door, "https://a.example/").unwrap_err();
         assert_eq!(busy, "a call has at most 8 requests open");
         open.clear();
         for _ in REQUESTS_OPEN_MAX..REQUESTS_MAX {
-            assert_eq!(permit(&mut door, "https://a.example/"), Ok(true));
+            assert_eq!(permit(&mut door, "https://a.example/"), Ok(false));
         }
         let spent = permit(&mut door, "https://a.example/").unwrap_err();
         assert_eq!(spent, "a call sends at most 64 requests");

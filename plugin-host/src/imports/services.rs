@@ -9,7 +9,10 @@ use moss_sdk::{ErrorCode, ToolError};
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
 use crate::bindings::{editor, store, toolbox, types};
+use crate::error::quoted;
 use crate::grants::Grant;
+use crate::grants::rights::Rights;
+use crate::imports::trouble::Trouble;
 use crate::services::Services;
 use crate::units;
 
@@ -21,30 +24,54 @@ const TOOL_ARGUMENTS_BYTES_MAX: usize = 256 << 10;
 /// The host's side of the three interfaces for one call.
 #[derive(Clone)]
 pub(crate) struct Served {
-    pub(crate) grant: Arc<Grant>,
+    pub(crate) rights: Arc<Rights>,
     pub(crate) services: Arc<dyn Services>,
+    pub(crate) trouble: Trouble,
 }
 
 // === impl Served ===
 
 impl Served {
+    pub(crate) fn new(rights: Arc<Rights>, services: Arc<dyn Services>) -> Self {
+        Self { rights, services, trouble: Trouble::default() }
+    }
+
     fn check_editor(&self) -> Result<(), Error> {
-        if self.grant.editor { Ok(()) } else { Err(not_granted("the editor", r#""editor": true"#)) }
+        let has = |grant: &Grant| grant.editor;
+        if has(&self.rights.held) {
+            return Ok(());
+        }
+        let why = self.rights.why_not(r#""editor": true"#, "editor", has);
+        Err(self.refuse("the editor", why))
     }
 
     fn check_store(&self) -> Result<u64, Error> {
-        match self.grant.store_bytes_max {
-            0 => Err(not_granted("a store", r#""store": "1MiB""#)),
-            bytes_max => Ok(bytes_max),
+        let has = |grant: &Grant| grant.store_bytes_max > 0;
+        if has(&self.rights.held) {
+            return Ok(self.rights.held.store_bytes_max);
         }
+        let why = self.rights.why_not(r#""store": "1MiB""#, "store_bytes", has);
+        Err(self.refuse("a store", why))
     }
-}
 
-fn not_granted(what: &str, grant: &str) -> Error {
-    Error {
-        code: WireCode::Denied,
-        message: format!("{what} was not granted to the plugin"),
-        hint: Some(format!("request it, and grant it in moss-tools.json: {grant}")),
+    fn check_tool(&self, name: &str) -> Result<(), Error> {
+        let has = |grant: &Grant| grant.tools.iter().any(|granted| granted.matches(name));
+        if has(&self.rights.held) {
+            return Ok(());
+        }
+        let name = quoted(name);
+        let why = match self.services.check_tool(&name) {
+            Ok(()) => self.rights.why_not(&format!("\"tools\": [\"{name}\"]"), "tools", has),
+            Err(never) => never.message,
+        };
+        Err(self.refuse(&format!("the tool `{name}`"), why))
+    }
+
+    /// Tells the guest what it does not have, and people why.
+    fn refuse(&self, what: &str, why: String) -> Error {
+        self.trouble.tell(why);
+        let message = format!("{what} was not granted to the plugin");
+        Error { code: WireCode::Denied, message, hint: None }
     }
 }
 
@@ -92,7 +119,11 @@ impl store::Host for Served {
     async fn set(&mut self, key: String, value: Vec<u8>) -> Result<(), Error> {
         let bytes_max = self.check_store()?;
         check_key(&key)?;
-        Ok(self.services.store().set(key, value, bytes_max).await?)
+        let set = self.services.store().set(key, value, bytes_max).await;
+        if let Err(ToolError { code: ErrorCode::TooLarge, .. }) = &set {
+            self.trouble.tell(self.rights.why_no_larger_store());
+        }
+        Ok(set?)
     }
 
     async fn delete(&mut self, key: String) -> Result<bool, Error> {
@@ -109,9 +140,7 @@ impl store::Host for Served {
 
 impl toolbox::Host for Served {
     async fn call(&mut self, name: String, arguments: String) -> Result<String, Error> {
-        if !self.grant.tools.iter().any(|granted| granted.matches(&name)) {
-            return Err(not_granted(&format!("the tool `{name}`"), r#""tools": ["NAME"]"#));
-        }
+        self.check_tool(&name)?;
         if arguments.len() > TOOL_ARGUMENTS_BYTES_MAX {
             let limit = units::size(TOOL_ARGUMENTS_BYTES_MAX);
             return Err(Error {

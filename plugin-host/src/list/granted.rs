@@ -3,8 +3,9 @@
 use moss_sdk::RelPath;
 use serde_json::{Map, Value, json};
 
+use super::GRANTS_MAX;
+use super::limits::{STORES, in_range, parse_size};
 use super::source::{Node, Problem};
-use super::{GRANTS_MAX, STORES, in_range, parse_size};
 use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
 use crate::grants::paths::read_globs;
@@ -32,7 +33,7 @@ pub(super) fn parse_grant(node: Node<'_>) -> Result<Grant, Problem> {
     }
     if let Some(node) = given.optional("store") {
         let size = parse_size(node)?;
-        in_range(node, size, STORES.contains(&size), "1B to 64MiB")?;
+        in_range(node, "store", size, STORES.contains(&size), "1B to 64MiB")?;
         grant.store_bytes_max = size as u64;
     }
     if let Some(node) = given.optional("editor") {
@@ -106,6 +107,24 @@ fn parse_glob(node: Node<'_>) -> Result<String, Problem> {
         Err(why) => Err(node
             .problem(format!("`{glob}` is not a glob: {why}"))
             .help("`*` stands for a part of a name, `**` for directories, such as `**/*.pem`")),
+    }
+}
+
+/// Leaves out of a grant what [`parse_grant`] refuses, and makes of the rest what it reads.
+pub(super) fn grantable(grant: &Grant) -> Grant {
+    let named = |names: &[NamePattern], is_free: fn(&str) -> bool| {
+        let is_named =
+            |name: &&NamePattern| matches!(name, NamePattern::Exactly(name) if is_free(name));
+        names.iter().filter(is_named).cloned().collect()
+    };
+    let reread = |host: &HostPattern| HostPattern::parse(&host.to_string()).ok();
+    Grant {
+        files: grant.files.clone(),
+        http: grant.http.iter().filter_map(reread).collect(),
+        env: named(&grant.env, |name| !name.starts_with(OWN_VARIABLES)),
+        store_bytes_max: grant.store_bytes_max.min(*STORES.end() as u64),
+        tools: named(&grant.tools, |_| true),
+        editor: grant.editor,
     }
 }
 

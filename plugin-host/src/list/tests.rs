@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
+use std::time::Duration;
+
 use super::*;
+use crate::limits::WarmLimits;
 
 /// Wraps an entry's further keys in a list; the entry starts in line 2.
 fn list_of(keys: &str) -> String {
@@ -117,7 +120,7 @@ fn what_is_wrong_in_an_entry_is_said_with_its_place() {
         (", \"grant\": { \"env\": [\"*\"] }", "2:55: `*` is not the name of a variable"),
         (
             ", \"grant\": { \"store\": \"1GiB\" }",
-            "2:56: the limit is out of range; it can be 1B to 64MiB",
+            "2:56: `store` is out of range: 1GiB; it can be 1B to 64MiB",
         ),
         (", \"grant\": { \"fs\": \"docs\" }", "2:53: expected an array, got a string"),
         (", \"grant\": { \"fs\": [\"docs\"] }", "2:54: expected an object, got a string"),
@@ -169,30 +172,36 @@ fn names_of_tools_are_checked() {
 #[test]
 fn limits_and_settings_out_of_order_are_said_with_their_place() {
     refused_at(&[
-        (", \"limits\": { \"calls\": 0 }", "2:57: the limit is out of range; it can be 1 to 1024"),
-        (", \"limits\": { \"timeout\": 10 }", "2:59: expected a string, got a number"),
+        (", \"limits\": { \"calls\": 0 }", "2:57: `calls` is out of range: 0; it can be 1 to 1024"),
+        (
+            ", \"limits\": { \"timeout\": 10 }",
+            "2:59: expected a string, got a number; write it with its unit, such as \"10s\"",
+        ),
         (
             ", \"limits\": { \"timeout\": \"10\" }",
-            "2:59: not a duration; expected a whole number and `ms`, `s` or `m`, such as `10s`",
+            "2:59: `10` is not a duration; expected a whole number and `ms`, `s` or `m`, such as `10s`",
         ),
         (
             ", \"limits\": { \"timeout\": \"0s\" }",
-            "2:59: the limit is out of range; it can be 1ms to 10m",
+            "2:59: `timeout` is out of range: 0s; it can be 1ms to 10m",
         ),
         (
             ", \"limits\": { \"memory\": \"64MB\" }",
-            "2:58: not a size; expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as \
+            "2:58: `64MB` is not a size; expected a whole number and `B`, `KiB`, `MiB` or `GiB`, such as \
              `64MiB`",
         ),
         (
             ", \"limits\": { \"output\": \"1GiB\" }",
-            "2:58: the limit is out of range; it can be 1B to 64MiB",
+            "2:58: `output` is out of range: 1GiB; it can be 1B to 64MiB",
         ),
         (
             ", \"limits\": { \"fuel\": \"1\" }",
             "2:48: unknown key `fuel`; known keys: timeout, memory, output, calls",
         ),
-        (", \"warm\": { \"calls\": 1 }", "2:55: the limit is out of range; it can be 2 to 1000000"),
+        (
+            ", \"warm\": { \"calls\": 1 }",
+            "2:55: `calls` is out of range: 1; it can be 2 to 1000000",
+        ),
         (", \"config\": []", "2:46: expected an object, got an array"),
         (", \"config\": { \"a\": 1, \"a\": 2 }", "2:56: the key `a` is given twice"),
     ]);
@@ -264,6 +273,25 @@ fn a_grant_is_written_as_it_is_read() {
     assert_eq!(Grant::default().to_json(), json!({}));
     let refused = Grant::parse(r#"{"fss": []}"#).unwrap_err();
     assert_eq!(refused, "unknown key `fss`; did you mean `fs`?");
+}
+
+#[test]
+fn what_is_grantable_is_what_a_list_reads() {
+    let all = Grant { store_bytes_max: u64::MAX, ..Grant::everything() };
+    let named = Grant::parse(r#"{"env":["LANG"],"tools":["read_file"],"http":["a.example"]}"#);
+    let named = named.unwrap();
+    let own = crate::grants::NamePattern::Exactly("MOSS_TOKEN".to_owned());
+    let mixed = Grant {
+        env: [named.env.clone(), all.env.clone(), vec![own]].concat(),
+        tools: [all.tools.clone(), named.tools.clone()].concat(),
+        ..named.clone()
+    };
+    assert_eq!(mixed.grantable(), named);
+    for grant in [Grant::default(), all, mixed] {
+        let grantable = grant.grantable();
+        assert!(grant.covers(&grantable));
+        assert_eq!(Grant::parse(&grantable.to_json().to_string()), Ok(grantable));
+    }
 }
 
 #[test]

@@ -86,7 +86,6 @@ pub(crate) fn request(tool: &str) -> CallRequest {
         cancelled: CancellationToken::new(),
         events: Arc::new(Heard::default()),
         services: Arc::new(NoServices),
-        waits: true,
         whom: None,
     }
 }

@@ -62,7 +62,7 @@ async fn a_plugin_must_have_the_name_of_its_entry() {
 
 #[tokio::test]
 async fn a_memory_limit_above_the_engine_is_refused() {
-    let entry = entry(json!({ "name": "zoo", "limits": { "memory": "2GiB" } }));
+    let entry = entry(json!({ "name": "zoo", "limits": { "memory": "1GiB" } }));
     let error = load(&entry, fixture("polite")).await.unwrap_err();
     assert_eq!(error, LoadError::MemoryLimit(512 << 20));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moss_plugin_host::{CallError, Plugin, PluginEntry};
-use moss_sdk::{ErrorCode, ToolError};
+use moss_sdk::ErrorCode;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -35,7 +35,7 @@ async fn a_running_call_is_stopped_in_the_guest_and_in_the_host() {
         let error = bounded(running).await.unwrap().unwrap();
         let lost = "a capability of the plugin was taken away: read docs".to_owned();
         assert_eq!(error, CallError::Revoked(lost), "{name}");
-        let error = ToolError::from(error);
+        let error = plugin.tell(error);
         assert_eq!(error.code, ErrorCode::Denied);
         assert!(error.message.contains("while it ran"), "{error}");
         // One that comes too late has nothing either.

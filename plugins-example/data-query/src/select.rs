@@ -13,9 +13,8 @@ const RESULT_BYTES_MAX: usize = 256 << 10;
 pub(crate) fn parse(query: &str) -> Result<JsonPath, ToolError> {
     JsonPath::parse(query).map_err(|error| {
         let message = format!(
-            "the query is not JSONPath: {} at character {}",
-            error.message(),
-            error.position()
+            "the query is not JSONPath: it cannot be read from its character {} on",
+            error.position() + 1
         );
         ToolError::new(ErrorCode::InvalidArguments, message)
             .hint("queries look like `$.a.b`, `$.a[0]`, `$..name` or `$.a[?@.b == 1]`")

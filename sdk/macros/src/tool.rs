@@ -126,7 +126,39 @@ fn documentation(attributes: &[Attribute]) -> String {
             lines.push(line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned());
         }
     }
-    lines.join("\n").trim().to_owned()
+    unwrapped(&lines)
+}
+
+/// Joins the lines of a paragraph that the author wrapped. Blank lines, items of lists, headings,
+/// tables and code stay as they are.
+fn unwrapped(lines: &[String]) -> String {
+    let mut text = String::new();
+    let mut is_code = false;
+    let mut continues = false;
+    for line in lines {
+        let is_fence = line.trim_start().starts_with("```");
+        let is_apart = is_code || is_fence || line.is_empty() || starts_anew(line);
+        match continues && !is_apart {
+            true => text = text + " " + line.trim_start(),
+            false => text = text + "\n" + line,
+        }
+        is_code ^= is_fence;
+        continues = !(is_code || is_fence || line.is_empty() || stands_alone(line));
+    }
+    text.trim().to_owned()
+}
+
+/// Whether a line is never joined to the one before it.
+fn starts_anew(line: &str) -> bool {
+    let digits = line.trim_start().trim_start_matches(|char: char| char.is_ascii_digit());
+    let is_numbered = digits.len() < line.trim_start().len() && digits.starts_with(". ");
+    let is_item = ["- ", "* ", "+ "].iter().any(|mark| line.trim_start().starts_with(mark));
+    is_numbered || is_item || stands_alone(line)
+}
+
+/// Whether no line is joined to it: headings, tables, quotations, and code that is indented.
+fn stands_alone(line: &str) -> bool {
+    line.starts_with(['#', '|', '>']) || line.starts_with("    ")
 }
 
 /// `word_count` becomes `Word count`.
@@ -189,6 +221,23 @@ mod tests {
     #[test]
     fn titles_are_names_in_words() {
         assert_eq!(in_words("word_count"), "Word count");
+    }
+
+    #[test]
+    fn wrapped_lines_are_joined_and_nothing_else() {
+        for (lines, text) in [
+            (&["One", "two.", "", "Three", "four."][..], "One two.\n\nThree four."),
+            (
+                &["Has:", "- one", "  more", "- two", "1. three"],
+                "Has:\n- one more\n- two\n1. three",
+            ),
+            (&["# Head", "text", "| a |", "| b |"], "# Head\ntext\n| a |\n| b |"),
+            (&["So:", "```", "a", "b", "```", "Or", "so."], "So:\n```\na\nb\n```\nOr so."),
+            (&["", "One", ""], "One"),
+        ] {
+            let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+            assert_eq!(unwrapped(&lines), text);
+        }
     }
 
     #[test]

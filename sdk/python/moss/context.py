@@ -1,8 +1,13 @@
 """What a tool may ask of moss while it runs."""
 
 import json
+from typing import Any, TypeVar, overload
 
 from wit_world.imports import context as host
+
+from . import schema
+
+T = TypeVar("T")
 
 DEBUG, INFO, WARN, ERROR = "debug", "info", "warn", "error"
 
@@ -22,6 +27,13 @@ def cancelled() -> bool:
     return host.cancelled()
 
 
-def settings() -> dict:
-    """Returns the settings that the user gave the plugin: `config` of its entry in the list."""
-    return json.loads(host.settings())
+@overload
+def settings() -> dict: ...
+@overload
+def settings(kind: type[T]) -> T: ...
+def settings(kind: Any = dict) -> Any:
+    """Returns the settings that the user gave the plugin: `config` of its entry in the list.
+
+    With the dataclass that `moss.plugin` was given, it is one of those, with its defaults.
+    """
+    return schema.from_json(kind, json.loads(host.settings()))

@@ -41,10 +41,8 @@ def to_wire(error: Exception) -> Err:
         told = error
     elif isinstance(error, OSError) and error.filename is not None:
         code = _OF_FILES.get(error.errno, "io")
-        hint = "a plugin sees only the files granted to it in moss-tools.json"
-        told = ToolError(
-            code, f"{error.filename}: {error.strerror}", hint if code == "not-found" else None
-        )
+        # moss tells the caller who withholds what.
+        told = ToolError(code, f"{error.filename}: {error.strerror}")
     elif isinstance(error, UnicodeDecodeError):
         told = ToolError("encoding", f"not {error.encoding} text: {error.reason}")
     else:

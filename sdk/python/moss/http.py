@@ -8,6 +8,12 @@ from componentize_py_types import Err, Ok
 
 from .errors import ToolError
 
+try:
+    # While it is built: nothing can be imported later.
+    from wit_world.imports import http_types as wire, outgoing_handler
+except ImportError:
+    wire = outgoing_handler = None
+
 _BODY_BYTES_MAX = 16 << 20
 _REDIRECTS_MAX = 5
 _CHUNK = 4096
@@ -67,9 +73,7 @@ def fetch(
 
 
 def _exchange(url: str, method: str, headers: dict, body: bytes | None, bytes_max: int) -> Response:
-    try:
-        from wit_world.imports import http_types as wire, outgoing_handler
-    except ImportError:
+    if wire is None:
         raise ToolError("denied", "the plugin does not request any host: `moss.request.http`")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
@@ -135,7 +139,7 @@ def _error(url: str, value: object) -> ToolError:
     name = type(value).__name__.removeprefix("ErrorCode_")
     inside = getattr(value, "value", None)
     if name == "HttpRequestDenied":
-        hint = "request it, and grant it in moss-tools.json"
-        return ToolError("denied", f"{url}: the host was not granted to the plugin", hint)
+        # moss tells the caller who withholds what.
+        return ToolError("denied", f"{url}: not permitted")
     words = "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
     return ToolError("unavailable", f"{url}: {words}" + (f": {inside}" if inside else ""))

@@ -17,6 +17,17 @@ def set(key: str, value: bytes) -> None:
         host.set(key, value)
 
 
+def get_text(key: str) -> str | None:
+    """Returns the value of a key that is a text."""
+    value = get(key)
+    return None if value is None else value.decode("utf-8")
+
+
+def set_text(key: str, text: str) -> None:
+    """Keeps a text."""
+    set(key, text.encode("utf-8"))
+
+
 def delete(key: str) -> bool:
     """Forgets a key. Returns whether there was one."""
     with from_host():

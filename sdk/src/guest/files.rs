@@ -51,15 +51,21 @@ pub fn read_text(path: &str, bytes_max: usize) -> Result<String, ToolError> {
     let bound = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path).map_err(failed)?.take(bound).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > bytes_max {
-        let message = format!("{path}: larger than {bytes_max} bytes");
+        let message = format!("{path}: larger than {}", size(bytes_max));
         return Err(ToolError::new(ErrorCode::TooLarge, message));
     }
     String::from_utf8(bytes)
         .map_err(|_| ToolError::new(ErrorCode::Encoding, format!("{path}: not UTF-8 text")))
 }
 
-/// Makes a tool's error of one from reading a file.
+/// Makes a tool's error of one from reading a file. What was not granted is not there; moss tells
+/// the caller who withholds it.
 pub fn io_error(path: impl fmt::Display, error: &io::Error) -> ToolError {
+    let path = path.to_string();
+    if let Some(what) = outside(&path) {
+        return ToolError::new(ErrorCode::InvalidPath, format!("{path}: {what}"))
+            .hint("paths are relative to the workspace, such as `docs/a.md`");
+    }
     let (code, what) = match error.kind() {
         io::ErrorKind::NotFound => (ErrorCode::NotFound, "no such file or directory".to_owned()),
         io::ErrorKind::NotADirectory => (ErrorCode::NotADirectory, "not a directory".to_owned()),
@@ -67,11 +73,34 @@ pub fn io_error(path: impl fmt::Display, error: &io::Error) -> ToolError {
         io::ErrorKind::PermissionDenied => (ErrorCode::Denied, "not permitted".to_owned()),
         _ => (ErrorCode::Io, error.to_string()),
     };
-    let error = ToolError::new(code, format!("{path}: {what}"));
-    match code {
-        ErrorCode::NotFound => error.hint("a plugin sees only what moss-tools.json grants to it"),
-        ErrorCode::Denied => error.hint("the policy does not let the plugin read it"),
-        _ => error,
+    ToolError::new(code, format!("{path}: {what}"))
+}
+
+/// Says why a path cannot be one of the workspace.
+fn outside(path: &str) -> Option<&'static str> {
+    if path.starts_with('/') {
+        return Some("the path is absolute");
+    }
+    let mut depth = 0_usize;
+    for name in path.split('/') {
+        depth = match name {
+            "" | "." => depth,
+            ".." => match depth.checked_sub(1) {
+                Some(depth) => depth,
+                None => return Some("the path leads out of the workspace"),
+            },
+            _ => depth + 1,
+        };
+    }
+    None
+}
+
+/// Writes a size in the largest unit that divides it.
+fn size(bytes: usize) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit)) {
+        Some((name, unit)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} bytes"),
     }
 }
 
@@ -115,4 +144,31 @@ fn descend(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_one_of_the_workspace_is_told_so() {
+        for path in ["a", "./a", "a/../b", "a/..", "", "..a/b"] {
+            assert_eq!(outside(path), None, "{path}");
+        }
+        for path in ["/a", "..", "../a", "a/../../b"] {
+            assert!(outside(path).is_some(), "{path}");
+            let error = io_error(path, &io::ErrorKind::NotFound.into());
+            assert_eq!(error.code, ErrorCode::InvalidPath);
+        }
+        let missing = io_error("a", &io::ErrorKind::NotFound.into());
+        assert_eq!(
+            (missing.message.as_str(), missing.hint),
+            ("a: no such file or directory", None)
+        );
+    }
+
+    #[test]
+    fn sizes_are_read_at_a_glance() {
+        assert_eq!((size(8 << 20), size(1500)), ("8 MiB".to_owned(), "1500 bytes".to_owned()));
+    }
 }

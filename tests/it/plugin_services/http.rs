@@ -115,7 +115,9 @@ async fn a_pattern_does_not_reach_what_is_near() {
     let result = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await.unwrap();
     let hint = failure(&result).hint.clone();
     assert!(
-        hint.contains("which is private; to reach it there, grant `private:localhost`"),
+        hint.contains(
+            "which is private; a plugin reaches it where its grant says `private:localhost`"
+        ),
         "{hint}"
     );
 }
@@ -178,4 +180,22 @@ async fn the_end_of_a_call_is_the_end_of_what_it_called() {
     let audit = site.run(&["audit", "tail", "--json"]).stdout;
     assert_eq!(audit.matches("\"call_started\"").count(), 2, "{audit}");
     assert_eq!(audit.matches("\"error_code\": \"cancelled\"").count(), 2, "{audit}");
+}
+
+#[tokio::test]
+async fn a_rule_that_asks_or_denies_keeps_requests_in() {
+    for decision in ["ask", "deny"] {
+        let (mut site, server) = (Site::new(), Server::start().await);
+        site.admin_policy(&format!(
+            "version = 1\n[[rule]]\nname = \"offline\"\neffects = [\"network\"]\n\
+             decision = \"{decision}\"\n"
+        ));
+        let (_daemon, caller) = probed(&site, server.grant()).await;
+        let came = probe(&caller, json!([get(server.url("here"))])).await;
+        assert_eq!(came[0]["error"], "denied", "{decision}: {}", came[0]);
+        let steps = json!([get(server.url("here"))]);
+        let told = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await;
+        let hint = failure(&told.unwrap()).hint.clone();
+        assert!(hint.contains("offline"), "{decision}: {hint}");
+    }
 }

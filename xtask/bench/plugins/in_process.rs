@@ -110,7 +110,6 @@ async fn with_moss(plugin: &Plugin, subject: &Subject) -> Result<()> {
         cancelled: CancellationToken::new(),
         events: Arc::new(Deaf),
         services: Arc::new(NoServices),
-        waits: true,
         whom: None,
     };
     match plugin.call(request).await {

@@ -210,7 +210,9 @@ impl Effects {
                 Err(_) => Status::Conflict,
             });
             drop(committing);
-            written.map(|()| proposal)
+            written?;
+            registration::forget(&effects.scope.daemon, &proposal)?;
+            Ok(proposal)
         };
         self.scope.blocking(write).await?
     }

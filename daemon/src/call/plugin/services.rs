@@ -1,7 +1,8 @@
 //! What a call does for a guest behind its capabilities. Whether a capability was granted is known
 //! by then; here each use is held to the policy of the call, and nobody is asked.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_plugin_host::Plugin;
 use moss_plugin_host::grants::OWN_VARIABLES;
@@ -16,7 +17,7 @@ use super::files::CallFiles;
 use super::store::CallStore;
 use crate::call::effect::{Effects, Names};
 use crate::call::host::CallHost;
-use crate::call::{Scope, nested};
+use crate::call::{Scope, nested, record};
 use crate::network::Bounds;
 use crate::policy::Verdict;
 
@@ -26,6 +27,8 @@ pub(super) struct CallServices {
     plugin: String,
     files: CallFiles,
     store: CallStore,
+    /// The hosts about which was decided, and how.
+    asked_hosts: Mutex<HashSet<(String, Verdict)>>,
 }
 
 // === impl CallServices ===
@@ -37,7 +40,22 @@ impl CallServices {
             plugin: plugin.name().to_owned(),
             files: CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant()),
             store: CallStore::new(Arc::clone(scope), plugin),
+            asked_hosts: Mutex::default(),
         }
+    }
+
+    /// Holds a request to the policy of this moment. What is decided about a host is recorded once.
+    async fn permit(&self, method: http::Method, host: String) -> Result<(), HttpError> {
+        let decision = self.host.effects.decide_request();
+        let is_new = {
+            let mut asked = self.asked_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.insert((host.clone(), decision.verdict))
+        };
+        if is_new {
+            let recorded = record::requested(&self.host.scope, &host, &decision).await;
+            recorded.map_err(|error| HttpError::Failed(error.to_string()))?;
+        }
+        self.host.effects.permit_request(&method, &decision)
     }
 
     /// Reads a path as callers write it, of a file that may be read without asking: what editors
@@ -83,7 +101,12 @@ impl Services for CallServices {
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
         let daemon = &self.host.scope.daemon;
         let bounds = Bounds::new(&daemon.config().network).within(&options);
-        Box::pin(daemon.network.send(request, options.may_be_private, bounds))
+        let method = request.method().clone();
+        let host = request.uri().host().unwrap_or_default().to_owned();
+        Box::pin(async move {
+            self.permit(method, host).await?;
+            daemon.network.send(request, options.may_be_private, bounds).await
+        })
     }
 
     fn call_tool<'a>(
@@ -92,6 +115,10 @@ impl Services for CallServices {
         arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(nested::call(&self.host.scope, &self.plugin, name, arguments))
+    }
+
+    fn check_tool(&self, name: &str) -> Result<(), ToolError> {
+        nested::check_reads(&self.host.scope, name)
     }
 
     fn symbols<'a>(

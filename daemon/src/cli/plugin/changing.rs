@@ -192,12 +192,21 @@ async fn approve(
     }
 }
 
+/// Tells what became of the store of a plugin that is taken out.
+fn kept(facts: &Value) -> &'static str {
+    match (facts["store_keys"].as_u64().unwrap_or_default(), &facts["forgets_store"]) {
+        (0, _) => "",
+        (_, Value::Bool(true)) => "; what it kept is forgotten",
+        _ => "; what it keeps stays for when it comes back",
+    }
+}
+
 /// Tells what was done, and what is next.
 fn done_line(facts: &Value) -> String {
     let name = facts["name"].as_str().unwrap_or_default();
     let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
     match facts["action"].as_str() {
-        Some("remove") => format!("{name} is taken out of the list"),
+        Some("remove") => format!("{name} is taken out of the list{}", kept(facts)),
         Some("accept") => format!("{name} is pinned to what its file holds"),
         Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
         Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),

@@ -7,6 +7,10 @@ use serde_json::Value;
 use crate::cli::ui::{bold, dim, yellow};
 use crate::cli::{diff, text};
 
+/// Why something is not granted that was asked for, with a grant of all that is.
+const WITHHELD: &str = "not granted, because no list grants so much at once; name what is meant with \
+                        --env, --tool, --http or --store";
+
 /// Shows a change: what plugin, from where, what it asks for, what it would be allowed.
 pub(in crate::cli) fn change(shown: &Value) -> String {
     if shown["action"] == "trust" {
@@ -29,6 +33,13 @@ pub(in crate::cli) fn change(shown: &Value) -> String {
         if shown[key].is_string() && !is_said {
             let _ = writeln!(out, "{key}: {}", said(key));
         }
+    }
+    if let Some(keys) = shown["store_keys"].as_u64().filter(|keys| *keys > 0) {
+        let what = match &shown["forgets_store"] {
+            Value::Bool(true) => yellow("which is forgotten"),
+            _ => "which stays; `--forget-store` forgets it".to_owned(),
+        };
+        let _ = writeln!(out, "it keeps {keys} keys in its store, {what}");
     }
     out.push_str(&capabilities(shown));
     out
@@ -83,6 +94,8 @@ fn capabilities(shown: &Value) -> String {
     let useless = lines_of(&shown["without_effect"], |line| yellow(plain(line)));
     section(&mut out, "granted without effect", useless);
     section(&mut out, "may not", lines_of(&shown["may_not"], |line| yellow(plain(line))));
+    let withheld = lines_of(&shown["withheld"], |line| yellow(plain(line)));
+    section(&mut out, WITHHELD, withheld);
     let mut differs = lines_of(&shown["differences"], plain);
     if differs.is_empty() && shown["is_what_serves"] == false {
         differs.push("only its code".to_owned());

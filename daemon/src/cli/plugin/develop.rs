@@ -7,6 +7,7 @@ mod test;
 
 use std::path::{Path, PathBuf};
 
+use moss_daemon::develop::bench::{Candidate, Given};
 use moss_daemon::develop::template::{self, Language};
 use moss_plugin_host::Sha256Digest;
 use moss_workspace::project;
@@ -21,6 +22,11 @@ use super::super::ui::bold;
 const MANIFEST_BYTES_MAX: u64 = 1 << 20;
 /// Largest component that is looked at, in bytes; loading has its own limit.
 const COMPONENT_BYTES_MAX: u64 = 256 << 20;
+
+/// Most files of a project that are looked at.
+const FILES_MAX: usize = 5_000;
+/// Directories that building writes, or that others fill.
+const LEFT_OUT: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
 
 /// What authors of plugins say.
 #[derive(Debug, clap::Subcommand)]
@@ -38,7 +44,7 @@ pub(in crate::cli) enum DevelopCommand {
     /// Look for what is wrong with a plugin, or could be better
     ///
     /// Ends with 1 if there is an error; warnings are for the author to judge.
-    Check(ComponentArgs),
+    Check(CheckArgs),
     /// Run the examples of a plugin's tools in the sandbox
     Test(TestArgs),
     /// Build and test a plugin again after every change
@@ -83,9 +89,28 @@ pub(in crate::cli) struct ComponentArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct GivenArgs {
+    /// Its settings, a JSON object
+    #[arg(long, value_name = "JSON")]
+    config: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct CheckArgs {
+    #[command(flatten)]
+    component: ComponentArgs,
+
+    #[command(flatten)]
+    given: GivenArgs,
+}
+
+#[derive(Debug, clap::Args)]
 pub(in crate::cli) struct TestArgs {
     #[command(flatten)]
     component: ComponentArgs,
+
+    #[command(flatten)]
+    given: GivenArgs,
 
     /// Let the plugin reach the hosts that it requests
     #[arg(long)]
@@ -96,6 +121,9 @@ pub(in crate::cli) struct TestArgs {
 pub(in crate::cli) struct DevArgs {
     #[command(flatten)]
     project: ProjectArgs,
+
+    #[command(flatten)]
+    given: GivenArgs,
 
     /// Let the plugin reach the hosts that it requests
     #[arg(long)]
@@ -198,6 +226,17 @@ impl LanguageArg {
     }
 }
 
+// === impl GivenArgs ===
+
+impl GivenArgs {
+    fn read(&self, http: bool) -> Result<Given, CliError> {
+        let config = self.config.as_deref().unwrap_or("{}");
+        let config = serde_json::from_str(config)
+            .map_err(|error| CliError::invalid(format!("--config is no JSON object: {error}")))?;
+        Ok(Given { http, config })
+    }
+}
+
 // === impl Project ===
 
 impl Project {
@@ -236,7 +275,7 @@ fn name_in(language: Language, manifest: &str) -> Option<String> {
 
 /// Builds the project in a directory. Returns its component.
 pub(super) async fn component_of(directory: &Path, session: &Session) -> Result<PathBuf, CliError> {
-    let component = build::build(&Project::open(directory)?, session).await?;
+    let component = build::newest(&Project::open(directory)?, session).await?;
     Ok(component.file)
 }
 
@@ -247,7 +286,7 @@ impl Component {
     async fn of(args: &ComponentArgs, session: &Session) -> Result<Self, CliError> {
         if args.plugin.is_dir() {
             let project = Project::open(&args.plugin)?;
-            return build::build(&project, session).await;
+            return build::newest(&project, session).await;
         }
         let stem = args.plugin.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Self::read(args.plugin.clone(), stem.replace('_', "-"))
@@ -267,6 +306,10 @@ impl Component {
 
     fn digest(&self) -> String {
         Sha256Digest::of(&self.bytes).to_string()
+    }
+
+    fn candidate<'a>(&'a self, sha256: &'a str) -> Candidate<'a> {
+        Candidate { name: &self.name, file: &self.file, sha256 }
     }
 
     /// Where it is, how large, which one: for people.

@@ -1,9 +1,11 @@
 //! `moss plugin show`.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use moss_daemon::catalog::Language;
 use moss_daemon::client::Need;
+use moss_plugin_host::units;
 use moss_proto::v1;
 use serde_json::{Value, json};
 
@@ -36,7 +38,8 @@ pub(super) async fn run(args: &ShowArgs, session: &Session) -> Result<Outcome, C
         || {
             let plugins = named.iter().map(|plugin| {
                 let mut shown = views::plugin(plugin);
-                shown["tool_specs"] = tools.iter().map(views::tool).collect();
+                let own = tools.iter().filter(|tool| plugin.tools.contains(&tool.name));
+                shown["tool_specs"] = own.map(views::tool).collect();
                 shown
             });
             json!({ "plugins": plugins.collect::<Vec<Value>>() })
@@ -75,7 +78,9 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     if !plugin.notice.is_empty() {
         let _ = writeln!(shown, "{}", yellow(text::line(&plugin.notice)));
     }
-    shown.push_str(&tools.iter().map(|spec| tool(plugin, spec)).collect::<String>());
+    // Another plugin of the same name may have what this one does not.
+    let own = tools.iter().filter(|tool| plugin.tools.contains(&tool.name));
+    shown.push_str(&own.map(|spec| tool(plugin, spec)).collect::<String>());
     if !plugin.left_out.is_empty() {
         let _ = writeln!(shown, "{}", dim("functions that are no tools:"));
         for why in &plugin.left_out {
@@ -84,10 +89,12 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     }
     shown.push_str(&capabilities(plugin));
     if let Some(limits) = &plugin.limits {
-        let v1::PluginLimits { timeout_ms, memory_bytes, output_bytes } = limits;
+        let time = units::duration(Duration::from_millis(limits.timeout_ms));
+        let [memory, output] = [limits.memory_bytes, limits.output_bytes]
+            .map(|bytes| units::size(usize::try_from(bytes).unwrap_or(usize::MAX)));
         let _ = writeln!(
             shown,
-            "{}\n  {timeout_ms} ms, {memory_bytes} bytes of memory, {output_bytes} bytes of output",
+            "{}\n  {time}, {memory} of memory, {output} of output",
             dim("one call may use:"),
         );
     }
@@ -99,7 +106,8 @@ fn tool(plugin: &v1::Plugin, tool: &v1::Tool) -> String {
     let own = plugin.own_tool_names.get(&tool.name);
     let own = own.map_or_else(String::new, |own| format!(", `{}` in the plugin", text::line(own)));
     let (name, title) = (bold(text::line(&tool.name)), text::line(&tool.title));
-    let first = tool.description.lines().next().unwrap_or_default();
+    let paragraph = tool.description.split("\n\n").next().unwrap_or_default();
+    let first = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let schema = views::schema(&tool.parameters_json);
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let required = schema["required"].as_array().cloned().unwrap_or_default();
@@ -112,7 +120,7 @@ fn tool(plugin: &v1::Plugin, tool: &v1::Tool) -> String {
     format!(
         "{name}({parameters}) {}\n  {title}: {}\n",
         dim(format!("[{effect}{own}]")),
-        text::line(first)
+        text::line(&first)
     )
 }
 

@@ -75,7 +75,7 @@ pub(super) async fn propose(
     let granted = match &add.grant {
         Granting::Unsaid => pinned.grant.clone(),
         Granting::Exactly(grant) => grant.clone(),
-        Granting::Requested => Grant::requested(plugin.requests()),
+        Granting::Requested => Grant::requested(plugin.requests()).grantable(),
     };
     let pairs = [
         ("source", Some(json!(pinned.source))),
@@ -94,6 +94,9 @@ pub(super) async fn propose(
     shown["source"] = json!(add.source.to_string());
     shown["signed_by"] = json!(looked.signed_by);
     add_plugin(&mut shown, &plugin, &granted, &config, workspace);
+    if add.grant == Granting::Requested {
+        shown["withheld"] = json!(Grant::requested(plugin.requests()).beyond(&granted));
+    }
     if !pinned.config.is_empty() {
         if let (None, Some(lines)) =
             (plugin.settings_schema(), shown["without_effect"].as_array_mut())

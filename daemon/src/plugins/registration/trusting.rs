@@ -51,7 +51,8 @@ pub(super) async fn propose(
         change::shorten(std::iter::once(&mut diff), config.calls.diff_bytes_max);
         shown.insert("since_trusted".to_owned(), json!(diff));
     }
-    Ok(Proposal { shown, list, work: Writing::Trust(text, seen.agreed), serves: seen.serves })
+    let (work, serves) = (Writing::Trust(text, seen.agreed), seen.serves);
+    Ok(Proposal { shown, list, work, serves, forgets: None })
 }
 
 /// Trust that is taken back.
@@ -61,7 +62,7 @@ pub(super) fn untrust(workspace: &WorkspaceState) -> Proposal {
         ("action".to_owned(), json!("untrust")),
         ("list".to_owned(), json!(list.display().to_string())),
     ]);
-    Proposal { shown, list, work: Writing::Untrust, serves: Vec::new() }
+    Proposal { shown, list, work: Writing::Untrust, serves: Vec::new(), forgets: None }
 }
 
 /// What a person is shown of the plugins of a list.

@@ -228,6 +228,11 @@ fn rules_about_match_levels_are_about_edits() {
 #[test]
 fn only_rules_that_name_paths_open_protected_names() {
     check(
+        "effects = [\"read\", \"register\"]\ndecision = \"allow\"",
+        "3:20: no rule allows to register plugins: a person decides about each; leave `register` \
+         out; a rule can ask about it or deny it",
+    );
+    check(
         "decision = \"ask\"\nprotected = true",
         "4:13: `protected` needs `paths`; name the protected files that the rule is about",
     );

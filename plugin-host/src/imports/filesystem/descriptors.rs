@@ -270,7 +270,7 @@ impl HostDescriptor for FilesystemView<'_> {
         if asked.is_directory || found.kind != FileKind::Link {
             return Err(ErrorCode::Invalid.into());
         }
-        let files = self.filesystem.services.files();
+        let files = self.filesystem.served.services.files();
         let target = files.read_link(&asked.path).await.map_err(ErrorCode::from)?;
         // Where the workspace lies is nothing that a guest is told.
         if target.starts_with('/') { Err(ErrorCode::NotPermitted.into()) } else { Ok(target) }

@@ -180,9 +180,8 @@ fn explain(address: &Address, error: &WasiError) -> ToolError {
     let failed = |code, what: &str| ToolError::new(code, format!("{address}: {what}"));
     match error {
         WasiError::HttpRequestDenied | WasiError::DestinationIpProhibited => {
-            failed(ErrorCode::Denied, "not granted").hint(
-                "grant the host in moss-tools.json; one with a private address has to be named",
-            )
+            // moss tells the caller who withholds what.
+            failed(ErrorCode::Denied, "not permitted")
         }
         WasiError::DnsError(_) | WasiError::DestinationNotFound => {
             failed(ErrorCode::Io, "the name of the host leads nowhere")

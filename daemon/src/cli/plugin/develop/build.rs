@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use moss_daemon::develop::template::{Language, VENDOR};
+use moss_plugin_host::Sha256Digest;
 use moss_sandbox::{Ending, Program};
 use moss_workspace::project;
 
@@ -11,14 +12,24 @@ use super::super::super::error::CliError;
 use super::super::super::outcome::Outcome;
 use super::super::super::ui::dim;
 use super::super::super::{Session, interruptible};
-use super::{Component, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable};
+use super::{
+    Component, FILES_MAX, LEFT_OUT, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable,
+};
 
 /// Most bytes that a program says about what it builds.
 const OUTPUT_BYTES_MAX: usize = 64 << 20;
 /// What cargo builds for.
 const TARGET: &str = "wasm32-wasip2";
+/// Largest file that is compared by what it holds, in bytes.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+/// Most files of an SDK.
+const SDK_FILES_MAX: usize = 1000;
+/// What npm installed from last.
+const NODE_INSTALLED: &str = "node_modules/.moss-installed";
 /// What was installed into a Python environment last.
 const INSTALLED: &str = ".venv/moss-installed.txt";
+/// What the component was made of last, and what it is.
+const MADE_OF: &str = "dist/.made-of";
 
 pub(super) async fn run(args: &ProjectArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.dir)?;
@@ -39,6 +50,43 @@ pub(super) async fn build(project: &Project, session: &Session) -> Result<Compon
         }
     });
     Component::read(file.await?, project.name.clone())
+}
+
+/// Builds a project, unless nothing has changed since it was built: that takes long where it is not
+/// cargo that does it, which sees that for itself.
+pub(super) async fn newest(project: &Project, session: &Session) -> Result<Component, CliError> {
+    let directory = project.directory.canonicalize()?;
+    let file = component(&directory, &project.name);
+    if let Ok(Some(made_of)) = project::read(&directory.join(MADE_OF), MANIFEST_BYTES_MAX)
+        && let Ok(component) = Component::read(file, project.name.clone())
+        && made_of == format!("{} {}", inputs(&directory)?, component.digest())
+    {
+        session.ui.note(&dim("nothing has changed since it was built"));
+        return Ok(component);
+    }
+    build(project, session).await
+}
+
+/// Where npm and pip have their component built.
+fn component(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("dist/{name}.wasm"))
+}
+
+/// Names the content of all files of a project.
+fn inputs(directory: &Path) -> Result<String, CliError> {
+    let files = project::files(directory, LEFT_OUT, FILES_MAX).map_err(unusable)?;
+    digest(files.into_iter().map(|(file, _)| file))
+}
+
+/// Names files and what they hold.
+fn digest(files: impl IntoIterator<Item = PathBuf>) -> Result<String, CliError> {
+    let mut all = Vec::new();
+    for file in files {
+        let bytes = project::read_bytes(&file, FILE_BYTES_MAX).map_err(unusable)?;
+        let content = bytes.map(|bytes| Sha256Digest::of(&bytes).to_string());
+        all.push(format!("{} {}", file.display(), content.unwrap_or_default()));
+    }
+    Ok(Sha256Digest::of(all.join("\n").as_bytes()).to_string())
 }
 
 /// The programs that build.
@@ -75,20 +123,33 @@ impl Tools<'_> {
     async fn npm(&self, name: &str) -> Result<PathBuf, CliError> {
         let missing = "install Node.js 20 or newer with npm (Debian and Ubuntu: `apt install nodejs \
                        npm`; Fedora: `dnf install nodejs`; macOS: `brew install node`)";
-        let installed = project::changed(&self.directory.join("node_modules/.package-lock.json"));
-        let wanted = ["package.json", "package-lock.json"].map(|file| self.directory.join(file));
-        let sdk = project::files(&self.directory.join(VENDOR), &[], 1000).unwrap_or_default();
-        let wanted = wanted.iter().chain(sdk.iter().map(|(file, _)| file));
-        if installed.is_none() || wanted.into_iter().any(|file| project::changed(file) > installed)
-        {
-            let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+        let stamp = self.directory.join(NODE_INSTALLED);
+        let installed = project::read(&stamp, MANIFEST_BYTES_MAX).map_err(unusable)?;
+        if installed != Some(self.wanted_of_npm()?) {
+            let install =
+                ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
             succeeded("npm install", self.show("npm", &install, missing).await?)?;
+            // Installing may have written a lock file.
+            project::write(&stamp, &self.wanted_of_npm()?).map_err(unusable)?;
         }
+        let made_of = inputs(self.directory)?;
         succeeded(
             "npm run build",
             self.show("npm", &["run", "--silent", "build"], missing).await?,
         )?;
-        Ok(self.directory.join(format!("dist/{name}.wasm")))
+        self.made(name, &made_of)
+    }
+
+    /// Names the content of all that npm installs from.
+    fn wanted_of_npm(&self) -> Result<String, CliError> {
+        let manifests = ["package.json", "package-lock.json"];
+        let mut files: Vec<_> = manifests.iter().map(|file| self.directory.join(file)).collect();
+        let sdk = self.directory.join(VENDOR);
+        if sdk.is_dir() {
+            let sdk = project::files(&sdk, &[], SDK_FILES_MAX).map_err(unusable)?;
+            files.extend(sdk.into_iter().map(|(file, _)| file));
+        }
+        digest(files)
     }
 
     async fn python(&self, name: &str) -> Result<PathBuf, CliError> {
@@ -109,9 +170,18 @@ impl Tools<'_> {
             succeeded("pip install", self.show(&python, &install, missing).await?)?;
             project::write(&self.directory.join(INSTALLED), &requirements).map_err(unusable)?;
         }
+        let made_of = inputs(self.directory)?;
         let script = format!("{VENDOR}/build.py");
         succeeded(&script, self.show(&python, &["-B", &script], missing).await?)?;
-        Ok(self.directory.join(format!("dist/{name}.wasm")))
+        self.made(name, &made_of)
+    }
+
+    /// Remembers what the component was made of.
+    fn made(&self, name: &str, made_of: &str) -> Result<PathBuf, CliError> {
+        let component = Component::read(component(self.directory, name), name.to_owned())?;
+        let made_of = format!("{made_of} {}", component.digest());
+        project::write(&self.directory.join(MADE_OF), &made_of).map_err(unusable)?;
+        Ok(component.file)
     }
 
     async fn show(

@@ -1,6 +1,6 @@
 //! `moss plugin check`: what is wrong with a plugin, or could be better.
 
-use moss_daemon::develop::bench::{Allowed, Bench};
+use moss_daemon::develop::bench::{Bench, Given};
 use moss_daemon::develop::lint::{self, Finding};
 use serde_json::json;
 
@@ -8,11 +8,12 @@ use super::super::super::error::CliError;
 use super::super::super::outcome::Outcome;
 use super::super::super::ui::{red, yellow};
 use super::super::super::{Session, interruptible, text};
-use super::{Component, ComponentArgs, built};
+use super::{CheckArgs, Component, built};
 
-pub(super) async fn run(args: &ComponentArgs, session: &Session) -> Result<Outcome, CliError> {
-    let component = Component::of(args, session).await?;
-    let bench = interruptible(open(&component, Allowed::default())).await?;
+pub(super) async fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
+    let component = Component::of(&args.component, session).await?;
+    let given = args.given.read(false)?;
+    let bench = interruptible(open(&component, &given, session)).await?;
     let found = findings(&bench, &component);
     bench.close().await;
     let errors = found.iter().filter(|finding| finding.is_error).count();
@@ -38,8 +39,14 @@ pub(super) async fn run(args: &ComponentArgs, session: &Session) -> Result<Outco
 }
 
 /// Loads a component into a place of its own.
-pub(super) async fn open(component: &Component, allowed: Allowed) -> Result<Bench, CliError> {
-    Bench::open(&component.file, &component.name, allowed)
+pub(super) async fn open(
+    component: &Component,
+    given: &Given,
+    session: &Session,
+) -> Result<Bench, CliError> {
+    let own = session.setup()?;
+    let sha256 = component.digest();
+    Bench::open(&own, component.candidate(&sha256), given)
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "plugin_refused", error.to_string()))
 }

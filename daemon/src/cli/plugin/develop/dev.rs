@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use moss_daemon::address::Address;
-use moss_daemon::develop::bench::{self, Allowed};
+use moss_daemon::develop::bench::{self, Candidate, Given};
 use moss_daemon::listener::{self, BindError};
 use moss_daemon::start::Setup;
 use moss_plugin_host::Plugin;
@@ -19,14 +19,17 @@ use super::super::super::error::{self, CliError};
 use super::super::super::outcome::Outcome;
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
-use super::{Component, DevArgs, Project, build, built, check, test, unusable};
+use super::{
+    Component, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
+};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// Most files of a project that are followed.
-const FILES_MAX: usize = 5_000;
-/// Directories that building writes, or that others fill.
-const LEFT_OUT: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
+/// Files that building writes beside those of the author.
+const WRITTEN: &[&str] = &["Cargo.lock", "package-lock.json"];
+
+/// What the copy of a component that serves ends with.
+const SERVED: &str = "dev.wasm";
 
 /// The files of a project and when each was changed last.
 type Seen = Vec<(PathBuf, Option<SystemTime>)>;
@@ -42,9 +45,9 @@ struct Serving {
 
 pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.project.dir)?;
-    let allowed = Allowed { http: args.allow_http };
+    let given = args.given.read(args.allow_http)?;
     let serving = Serving::start(session).await?;
-    let rounds = interruptible(follow(&project, allowed, session, serving.as_ref())).await;
+    let rounds = interruptible(follow(&project, &given, session, serving.as_ref())).await;
     if let Some(serving) = serving {
         serving.end().await;
     }
@@ -58,17 +61,17 @@ pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, Cl
 /// Works on the project each time its files have changed and rest.
 async fn follow(
     project: &Project,
-    allowed: Allowed,
+    given: &Given,
     session: &Session,
     serving: Option<&Serving>,
 ) -> Result<Outcome, CliError> {
     let mut newest: Option<Arc<Plugin>> = None;
     loop {
         let seen = look(project).await?;
-        match round(project, allowed, session, newest.as_deref()).await {
+        match round(project, given, session, newest.as_deref()).await {
             Ok((component, plugin)) => {
                 if let Some(serving) = serving {
-                    serving.offer(&component, &plugin, allowed)?;
+                    serving.offer(&component, &plugin, given)?;
                 }
                 newest = Some(plugin);
             }
@@ -83,12 +86,12 @@ async fn follow(
 /// Builds, checks and tests once. What changed for models and people is told.
 async fn round(
     project: &Project,
-    allowed: Allowed,
+    given: &Given,
     session: &Session,
     before: Option<&Plugin>,
 ) -> Result<(Component, Arc<Plugin>), CliError> {
-    let component = build::build(project, session).await?;
-    let bench = check::open(&component, allowed).await?;
+    let component = build::newest(project, session).await?;
+    let bench = check::open(&component, given, session).await?;
     let findings = check::findings(&bench, &component);
     let tried = test::examples(&bench).await;
     let plugin = Arc::clone(bench.plugin());
@@ -122,7 +125,9 @@ async fn look(project: &Project) -> Result<Seen, CliError> {
     let looked = looked
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))?;
-    looked.map_err(unusable)
+    let mut seen = looked.map_err(unusable)?;
+    seen.retain(|(file, _)| !WRITTEN.iter().any(|name| file.ends_with(name)));
+    Ok(seen)
 }
 
 /// Waits until the files are not as they were, and have been left alone for a moment.
@@ -176,16 +181,13 @@ impl Serving {
         Ok(Some(Self { list, stop, daemon, _scratch: scratch }))
     }
 
-    /// Lets a version serve, with what it requests.
-    fn offer(
-        &self,
-        component: &Component,
-        plugin: &Plugin,
-        allowed: Allowed,
-    ) -> Result<(), CliError> {
-        let mut entry = bench::entry(plugin.name(), &component.file, plugin, allowed);
-        // The author is who accepts it.
-        entry["sha256"] = json!(component.digest());
+    /// Lets a version serve, with what it requests: a copy, which no build changes.
+    fn offer(&self, component: &Component, plugin: &Plugin, given: &Given) -> Result<(), CliError> {
+        let sha256 = component.digest();
+        let file = component.file.with_extension(SERVED);
+        project::write(&file, &component.bytes).map_err(unusable)?;
+        let served = Candidate { file: &file, ..component.candidate(&sha256) };
+        let entry = bench::entry(served, plugin, given);
         bench::write_list(&self.list, &[entry]).map_err(|error| refused(&error))
     }
 

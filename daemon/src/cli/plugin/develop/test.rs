@@ -1,6 +1,6 @@
 //! `moss plugin test`: the examples of a plugin's tools, run in the sandbox.
 
-use moss_daemon::develop::bench::{Allowed, Bench, Difference, Tried};
+use moss_daemon::develop::bench::{Bench, Difference, Tried};
 use moss_sdk::RelPath;
 use serde_json::json;
 
@@ -15,8 +15,8 @@ const LOG_SHOWN: usize = 20;
 
 pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, CliError> {
     let component = Component::of(&args.component, session).await?;
-    let allowed = Allowed { http: args.allow_http };
-    let bench = interruptible(check::open(&component, allowed)).await?;
+    let given = args.given.read(args.allow_http)?;
+    let bench = interruptible(check::open(&component, &given, session)).await?;
     let tried = interruptible(examples(&bench)).await;
     bench.close().await;
     let tried = tried?;

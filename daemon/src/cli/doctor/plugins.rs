@@ -1,0 +1,81 @@
+//! The plugin lists, and what they name.
+
+use moss_daemon::plugins::check::{self, Trusted};
+use moss_daemon::start::{self, Setup};
+use moss_proto::v1;
+use moss_workspace::{Options, Workspace};
+
+use super::{Check, Session};
+
+/// Looks at every list; what a daemon says of its plugins counts more than their files.
+pub(super) async fn check(session: &Session, setup: &Setup) -> Vec<Check> {
+    let served = session.with_daemon(async |client| Ok(client.plugins().await?.plugins)).await;
+    let mut checks = lists(setup, served.is_err());
+    for plugin in served.unwrap_or_default() {
+        // A list that is broken has its own check.
+        if plugin.list != plugin.source {
+            checks.extend(broken(&plugin));
+        }
+    }
+    checks
+}
+
+fn broken(plugin: &v1::Plugin) -> Option<Check> {
+    let next = format!("`moss plugin show {}`", plugin.name);
+    match (plugin.error.as_str(), plugin.notice.as_str()) {
+        ("", "") => None,
+        ("", notice) => Some(Check::warn("plugin", format!("{}: {notice}", plugin.name), next)),
+        (error, _) => Some(Check::fail("plugin", format!("{}: {error}", plugin.name), next)),
+    }
+}
+
+fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
+    // What is wrong with the configuration has its own check.
+    let config = start::configuration(setup).unwrap_or_default();
+    let own = start::plugin_lists(setup);
+    let mut checks = Vec::new();
+    if own.is_empty() {
+        let file = start::user_plugin_list(setup);
+        checks.push(Check::ok("plugin list", format!("none at {}", file.display())));
+    }
+    let mut looked: Vec<_> = own.into_iter().map(|list| (check::read_list(&list), list)).collect();
+    if let Ok(files) = Workspace::open(&setup.workspaces[0], Options::default())
+        && let Some(read) = check::workspace_list(&setup.dirs, &files)
+    {
+        let list = files.root().join(check::WORKSPACE_LIST);
+        match read {
+            Ok(Trusted::Yes(read)) => looked.push((Ok(read), list)),
+            Ok(Trusted::No) => checks.push(Check::warn(
+                "plugin list",
+                format!("{} is not trusted, and loads nothing", list.display()),
+                "`moss plugin trust` shows what it would load and allow",
+            )),
+            Err(problem) => looked.push((Err(problem), list)),
+        }
+    }
+    for (read, list) in looked {
+        checks.push(match read {
+            Err(error) => {
+                Check::fail("plugin list", error, "mend the file, then `moss plugin list`")
+            }
+            Ok(read) => {
+                let count = read.plugins.len();
+                let problems = match looks_at_files {
+                    true => check::problems(&list, read, setup, &config),
+                    false => Vec::new(),
+                };
+                let plugins = if count == 1 { "plugin" } else { "plugins" };
+                let detail = format!("{}: {count} {plugins}", list.display());
+                match problems.as_slice() {
+                    [] => Check::ok("plugin list", detail),
+                    problems => Check::fail(
+                        "plugin list",
+                        format!("{detail}; {}", problems.join("; ")),
+                        "build or fetch them again, or mend the list",
+                    ),
+                }
+            }
+        });
+    }
+    checks
+}

@@ -1,0 +1,53 @@
+//! A plugin that is taken out of a list, and what it keeps.
+
+use std::sync::Arc;
+
+use moss_plugin_host::ListEdit;
+use moss_sdk::ToolError;
+use serde_json::json;
+
+use super::{Proposal, blocking, entry_of, finish, list_of};
+use crate::plugins::registration::RemovePlugin;
+use crate::state::{Daemon, WorkspaceState};
+
+pub(super) async fn propose(
+    daemon: &Arc<Daemon>,
+    workspace: &WorkspaceState,
+    remove: &RemovePlugin,
+) -> Result<Proposal, ToolError> {
+    let RemovePlugin { list, name, forget_store } = remove;
+    let list = list_of(daemon, list.as_deref());
+    entry_of(workspace, &list, name).await?;
+    let (asked, plugin) = (Arc::clone(daemon), name.clone());
+    let count = move || {
+        let counts = asked.workspaces().map(|workspace| workspace.plugin_stores.count(&plugin));
+        counts.sum::<Result<u64, ToolError>>()
+    };
+    let keys = match blocking(count).await? {
+        Ok(keys) => Some(keys),
+        // A plugin can be taken out whatever became of the stores.
+        Err(_) if !forget_store => None,
+        Err(error) => return Err(error),
+    };
+    let mut shown = json!({ "action": "remove", "name": name });
+    shown["store_keys"] = json!(keys);
+    shown["forgets_store"] = json!(forget_store);
+    let proposal =
+        finish(list, vec![ListEdit::Remove { name: name.clone() }], shown, Vec::new()).await?;
+    Ok(Proposal { forgets: forget_store.then(|| name.clone()), ..proposal })
+}
+
+/// Forgets what the plugin keeps that was taken out, if that was meant. Waits for the disk.
+///
+/// # Errors
+///
+/// Where that cannot be; it is out of the list already.
+pub(crate) fn forget(daemon: &Daemon, proposal: &Proposal) -> Result<(), ToolError> {
+    let Some(plugin) = &proposal.forgets else { return Ok(()) };
+    daemon.workspaces().try_for_each(|workspace| {
+        workspace.plugin_stores.forget(plugin).map(drop).map_err(|error| {
+            let message = format!("`{plugin}` is taken out of the list, but {}", error.message);
+            ToolError { message, ..error }
+        })
+    })
+}
