@@ -269,6 +269,13 @@ enum Failure {
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+            let message = "what plugins keep cannot be written: the disk is full";
+            let error = ToolError::new(ErrorCode::Io, message);
+            return Self::Refused(
+                error.hint("make room and try again; what was kept is still there"),
+            );
+        }
         Self::Broken(error.to_string())
     }
 }

@@ -5,7 +5,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::guests::{install, zoo_version};
-use crate::harness::{Client, Ended, Site, until};
+use crate::harness::{self, Client, Ended, Site, until};
 use crate::reload::{replace, sha256};
 
 const STAGED: &str = "staged: tool `act` has another description";
@@ -109,10 +109,12 @@ async fn what_somebody_saw_who_trusts_a_list_is_what_loads() {
     // What changed in the list since is shown, and trust can be taken back.
     let text = site.read("moss-tools.json");
     site.write("moss-tools.json", text + " // more\n");
+    plugin(&client, "it is gone", |list| list.state() == v1::PluginState::Untrusted).await;
     let shown = site.run(&["plugin", "trust", "--dry-run"]);
     assert!(shown.stderr.contains("since it was trusted:"), "{shown:?}");
     assert!(shown.stderr.contains("// more"), "{shown:?}");
     assert_eq!(site.run(&["plugin", "trust", "--yes"]).code, Some(0));
+    plugin(&client, "it serves", |zoo| zoo.state() == v1::PluginState::Ready).await;
     let untrusted = site.run(&["plugin", "untrust", "--yes"]);
     assert_eq!(untrusted.code, Some(0), "{untrusted:?}");
     plugin(&client, "it is gone", |list| list.state() == v1::PluginState::Untrusted).await;
@@ -134,6 +136,79 @@ async fn a_pin_that_what_serves_does_not_have_stops_it() {
     assert_eq!(stopped.state(), v1::PluginState::Failed);
     replace(&site.outside("config/moss/zoo.wasm"), &good);
     plugin(&client, "the pinned one serves", |zoo| zoo.sha256 == sha256(&good)).await;
+}
+
+#[tokio::test]
+async fn settings_that_a_plugin_does_not_know_leave_it_with_those_from_before() {
+    let site = Site::new();
+    let bytes = std::fs::read(harness::plugin("license_header")).unwrap();
+    let list = |config: Value| install(&site, &[("license-header", &bytes, config)]);
+    list(json!({ "config": { "header": "Mine." } }));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    plugin(&client, "it serves", |plugin| plugin.state() == v1::PluginState::Ready).await;
+    let file = list(json!({ "config": { "headr": "Yours." } }));
+    let told = plugin(&client, "it says so", |plugin| !plugin.notice.is_empty()).await;
+    assert_eq!(told.state(), v1::PluginState::Ready, "{told:?}");
+    let place = format!("{}:1:", file.display());
+    assert!(told.notice.starts_with(&place), "{}", told.notice);
+    assert!(told.notice.contains("no key `headr`, did you mean `header`?"), "{}", told.notice);
+    list(json!({ "config": { "header": "Yours." } }));
+    plugin(&client, "it is mended", |plugin| plugin.notice.is_empty()).await;
+}
+
+#[test]
+fn what_does_not_serve_is_not_told_to() {
+    let site = Site::new();
+    let file = site.outside("zoo.wasm");
+    std::fs::write(&file, zoo_version(1, "Does it.")).unwrap();
+    let file = file.to_str().unwrap();
+    let other = site.outside("other.json");
+    let other = other.to_str().unwrap();
+    let daemon = site.serve();
+    let added = site.run(&["plugin", "add", file, "--list", other, "--yes"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    assert!(added.stderr.contains("moss serve --plugins"), "{added:?}");
+    let granted = ["--fs", "docs", "--tool", "nope", "--tool", "create_file", "--yes", "--json"];
+    let added = parsed(&site.run(&[&["plugin", "add", file], &granted[..]].concat()));
+    let useless = added["output"]["without_effect"].to_string();
+    for part in ["read docs: it does not ask", "no such tool", "only tools that read"] {
+        assert!(useless.contains(part), "{part}: {added}");
+    }
+    assert_eq!(added["output"]["loaded"], true, "{added}");
+    let elsewhere = site.run(&["plugin", "remove", "zoo", "--list", other, "--yes"]);
+    assert_eq!(elsewhere.code, Some(0), "{elsewhere:?}");
+    let unknown = site.run(&["plugin", "accept", "zoo", "--list", other, "--yes"]);
+    assert!(unknown.stderr.contains("name that with `--list`"), "{unknown:?}");
+    for option in ["--store=5MB", "--config=[]", "--fs=../x"] {
+        let refused = site.run(&["plugin", "add", file, option, "--yes"]);
+        let (name, _) = option.split_once('=').unwrap();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("`{name}")), "{refused:?}");
+    }
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn the_first_list_that_names_a_plugin_has_its_name() {
+    let site = Site::new();
+    let (one, two) = (zoo_version(1, "Does it."), zoo_version(2, "Does it."));
+    bring_along(&site, &two);
+    assert_eq!(site.run(&["plugin", "trust", "--yes"]).code, Some(0));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    plugin(&client, "it serves", |zoo| zoo.state() == v1::PluginState::Ready).await;
+    // The user's own comes first, also where it does not serve.
+    install(&site, &[("zoo", b"", json!({}))]);
+    until("nothing serves", async || {
+        let plugins = client.plugin_list().await;
+        plugins.len() == 2 && plugins.iter().all(|zoo| zoo.state() == v1::PluginState::Failed)
+    })
+    .await;
+    assert!(client.plugin_list().await[1].error.contains("comes first"));
+    install(&site, &[("zoo", &one, json!({}))]);
+    plugin(&client, "the user's own serves", |zoo| zoo.sha256 == sha256(&one)).await;
+    assert_eq!(client.done("act", json!({})).await, json!({ "v": 1 }));
 }
 
 #[test]
