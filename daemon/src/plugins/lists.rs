@@ -287,6 +287,13 @@ mod tests {
     use super::*;
     use crate::dirs::Dirs;
 
+    /// The text of a list with these plugins.
+    fn list(names: &[&str]) -> String {
+        let entry = |name: &&str| format!(r#"{{"name": "{name}", "source": "x/{name}.wasm"}}"#);
+        let entries: Vec<_> = names.iter().map(entry).collect();
+        format!(r#"{{"version": 1, "plugins": [{}]}}"#, entries.join(","))
+    }
+
     #[test]
     fn a_broken_list_keeps_what_it_said_and_a_removed_one_says_nothing() {
         let temp = tempfile::tempdir().unwrap();
@@ -308,11 +315,6 @@ mod tests {
             program: None,
         };
         fs::create_dir(at("c")).unwrap();
-        let list = |names: &[&str]| {
-            let entry = |name: &&str| format!(r#"{{"name": "{name}", "source": "x/{name}.wasm"}}"#);
-            let entries: Vec<_> = names.iter().map(entry).collect();
-            format!(r#"{{"version": 1, "plugins": [{}]}}"#, entries.join(","))
-        };
         let config = Config::default();
         let mut lists = Lists::of(&setup, std::iter::empty());
         let seen = |lists: &Lists| -> (Vec<String>, Vec<String>) {

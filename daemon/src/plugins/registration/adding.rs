@@ -51,23 +51,8 @@ pub(super) async fn propose(
         return Err(ToolError::new(ErrorCode::Denied, refusal));
     }
     let is_known = is_known(&list, plugin.name()).await?;
-    if is_known && !add.replace {
-        let message = format!("{} names a plugin `{}`", list.display(), plugin.name());
-        return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
-            "`moss plugin accept` pins what its file holds now, `moss plugin add --replace` puts \
-             another in its place",
-        ));
-    }
     if is_known {
-        // What nobody says stays as it was.
-        let old = entry_of(workspace, &list, plugin.name()).await?;
-        if add.tools.is_empty() {
-            pinned.tools = old.tools;
-        }
-        if add.config.is_empty() {
-            pinned.config = old.config;
-        }
-        pinned.grant = old.grant;
+        take_place(workspace, &list, add, &mut pinned, plugin.name()).await?;
         plugin = named(&plugin, &pinned)?;
     }
     check_first(daemon, workspace, &list, plugin.name())?;
@@ -77,18 +62,7 @@ pub(super) async fn propose(
         Granting::Exactly(grant) => grant.clone(),
         Granting::Requested => Grant::requested(plugin.requests()).grantable(),
     };
-    let pairs = [
-        ("source", Some(json!(pinned.source))),
-        ("sha256", Some(json!(digest.to_string()))),
-        ("signature", pinned.signature.map(Value::String)),
-        ("tools", Some(json!(pinned.tools)).filter(|_| !pinned.tools.is_empty())),
-        ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
-        (
-            "config",
-            Some(Value::Object(pinned.config.clone())).filter(|_| !pinned.config.is_empty()),
-        ),
-    ];
-    let edits = edits(plugin.name(), is_known, pairs);
+    let edits = edits(plugin.name(), is_known, pairs(&pinned, &granted));
     let action = if is_known { "replace" } else { "add" };
     let mut shown = json!({ "action": action, "name": plugin.name() });
     shown["source"] = json!(add.source.to_string());
@@ -109,6 +83,45 @@ pub(super) async fn propose(
         shown["reason"] = json!(add.reason);
     }
     finish(list, edits, shown, vec![(plugin.name().to_owned(), digest)]).await
+}
+
+/// What the entry that a plugin takes the place of says and nobody says anew.
+async fn take_place(
+    workspace: &WorkspaceState,
+    list: &Path,
+    add: &AddPlugin,
+    pinned: &mut PluginEntry,
+    name: &str,
+) -> Result<(), ToolError> {
+    if !add.replace {
+        let message = format!("{} names a plugin `{name}`", list.display());
+        return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
+            "`moss plugin accept` pins what its file holds now, `moss plugin add --replace` puts \
+             another in its place",
+        ));
+    }
+    let old = entry_of(workspace, list, name).await?;
+    if add.tools.is_empty() {
+        pinned.tools = old.tools;
+    }
+    if add.config.is_empty() {
+        pinned.config = old.config;
+    }
+    pinned.grant = old.grant;
+    Ok(())
+}
+
+/// The keys of an entry, beside its name.
+fn pairs(pinned: &PluginEntry, granted: &Grant) -> [(&'static str, Option<Value>); 6] {
+    let (tools, config) = (&pinned.tools, &pinned.config);
+    [
+        ("source", Some(json!(pinned.source))),
+        ("sha256", pinned.sha256.map(|digest| json!(digest.to_string()))),
+        ("signature", pinned.signature.clone().map(Value::String)),
+        ("tools", Some(json!(tools)).filter(|_| !tools.is_empty())),
+        ("grant", Some(granted.to_json()).filter(|_| !granted.is_empty())),
+        ("config", Some(json!(config)).filter(|_| !config.is_empty())),
+    ]
 }
 
 /// Refuses a name that a list has which comes before.

@@ -110,7 +110,7 @@ fn the_deepest_that_is_allowed_fits_on_a_stack() {
         value = json!([value]);
     }
     let held = move || {
-        let validator = crate::description::schema_options().build(&schema).unwrap();
+        let validator = crate::description::schema::schema_options().build(&schema).unwrap();
         validator.iter_errors(&value).count()
     };
     let stack = std::thread::Builder::new().stack_size(2 << 20).spawn(held).unwrap();
