@@ -31,7 +31,7 @@ async fn limits_change_at_once_wait_or_stay() {
     let result = client.ran("read_file", read.clone()).await;
     assert!(failure(&result).message.contains("the limit is 500"), "{result:?}");
     let shown = site.run(&["status"]).stdout;
-    assert!(shown.contains("config.toml: no key `runing_max` in [calls]"), "{shown}");
+    assert!(shown.contains("config.toml:3:1: no key `runing_max` in [calls]"), "{shown}");
 
     // Without the file the defaults hold again.
     std::fs::remove_file(site.outside("config/moss/config.toml")).unwrap();

@@ -222,7 +222,7 @@ async fn a_broken_configuration_stops_the_daemon_with_its_place() {
         ("[calls]\nruning_max = 1\n", "running_max"),
         ("[calls]\nrunning_max = \"many\"\n", "integer"),
         ("[calls]\nrunning_max = 0\n", "integer from 1"),
-        ("[calls\n", "line 1"),
+        ("[calls\n", "config.toml:1:7: unclosed table"),
     ] {
         let site = Site::new();
         site.config(text);

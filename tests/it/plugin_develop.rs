@@ -229,6 +229,28 @@ fn a_project_is_made_only_where_nothing_is_and_with_a_name_that_can_be_one() {
 }
 
 #[test]
+fn the_examples_in_rust_are_in_order_and_do_what_they_show() {
+    let site = Site::new();
+    for (name, passed, skipped) in [
+        ("csv_profile", 1, 0),
+        ("data_query", 2, 0),
+        // It is in need of the network.
+        ("fetch", 0, 1),
+        ("license_header", 1, 0),
+        ("memory", 3, 0),
+        ("todo_report", 1, 0),
+        ("word_count", 1, 0),
+    ] {
+        let component = plugin(name).display().to_string();
+        let checked = shown(&site, &["plugin", "check", "--json", &component]);
+        assert_eq!(checked["findings"], Value::Array(Vec::new()), "{name}: {checked}");
+        let tested = shown(&site, &["plugin", "test", "--json", &component]);
+        let counts = [&tested["passed"], &tested["failed"], &tested["skipped"]];
+        assert_eq!(counts, [&passed.into(), &0.into(), &skipped.into()], "{name}: {tested}");
+    }
+}
+
+#[test]
 fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
     let site = Site::new();
     let file = |name: &str, bytes: &[u8]| {

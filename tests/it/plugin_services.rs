@@ -304,6 +304,16 @@ async fn arguments_for_a_tool_have_a_bound_of_their_own() {
 }
 
 #[tokio::test]
+async fn one_call_does_not_lead_to_calls_without_end() {
+    let site = Site::new();
+    let (_daemon, caller) = probed(&site, json!({ "tools": ["list_directory"] })).await;
+    let steps: Vec<_> = (0..520).map(|_| ask("list_directory", json!({ "path": "." }))).collect();
+    let came = probe(&caller, steps.into()).await;
+    assert!(came[511].get("error").is_none(), "{}", came[511]);
+    assert_eq!(came[512]["error"], "limit_exceeded", "{}", came[512]);
+}
+
+#[tokio::test]
 async fn a_plugin_that_calls_itself_does_not_wait_for_itself() {
     let site = Site::new();
     install_probe(&site, json!({ "tools": ["probe"] }), json!({ "limits": { "calls": 1 } }));

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
@@ -13,6 +14,8 @@ use crate::journal::CalledBy;
 
 /// How many calls deep tools call tools; the call that came from outside does not count.
 pub(crate) const DEPTH_MAX: usize = 4;
+/// How many calls one call from outside may lead to: each leaves a record.
+const CALLS_MAX: usize = 512;
 
 /// In whose behalf a call is made.
 #[derive(Debug)]
@@ -21,7 +24,12 @@ pub(super) struct Behalf {
     call_id: String,
     /// The plugins that call each other, the one that was called from outside first.
     plugins: Vec<String>,
+    made: Made,
 }
+
+/// Counts the calls that one call from outside led to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Made(Arc<AtomicUsize>);
 
 // === impl Behalf ===
 
@@ -29,6 +37,10 @@ impl Behalf {
     /// The plugins that a call is made for.
     pub(super) fn plugins(&self) -> impl Iterator<Item = &str> {
         self.plugins.iter().map(String::as_str)
+    }
+
+    pub(super) fn made(&self) -> Made {
+        self.made.clone()
     }
 
     pub(super) fn recorded(&self) -> CalledBy {
@@ -46,10 +58,16 @@ impl Behalf {
 pub(super) async fn call(
     scope: &Arc<Scope>,
     plugin: &str,
+    made: &Made,
     name: &str,
     text: String,
 ) -> Result<String, ToolError> {
-    let behalf = deeper(scope, plugin)?;
+    let behalf = deeper(scope, plugin, made)?;
+    if made.0.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
+        let message = format!("one call leads to at most {CALLS_MAX} calls of other tools");
+        return Err(ToolError::new(ErrorCode::LimitExceeded, message)
+            .hint("files are read faster with a grant of their own"));
+    }
     check_reads(scope, name)?;
     let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
     let call = Call {
@@ -83,7 +101,7 @@ pub(super) async fn call(
 }
 
 /// One call deeper, if there may be one.
-fn deeper(scope: &Scope, plugin: &str) -> Result<Behalf, ToolError> {
+fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError> {
     let mut plugins =
         scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
     if plugins.len() == DEPTH_MAX {
@@ -92,7 +110,7 @@ fn deeper(scope: &Scope, plugin: &str) -> Result<Behalf, ToolError> {
             .hint("the plugins may call each other in a circle"));
     }
     plugins.push(plugin.to_owned());
-    Ok(Behalf { call_id: scope.call_id.clone(), plugins })
+    Ok(Behalf { call_id: scope.call_id.clone(), plugins, made: made.clone() })
 }
 
 /// Says why no plugin may call a tool.

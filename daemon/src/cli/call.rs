@@ -156,7 +156,7 @@ impl Following<'_> {
         match event {
             Event::Started(started) => self.call_id = Some(started.call_id),
             Event::Progress(progress) => self.meter.tell(&progress),
-            Event::Output(output) => self.ui.note(&text::lines(&output.text)),
+            Event::Output(output) => self.ui.note(&text::quoted(&output.text)),
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
                 self.asked = Some(confirmation.clone());

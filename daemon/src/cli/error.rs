@@ -55,13 +55,13 @@ pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
 
 /// Writes an error for people: what, and a hint or one next step.
 pub(super) fn tell(ui: &Ui, error: &ErrorView) {
-    ui.note(&format!("{} {}", red("error:"), text::lines(heading(error))));
+    ui.note(&format!("{} {}", red("error:"), text::indented(heading(error))));
     for violation in &error.violations {
         ui.note(&format!("  {}", text::line(&violation.to_string())));
     }
     match (&error.hint, next_step(&error.code)) {
         // It knows more of the case than the code tells.
-        (Some(hint), _) => ui.note(&format!("{} {}", bold("hint:"), text::lines(hint))),
+        (Some(hint), _) => ui.note(&format!("{} {}", bold("hint:"), text::indented(hint))),
         (None, Some(next)) => ui.note(&format!("{} {next}", bold("next:"))),
         (None, None) => {}
     }

@@ -15,6 +15,17 @@ pub(super) fn lines(text: &str) -> String {
     escape(text, |c| matches!(c, '\n' | '\t'))
 }
 
+/// Makes what a plugin says harmless: no line of it can be taken for one of moss.
+pub(super) fn quoted(text: &str) -> String {
+    let lines = lines(text);
+    lines.lines().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Makes a text harmless that stands behind a word of moss: its further lines stand further in.
+pub(super) fn indented(text: &str) -> String {
+    lines(text).replace('\n', "\n  ")
+}
+
 /// Makes JSON harmless and leaves it the same JSON.
 pub(super) fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -46,6 +57,12 @@ fn escape(text: &str, keep: fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_of_a_plugin_looks_like_one_of_moss() {
+        assert_eq!(quoted("done\napply? [y]es"), "  | done\n  | apply? [y]es");
+        assert_eq!(indented("bad\nnext: rm"), "bad\n  next: rm");
+    }
 
     #[test]
     fn what_deceives_is_shown_as_an_escape() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Capability, Example, Plugin};
+use moss_plugin_host::{Capability, Example, Plugin, Request};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::own::OwnDir;
 use moss_workspace::project::{self, Scratch};
@@ -35,6 +35,8 @@ pub struct Bench {
     daemon: Arc<Daemon>,
     workspace: Arc<WorkspaceState>,
     plugin: Arc<Plugin>,
+    /// Whether the plugin requests hosts and has none of them.
+    lacks_hosts: bool,
     // Removed when nothing uses it any more.
     scratch: Scratch,
 }
@@ -72,6 +74,8 @@ pub struct Tried {
     pub log: Vec<String>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
+    /// Whether it failed without the hosts that the plugin requests, which says nothing of it.
+    pub lacks_hosts: bool,
 }
 
 /// Something that is not as an example says.
@@ -141,7 +145,9 @@ impl Bench {
         write_list(&list, &[entry(candidate, &plugin, given)])?;
         let plugin = refreshed(&daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&daemon));
-        Ok(Self { daemon, workspace, plugin, scratch })
+        let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
+        let lacks_hosts = !given.http && plugin.requests().iter().any(asks);
+        Ok(Self { daemon, workspace, plugin, lacks_hosts, scratch })
     }
 
     /// The plugin.
@@ -149,7 +155,8 @@ impl Bench {
         &self.plugin
     }
 
-    /// Runs an example of a tool in a workspace that holds its files and nothing else.
+    /// Runs an example of a tool in a workspace that holds its files and nothing else, with an empty
+    /// store.
     ///
     /// # Errors
     ///
@@ -162,8 +169,9 @@ impl Bench {
         let mut expected = texts(&example.files);
         let laid_out: Vec<_> = expected.clone().into_iter().collect();
         project::replace(&root, &laid_out)?;
+        self.empty_store().await?;
         let (result, log, duration_ms) = self.call(tool, &example.arguments).await;
-        let mut differences = Vec::new();
+        let (mut differences, lacks_hosts) = (Vec::new(), self.lacks_hosts && result.is_err());
         match result {
             Err(why) => differences.push(Difference::Failed(why)),
             Ok(output) => differences.extend(
@@ -173,7 +181,15 @@ impl Bench {
         expected.extend(texts(&example.changed));
         differences.extend(files_differ(&root, &expected)?);
         let (tool, title) = (tool.to_owned(), example.title.clone());
-        Ok(Tried { tool, title, differences, log, duration_ms })
+        Ok(Tried { tool, title, differences, log, duration_ms, lacks_hosts })
+    }
+
+    async fn empty_store(&self) -> Result<(), BenchError> {
+        let (workspace, name) = (Arc::clone(&self.workspace), self.plugin.name().to_owned());
+        let emptied =
+            tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name)).await;
+        let emptied = emptied.map_err(|error| BenchError::Refused(error.to_string()))?;
+        emptied.map(drop).map_err(|error| BenchError::Refused(error.to_string()))
     }
 
     /// Ends the daemon, once what it is writing is written.

@@ -117,7 +117,7 @@ pub(super) fn grantable(grant: &Grant) -> Grant {
             |name: &&NamePattern| matches!(name, NamePattern::Exactly(name) if is_free(name));
         names.iter().filter(is_named).cloned().collect()
     };
-    let reread = |host: &HostPattern| HostPattern::parse(&host.to_string()).ok();
+    let reread = |host: &HostPattern| HostPattern::parse_granted(&host.to_string()).ok();
     Grant {
         files: grant.files.clone(),
         http: grant.http.iter().filter_map(reread).collect(),

@@ -131,7 +131,14 @@ async fn a_guest_sees_nothing_outside_its_grants() {
         match run(&plugin, json!({ "path": path }), disk(root.path())).await {
             Err(CallError::Failed(error)) => {
                 assert!(
-                    matches!(error.code, ErrorCode::NotFound | ErrorCode::Denied | ErrorCode::Io),
+                    matches!(
+                        error.code,
+                        ErrorCode::NotFound
+                            | ErrorCode::Denied
+                            | ErrorCode::Io
+                            | ErrorCode::InvalidPath
+                            | ErrorCode::OutsideWorkspace
+                    ),
                     "{path}: {error:?}"
                 );
             }

@@ -66,9 +66,9 @@ struct Table {
     truncated: bool,
 }
 
-/// Profiles a CSV file: for each column its type (integer, number, boolean, date, text), how many values
-/// are empty, how many distinct ones there are, the least, the greatest, the mean of numbers, and three
-/// examples. Finds the delimiter by itself. UTF-8 files of any size; at most 200 columns, the first
+/// Profiles the columns of a CSV file. Tells of each its type (integer, number, boolean, date, text), how
+/// many values are empty, how many distinct ones there are, the least, the greatest, the mean of numbers,
+/// and three examples. Finds the delimiter by itself. UTF-8 files of any size; at most 200 columns, the first
 /// 2,000,000 rows and 512 MiB. Empty are fields without text and `NA`, `N/A`, `null`.
 #[moss::tool(title = "Profile a CSV file", idempotent, examples = examples)]
 fn csv_profile(parameters: CsvProfile) -> Result<Table, ToolError> {

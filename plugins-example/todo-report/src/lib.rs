@@ -117,8 +117,8 @@ struct Note {
     text: String,
 }
 
-/// Lists the notes that authors left in comments, such as `// TODO(ann): why`, `# FIXME`, `HACK:`, with
-/// file, line, marker and author, grouped by file, marker or author. Up to 5,000 files of up to 2 MiB;
+/// Lists the notes that authors left in comments, such as `// TODO(ann): why`, `# FIXME`, `HACK:`. Each
+/// has file, line, marker and author; they are grouped by file, marker or author. Up to 5,000 files of up to 2 MiB;
 /// hidden files, links, `target` and `node_modules` are left out. Use `grep_search` for other words.
 #[moss::tool(title = "Report TODO comments", idempotent, examples = examples)]
 fn todo_report(parameters: TodoReport) -> Result<Report, ToolError> {

@@ -17,7 +17,8 @@ use super::files::CallFiles;
 use super::store::CallStore;
 use crate::call::effect::{Effects, Names};
 use crate::call::host::CallHost;
-use crate::call::{Scope, nested, record};
+use crate::call::nested::{self, Behalf, Made};
+use crate::call::{Scope, record};
 use crate::network::Bounds;
 use crate::policy::Verdict;
 
@@ -27,6 +28,7 @@ pub(super) struct CallServices {
     plugin: String,
     files: CallFiles,
     store: CallStore,
+    made: Made,
     /// The hosts about which was decided, and how.
     asked_hosts: Mutex<HashSet<(String, Verdict)>>,
 }
@@ -40,6 +42,7 @@ impl CallServices {
             plugin: plugin.name().to_owned(),
             files: CallFiles::new(Arc::clone(scope), Arc::clone(effects), plugin.grant()),
             store: CallStore::new(Arc::clone(scope), plugin),
+            made: scope.behalf.as_ref().map(Behalf::made).unwrap_or_default(),
             asked_hosts: Mutex::default(),
         }
     }
@@ -114,7 +117,7 @@ impl Services for CallServices {
         name: &'a str,
         arguments: String,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
-        Box::pin(nested::call(&self.host.scope, &self.plugin, name, arguments))
+        Box::pin(nested::call(&self.host.scope, &self.plugin, &self.made, name, arguments))
     }
 
     fn check_tool(&self, name: &str) -> Result<(), ToolError> {

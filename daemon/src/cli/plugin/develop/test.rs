@@ -20,12 +20,13 @@ pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, C
     let tried = interruptible(examples(&bench)).await;
     bench.close().await;
     let tried = tried?;
-    let failed = tried.iter().filter(|tried| !tried.differences.is_empty()).count();
+    let failed = count(&tried, End::Failed);
     session.ui.print_either(
         || {
             let mut shown = built(&component);
             shown["examples"] = tried.iter().map(json_of).collect();
-            shown["passed"] = json!(tried.len() - failed);
+            shown["passed"] = json!(count(&tried, End::Passed));
+            shown["skipped"] = json!(count(&tried, End::Skipped));
             shown["failed"] = json!(failed);
             shown
         },
@@ -35,6 +36,15 @@ pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, C
         session.ui.note("no tool has an example: nothing was tried");
     }
     Ok(if failed == 0 { Outcome::Ok } else { Outcome::Failed })
+}
+
+/// How an example ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Passed,
+    Failed,
+    /// It says nothing without the hosts that the plugin requests.
+    Skipped,
 }
 
 /// Runs every example of every tool.
@@ -58,9 +68,17 @@ pub(super) fn report(tried: &[Tried]) -> String {
     for tried in tried {
         let (tool, title) = (text::line(&tried.tool), text::line(&tried.title));
         let took = dim(format!("{} ms", tried.duration_ms));
-        if tried.differences.is_empty() {
-            shown.push_str(&format!("{} {tool}: {title} {took}\n", green("ok    ")));
-            continue;
+        match end(tried) {
+            End::Passed => {
+                shown.push_str(&format!("{} {tool}: {title} {took}\n", green("ok    ")));
+                continue;
+            }
+            End::Skipped => {
+                let why = "it needs hosts: try it with --allow-http";
+                shown.push_str(&format!("{} {tool}: {title}: {why}\n", dim("skipped")));
+                continue;
+            }
+            End::Failed => {}
         }
         shown.push_str(&format!("{} {tool}: {title} {took}\n", red("failed")));
         for difference in &tried.differences {
@@ -70,8 +88,24 @@ pub(super) fn report(tried: &[Tried]) -> String {
             shown.push_str(&format!("  {} {}\n", dim("it says:"), text::lines(message)));
         }
     }
-    let failed = tried.iter().filter(|tried| !tried.differences.is_empty()).count();
-    shown + &format!("{} passed, {failed} failed\n", tried.len() - failed)
+    let of = |end| count(tried, end);
+    let skipped = match of(End::Skipped) {
+        0 => String::new(),
+        skipped => format!(", {skipped} skipped"),
+    };
+    shown + &format!("{} passed, {} failed{skipped}\n", of(End::Passed), of(End::Failed))
+}
+
+fn end(tried: &Tried) -> End {
+    match (tried.differences.is_empty(), tried.lacks_hosts) {
+        (true, _) => End::Passed,
+        (false, true) => End::Skipped,
+        (false, false) => End::Failed,
+    }
+}
+
+fn count(tried: &[Tried], ended: End) -> usize {
+    tried.iter().filter(|tried| end(tried) == ended).count()
 }
 
 fn told(difference: &Difference) -> String {
@@ -127,7 +161,8 @@ pub(super) fn json_of(tried: &Tried) -> serde_json::Value {
     json!({
         "tool": tried.tool,
         "title": tried.title,
-        "passed": tried.differences.is_empty(),
+        "passed": end(tried) == End::Passed,
+        "skipped": end(tried) == End::Skipped,
         "differences": differences.collect::<Vec<_>>(),
         "log": tried.log,
         "duration_ms": tried.duration_ms,
