@@ -8,6 +8,7 @@ mod editor;
 mod effect;
 mod error;
 mod events;
+mod holding;
 mod host;
 mod nested;
 mod past;
@@ -242,12 +243,15 @@ async fn attempt(
     })?;
     let arguments =
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
-    let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
+    let arguments = holding::bind(scope, entry, arguments).await?;
     effects.permit_call(entry, &arguments).await?;
     scope.take_place().await?;
     let bytes_max = scope.daemon.config().calls.output_bytes_max;
     let result = run(scope, effects, entry, arguments).await;
-    Ok(result.and_then(|output| check_output(entry, &output, bytes_max)))
+    match result {
+        Ok(output) => Ok(holding::check_output(scope, entry, output, bytes_max).await),
+        failed => Ok(failed.map(|output| output.to_string())),
+    }
 }
 
 async fn run(
@@ -263,32 +267,6 @@ async fn run(
         }
         Runner::Plugin(plugin) => plugin::run(scope, effects, entry, plugin, arguments).await,
     }
-}
-
-/// Holds a tool to its declared output and to the bound on its size, and writes it as text.
-fn check_output(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
-    let broken = |message| ToolError::new(entry.broken_output_code(), message);
-    let Ok(mut problems) = entry.output.problems(output) else {
-        let message = "the result has more parts than can be held to the declared schema";
-        return Err(ToolError::new(moss_sdk::ErrorCode::TooLarge, message)
-            .hint("ask for less at once; the tool may declare a plainer schema"));
-    };
-    if let Some(error) = problems.next() {
-        let at = error.instance_path().as_str();
-        return Err(broken(format!("the result breaks the declared schema at `{at}`: {error}")));
-    }
-    let text = serde_json::to_string(output).expect("a value is written as JSON");
-    if text.len() > bytes_max {
-        let size = text.len();
-        return Err(ToolError::new(
-            moss_sdk::ErrorCode::TooLarge,
-            format!(
-                "the result has {size} bytes; the limit is {bytes_max} (calls.output_bytes_max)"
-            ),
-        )
-        .hint("ask for less at once"));
-    }
-    Ok(text)
 }
 
 // === impl Call ===

@@ -52,6 +52,8 @@ pub struct Daemon {
     pub workers: Permits,
     /// Processes that compile plugins.
     pub compilers: Arc<Semaphore>,
+    /// Long work of the daemon itself: holding large values to schemas.
+    pub thinkers: Arc<Semaphore>,
     /// Looking at plugins that callers ask for: one after the other.
     pub looks: Semaphore,
     /// What is counted.
@@ -166,6 +168,7 @@ impl Daemon {
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),
+            thinkers: Arc::new(Semaphore::new(compilers_max())),
             looks: Semaphore::new(1),
             metrics: Metrics::default(),
             network: Network::default(),

@@ -11,7 +11,7 @@ use moss_sdk::ToolSpec;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-pub use self::schema::{Schema, SchemaError, TooManyParts};
+pub use self::schema::{Held, Schema, SchemaError};
 
 /// Most violations that are reported of one call.
 const VIOLATIONS_MAX: usize = 50;
@@ -110,6 +110,11 @@ impl ArgumentValidator {
         })
     }
 
+    /// Whether it takes so little time to bind arguments that nobody waits for it.
+    pub fn is_light(&self, arguments: &Map<String, Value>) -> bool {
+        self.compiled.is_light(arguments)
+    }
+
     /// Turns arguments as given into arguments that fit the schema.
     ///
     /// # Errors
@@ -118,27 +123,39 @@ impl ArgumentValidator {
     pub fn bind(&self, arguments: Map<String, Value>) -> Result<Value, Vec<Violation>> {
         let (arguments, mut violations) = self.normalize(arguments);
         let mut arguments = Value::Object(arguments);
-        match self.compiled.problems(&arguments) {
-            Ok(problems) => {
+        self.hold(&arguments, &mut violations);
+        if violations.is_empty() {
+            make_integers(&mut arguments, &self.schema, "", &mut violations);
+        }
+        if violations.is_empty() { Ok(arguments) } else { Err(violations) }
+    }
+
+    fn hold(&self, arguments: &Value, violations: &mut Vec<Violation>) {
+        let mut on_the_whole = |expected: &str| {
+            violations.push(Violation {
+                pointer: String::new(),
+                expected: expected.to_owned(),
+                got: shown(arguments),
+                suggestion: None,
+            });
+        };
+        match self.compiled.hold(arguments) {
+            Held::Fits => {}
+            Held::BreaksSomewhere => {
+                on_the_whole("arguments that fit the schema; these are too large to say where");
+            }
+            Held::TooManyParts => {
+                on_the_whole("fewer or shorter values: these would take long to check");
+            }
+            Held::Breaks(problems) => {
                 for error in problems {
-                    self.describe(&error, &mut violations);
+                    self.describe(&error, violations);
                     if violations.len() >= VIOLATIONS_MAX {
                         break;
                     }
                 }
             }
-            Err(TooManyParts) => violations.push(Violation {
-                pointer: String::new(),
-                expected: "fewer items and fields than take long to be held to the schema"
-                    .to_owned(),
-                got: shown(&arguments),
-                suggestion: None,
-            }),
         }
-        if violations.is_empty() {
-            make_integers(&mut arguments, &self.schema, "", &mut violations);
-        }
-        if violations.is_empty() { Ok(arguments) } else { Err(violations) }
     }
 
     /// Drops `null` of optional keys and moves aliases to their main keys.

@@ -5,7 +5,7 @@ use moss_plugin_host::{Capability, Example, Plugin};
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
-use crate::validate::Schema;
+use crate::validate::{Held, Schema};
 
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
@@ -279,7 +279,8 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 /// Why a value does not fit a schema.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let schema = Schema::new("", schema).ok()?;
-    let error = schema.problems(value).ok()?.next()?;
+    let Held::Breaks(mut problems) = schema.hold(value) else { return None };
+    let error = problems.next()?;
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })
 }

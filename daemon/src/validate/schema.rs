@@ -3,7 +3,7 @@
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use moss_plugin_host::SchemaCost;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Size limit of a compiled `pattern`, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -23,9 +23,17 @@ pub struct SchemaError {
     message: String,
 }
 
-/// A value that has too many parts for a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooManyParts;
+/// What came of holding a value to a schema.
+pub enum Held<'v> {
+    /// It fits.
+    Fits,
+    /// It does not, in these ways.
+    Breaks(Box<dyn Iterator<Item = ValidationError<'v>> + 'v>),
+    /// It does not; it is too large to say where.
+    BreaksSomewhere,
+    /// It takes too much work to know.
+    TooManyParts,
+}
 
 // === impl Schema ===
 
@@ -46,19 +54,21 @@ impl Schema {
         Ok(Self { compiled, cost })
     }
 
-    /// Returns in which ways a value breaks the schema.
-    ///
-    /// # Errors
-    ///
-    /// Where it would take too much work to know.
-    pub fn problems<'v>(
-        &'v self,
-        value: &'v Value,
-    ) -> Result<impl Iterator<Item = ValidationError<'v>>, TooManyParts> {
-        if self.cost.allows(value) {
-            Ok(self.compiled.iter_errors(value))
-        } else {
-            Err(TooManyParts)
+    /// Whether it takes so little time to hold an object to the schema that nobody waits for it.
+    pub fn is_light(&self, fields: &Map<String, Value>) -> bool {
+        SchemaCost::is_light(self.cost.work_of_fields(fields))
+    }
+
+    /// Holds a value to the schema.
+    pub fn hold<'v>(&'v self, value: &'v Value) -> Held<'v> {
+        let work = self.cost.work(value);
+        if !SchemaCost::allows(work) {
+            return Held::TooManyParts;
         }
+        // What breaks it is collected, however much that is.
+        if SchemaCost::is_light(work) {
+            return Held::Breaks(Box::new(self.compiled.iter_errors(value)));
+        }
+        if self.compiled.is_valid(value) { Held::Fits } else { Held::BreaksSomewhere }
     }
 }

@@ -7,11 +7,14 @@
 //! A schema costs its keywords once, and again for each value that a keyword such as `items` is held
 //! against. A definition may refer to itself if every part of a value is met by it in one way only.
 
+mod body;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::steps::{Step, collide};
+use self::body::Body;
+use super::steps::collide;
 use crate::error::quoted;
 
 /// Most definitions of one schema.
@@ -25,9 +28,12 @@ const WAYS_MAX: usize = 100;
 const STEPS_MAX: u64 = 10_000;
 /// Most steps that holding a value to a schema may take: some tenths of a second.
 const WORK_MAX: u64 = 50_000_000;
-/// What tracking of what was evaluated costs: it looks at everything beside it once more, and at what
-/// those look at.
-const UNEVALUATED_FACTOR: u64 = 4;
+/// Bytes of a text that count as a part of the value: its length is looked at.
+const PART_BYTES: usize = 64;
+/// Steps for each byte and pattern.
+const PATTERN_STEPS: u64 = 12;
+/// Work with which every way in which a value breaks a schema can be told.
+const DETAILED_MAX: u64 = 200_000;
 
 /// How many steps it takes to hold a value to a schema, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,35 +42,10 @@ pub struct SchemaCost {
     once: u64,
     /// Steps for each part of the value.
     each: u64,
+    /// Patterns that its texts may be held to.
+    patterns: u64,
     /// Whether a part counts again for each level above it.
     is_recursive: bool,
-}
-
-/// What is known of one definition, or of the schema itself.
-#[derive(Default)]
-struct Body<'s> {
-    own: SchemaCost,
-    references: Vec<Reference<'s>>,
-}
-
-struct Reference<'s> {
-    to: &'s str,
-    /// From the value that the definition is held against to the one that this is.
-    path: Vec<Step<'s>>,
-    /// Keywords at the same place above it.
-    place_depth: usize,
-    /// How often the target's costs come, and whether for each part of the value.
-    factor: u64,
-    is_each: bool,
-}
-
-/// Where a walk through a schema is.
-#[derive(Clone)]
-struct Place<'s> {
-    path: Vec<Step<'s>>,
-    depth: usize,
-    factor: u64,
-    is_each: bool,
 }
 
 /// The definitions of a schema, and the schema itself under the name "".
@@ -95,21 +76,48 @@ impl SchemaCost {
         Ok(cost)
     }
 
-    /// Whether a value is small enough to be held to the schema.
-    pub fn allows(&self, value: &Value) -> bool {
-        let mut parts = 0_u64;
-        let mut rest = vec![(value, 1)];
+    /// Returns how many steps it takes at most to hold a value to the schema.
+    pub fn work(&self, value: &Value) -> u64 {
+        self.work_of(vec![(value, 1)])
+    }
+
+    /// The same of an object.
+    pub fn work_of_fields(&self, fields: &Map<String, Value>) -> u64 {
+        let names: usize = fields.keys().map(String::len).sum();
+        let rest = fields.values().map(|field| (field, 2)).collect();
+        let of_names = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(names as u64);
+        self.work_of(rest).saturating_add(self.each).saturating_add(of_names)
+    }
+
+    fn work_of(&self, mut rest: Vec<(&Value, u64)>) -> u64 {
+        let (mut parts, mut text_bytes) = (0_u64, 0);
         while let Some((value, level)) = rest.pop() {
             parts += if self.is_recursive { level } else { 1 };
             match value {
                 Value::Array(items) => rest.extend(items.iter().map(|item| (item, level + 1))),
                 Value::Object(fields) => {
+                    text_bytes += fields.keys().map(String::len).sum::<usize>();
                     rest.extend(fields.values().map(|field| (field, level + 1)));
                 }
+                Value::String(text) => text_bytes += text.len(),
                 _ => {}
             }
         }
-        self.once.saturating_add(self.each.saturating_mul(parts)) <= WORK_MAX
+        let parts = parts + (text_bytes / PART_BYTES) as u64;
+        let patterns = self.patterns.saturating_mul(PATTERN_STEPS);
+        self.once
+            .saturating_add(self.each.saturating_mul(parts))
+            .saturating_add(patterns.saturating_mul(text_bytes as u64))
+    }
+
+    /// Whether so much work is taken on at all.
+    pub fn allows(work: u64) -> bool {
+        work <= WORK_MAX
+    }
+
+    /// Whether it is so little that all that breaks the schema can be told, and nobody waits for it.
+    pub fn is_light(work: u64) -> bool {
+        work <= DETAILED_MAX
     }
 
     fn add(&mut self, other: Self, factor: u64, is_each: bool) {
@@ -121,6 +129,7 @@ impl SchemaCost {
             self.once = self.once.saturating_add(times(other.once));
             self.each = self.each.saturating_add(times(other.each));
         }
+        self.patterns = self.patterns.saturating_add(times(other.patterns));
         self.is_recursive |= other.is_recursive;
     }
 }
@@ -272,110 +281,6 @@ fn too_deep() -> String {
     format!(
         "nests more than {PLACE_DEPTH_MAX} keywords and references at one place; describe it plainer"
     )
-}
-
-// === impl Body ===
-
-impl<'s> Body<'s> {
-    fn read(schema: &'s Value) -> Result<Self, String> {
-        let mut body = Self::default();
-        let start = Place { path: Vec::new(), depth: 0, factor: 1, is_each: false };
-        body.walk(schema, &start)?;
-        Ok(body)
-    }
-
-    /// How deep its references stand, at the place where it begins.
-    fn deepest(&self) -> usize {
-        let here = self.references.iter().filter(|reference| reference.path.is_empty());
-        here.map(|reference| reference.place_depth).max().unwrap_or_default()
-    }
-
-    fn walk(&mut self, schema: &'s Value, at: &Place<'s>) -> Result<(), String> {
-        let Value::Object(keywords) = schema else {
-            self.count(1, at);
-            return Ok(());
-        };
-        if at.depth > PLACE_DEPTH_MAX {
-            return Err(too_deep());
-        }
-        let unevaluated = ["unevaluatedProperties", "unevaluatedItems"];
-        let mut at = at.clone();
-        if unevaluated.iter().any(|key| keywords.contains_key(*key)) {
-            at.factor = at.factor.saturating_mul(UNEVALUATED_FACTOR);
-        }
-        self.count(1 + listed(keywords), &at);
-        if let Some(Value::String(to)) = keywords.get("$ref") {
-            self.references.push(Reference {
-                to: to.strip_prefix("#/$defs/").unwrap_or_default(),
-                path: at.path.clone(),
-                place_depth: at.depth,
-                factor: at.factor,
-                is_each: at.is_each,
-            });
-        }
-        keywords.iter().try_for_each(|(key, value)| self.walk_keyword(key, value, &at))
-    }
-
-    fn walk_keyword(
-        &mut self,
-        key: &'s str,
-        value: &'s Value,
-        at: &Place<'s>,
-    ) -> Result<(), String> {
-        let all = |value: &'s Value| match value {
-            Value::Object(named) => named.iter().map(|(name, sub)| (name.as_str(), sub)).collect(),
-            Value::Array(items) => items.iter().map(|sub| ("", sub)).collect(),
-            _ => Vec::new(),
-        };
-        match key {
-            "allOf" | "anyOf" | "oneOf" | "dependentSchemas" | "dependencies" => {
-                all(value).into_iter().try_for_each(|(_, sub)| self.walk(sub, &at.deeper()))
-            }
-            "not" | "if" | "then" | "else" => self.walk(value, &at.deeper()),
-            "properties" => all(value).into_iter().try_for_each(|(name, sub)| {
-                self.walk(sub, &at.below(Step::Key(Some(name)), false))
-            }),
-            "patternProperties" => all(value)
-                .into_iter()
-                .try_for_each(|(_, sub)| self.walk(sub, &at.below(Step::Key(None), true))),
-            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
-                self.walk(value, &at.below(Step::Key(None), true))
-            }
-            "prefixItems" => {
-                all(value).into_iter().enumerate().try_for_each(|(index, (_, sub))| {
-                    self.walk(sub, &at.below(Step::Item(Some(index)), false))
-                })
-            }
-            "items" | "unevaluatedItems" | "contains" => {
-                self.walk(value, &at.below(Step::Item(None), true))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn count(&mut self, steps: usize, at: &Place<'s>) {
-        let steps = SchemaCost { once: steps as u64, ..SchemaCost::default() };
-        self.own.add(steps, at.factor, at.is_each);
-    }
-}
-
-/// What keywords look at one after the other.
-fn listed(keywords: &Map<String, Value>) -> usize {
-    let lists = ["enum", "required"].iter().filter_map(|key| keywords.get(*key)?.as_array());
-    keywords.len() + lists.map(Vec::len).sum::<usize>()
-}
-
-// === impl Place ===
-
-impl<'s> Place<'s> {
-    fn deeper(&self) -> Self {
-        Self { depth: self.depth + 1, ..self.clone() }
-    }
-
-    fn below(&self, step: Step<'s>, is_each: bool) -> Self {
-        let path = self.path.iter().copied().chain([step]).collect();
-        Self { path, depth: 0, factor: self.factor, is_each: self.is_each || is_each }
-    }
 }
 
 #[cfg(test)]

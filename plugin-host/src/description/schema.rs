@@ -12,7 +12,7 @@ pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;
 /// Deepest schema.
 pub(crate) const SCHEMA_DEPTH_MAX: usize = 32;
 /// Largest compiled pattern of a schema, in bytes.
-pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 20;
+pub(crate) const PATTERN_BYTES_MAX: usize = 32 << 10;
 
 /// Reads a schema that can be compiled without looking anything up.
 pub(super) fn read_schema(what: &str, text: &str) -> Result<Map<String, Value>, String> {

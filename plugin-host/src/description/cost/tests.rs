@@ -1,6 +1,6 @@
 //! Tests of the module `cost`.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 
@@ -90,10 +90,13 @@ fn a_value_is_held_to_a_schema_as_long_as_that_is_little_work() {
     let choices: Vec<_> = (0..STEPS_MAX - 10).collect();
     let cost = SchemaCost::of(&json!({ "items": { "enum": choices } })).unwrap();
     let parts = WORK_MAX / STEPS_MAX;
-    assert!(cost.allows(&json!(vec![0; parts as usize - 10])));
-    assert!(!cost.allows(&json!(vec![0; parts as usize + 10])));
+    let allows = |cost: SchemaCost, count: u64| {
+        SchemaCost::allows(cost.work(&json!(vec![0; usize::try_from(count).unwrap()])))
+    };
+    assert!(allows(cost, parts - 10));
+    assert!(!allows(cost, parts + 10));
     let fields = SchemaCost::of(&json!({ "properties": { "a": { "enum": choices } } })).unwrap();
-    assert!(fields.allows(&json!(vec![0; parts as usize + 10])), "one field costs once");
+    assert!(allows(fields, parts + 10), "one field costs once");
 }
 
 /// What is allowed at most is held to a value as deep as JSON may be, on the stack of a worker.
@@ -115,4 +118,19 @@ fn the_deepest_that_is_allowed_fits_on_a_stack() {
     };
     let stack = std::thread::Builder::new().stack_size(2 << 20).spawn(held).unwrap();
     assert_eq!(stack.join().unwrap(), 0);
+}
+
+#[test]
+fn long_texts_and_what_looks_at_all_of_a_value_count_by_their_size() {
+    let works = |schema: Value, value: Value| SchemaCost::of(&schema).unwrap().work(&value);
+    let pattern = json!({ "properties": { "a": { "pattern": "a[ab]{90}c" } } });
+    let text = |bytes: usize| json!({ "a": "a".repeat(bytes) });
+    assert!(SchemaCost::is_light(works(pattern.clone(), text(1000))));
+    assert!(!SchemaCost::is_light(works(pattern.clone(), text(200_000))));
+    assert!(!SchemaCost::allows(works(pattern, text(8 << 20))));
+    let unique = json!({ "allOf": vec![json!({ "uniqueItems": true }); 3000] });
+    assert!(!SchemaCost::allows(works(unique, json!(vec![0; 90_000]))));
+    let names: Vec<_> = (0..7000).map(|number| format!("n{number}")).collect();
+    let needed = json!({ "items": { "dependentRequired": { "a": names } } });
+    assert!(!SchemaCost::is_light(works(needed, json!(vec![json!({ "a": 0 }); 500]))));
 }

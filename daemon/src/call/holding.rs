@@ -1,0 +1,102 @@
+//! Holding arguments and results to the schemas of a tool: at once where that is little work,
+//! otherwise on threads of which there are few, so that the daemon goes on meanwhile.
+
+use std::sync::Arc;
+
+use moss_sdk::ToolError;
+use serde_json::{Map, Value};
+
+use super::{CallError, Scope};
+use crate::catalog::Entry;
+use crate::validate::{Held, Violation};
+
+/// Holds arguments to their schema, elsewhere where that takes its time.
+pub(super) async fn bind(
+    scope: &Scope,
+    entry: &Arc<Entry>,
+    arguments: Map<String, Value>,
+) -> Result<Value, CallError> {
+    if entry.arguments.is_light(&arguments) {
+        return entry.arguments.bind(arguments).map_err(CallError::Invalid);
+    }
+    let of = Arc::clone(entry);
+    match scope.heavy(move || of.arguments.bind(arguments)).await {
+        Ok(bound) => bound.map_err(CallError::Invalid),
+        Err(broken) => Err(CallError::Invalid(vec![Violation {
+            pointer: String::new(),
+            expected: "arguments that can be held to the schema".to_owned(),
+            got: broken.message,
+            suggestion: None,
+        }])),
+    }
+}
+
+/// Holds a tool to its declared output and to the bound on its size, and writes it as text.
+///
+/// # Errors
+///
+/// What is wrong with the output.
+pub(super) async fn check_output(
+    scope: &Scope,
+    entry: &Arc<Entry>,
+    output: Value,
+    bytes_max: usize,
+) -> Result<String, ToolError> {
+    if output.as_object().is_none_or(|fields| entry.output.is_light(fields)) {
+        return check(entry, &output, bytes_max);
+    }
+    let entry = Arc::clone(entry);
+    scope.heavy(move || check(&entry, &output, bytes_max)).await?
+}
+
+fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
+    let broken = |message| ToolError::new(entry.broken_output_code(), message);
+    match entry.output.hold(output) {
+        Held::Fits => {}
+        Held::TooManyParts => {
+            let message = "the result has more parts than can be held to the declared schema";
+            return Err(ToolError::new(moss_sdk::ErrorCode::TooLarge, message)
+                .hint("ask for less at once; the tool may declare a plainer schema"));
+        }
+        Held::BreaksSomewhere => {
+            return Err(broken("the result breaks the declared schema".to_owned()));
+        }
+        Held::Breaks(mut problems) => {
+            if let Some(error) = problems.next() {
+                let at = error.instance_path().as_str();
+                let message = format!("the result breaks the declared schema at `{at}`: {error}");
+                return Err(broken(message));
+            }
+        }
+    }
+    let text = serde_json::to_string(output).expect("a value is written as JSON");
+    if text.len() > bytes_max {
+        let size = text.len();
+        return Err(ToolError::new(
+            moss_sdk::ErrorCode::TooLarge,
+            format!(
+                "the result has {size} bytes; the limit is {bytes_max} (calls.output_bytes_max)"
+            ),
+        )
+        .hint("ask for less at once"));
+    }
+    Ok(text)
+}
+
+// === impl Scope ===
+
+impl Scope {
+    /// Runs work that takes long and waits for nothing, as much of it at once as is compiled at once.
+    async fn heavy<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let place = Arc::clone(&self.daemon.thinkers).acquire_owned().await;
+        self.blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        })
+        .await
+    }
+}
