@@ -254,6 +254,7 @@ impl Session {
         Ok(Setup {
             dirs: self.dirs()?,
             workspaces: vec![self.root()?],
+            trial_list: None,
             plugin_lists: Vec::new(),
             config_file: None,
             admin_policies: Vec::new(),

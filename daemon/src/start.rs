@@ -35,6 +35,8 @@ pub struct Setup {
     pub dirs: Dirs,
     /// Root directories of the workspaces.
     pub workspaces: Vec<PathBuf>,
+    /// A plugin list that comes before the user's own: of what is being developed.
+    pub trial_list: Option<PathBuf>,
     /// Plugin lists beside the user's own.
     pub plugin_lists: Vec<PathBuf>,
     /// The user's configuration; `config.toml` in the configuration directory where none.
@@ -180,7 +182,7 @@ fn own_paths(setup: &Setup) -> Vec<PathBuf> {
     let mut paths = vec![config, state, code, runtime, admin];
     paths.extend(setup.config_file.iter().cloned());
     paths.extend(setup.admin_policies.iter().cloned());
-    paths.extend(setup.plugin_lists.iter().cloned());
+    paths.extend(setup.trial_list.iter().chain(&setup.plugin_lists).cloned());
     paths.extend(setup.secrets.iter().cloned());
     paths
 }

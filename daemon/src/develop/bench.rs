@@ -270,6 +270,7 @@ fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup 
             admin: own.dirs.admin.clone(),
         },
         workspaces: vec![root],
+        trial_list: None,
         plugin_lists: vec![list],
         config_file: Some(limits).filter(|file| project::changed(file).is_some()),
         admin_policies: Vec::new(),
@@ -354,6 +355,13 @@ fn output_differs(expected: &Value, actual: &Value) -> Option<Difference> {
     if expected == actual || *actual == json!({ "result": expected }) {
         return None;
     }
+    // Show what the author wrote, not the object that moss makes of it.
+    let actual = match actual.as_object() {
+        Some(wrapper) if !expected.is_object() && wrapper.len() == 1 => {
+            wrapper.get("result").unwrap_or(actual)
+        }
+        _ => actual,
+    };
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     Some(Difference::Output { expected: pretty(expected), actual: pretty(actual) })
 }

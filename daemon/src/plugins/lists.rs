@@ -64,11 +64,13 @@ enum Problem {
 // === impl Lists ===
 
 impl Lists {
-    /// The lists that a setup names and that workspaces bring along, unread: the user's own first.
+    /// The lists that a setup names and that workspaces bring along, unread: one that is tried first, then the user's own.
     pub(super) fn of(setup: &Setup, workspaces: impl Iterator<Item = Arc<Workspace>>) -> Self {
         let users = (start::user_plugin_list(setup), false);
-        let named = setup.plugin_lists.iter().map(|list| (list.clone(), true));
-        let own = [users].into_iter().chain(named).map(|(path, is_named)| (path, is_named, None));
+        let named = |list: &PathBuf| (list.clone(), true);
+        let own = setup.trial_list.iter().map(named).chain([users]);
+        let own = own.chain(setup.plugin_lists.iter().map(named));
+        let own = own.map(|(path, is_named)| (path, is_named, None));
         let brought = workspaces.map(|files| {
             let path = files.root().join(WORKSPACE_LIST);
             (path, false, Some(files))
@@ -307,6 +309,7 @@ mod tests {
                 admin: at("a"),
             },
             workspaces: Vec::new(),
+            trial_list: None,
             plugin_lists: vec![at("named.json")],
             config_file: None,
             admin_policies: Vec::new(),

@@ -26,6 +26,8 @@ const PLACE_DEPTH_MAX: usize = 16;
 const WAYS_MAX: usize = 100;
 /// Most steps of a schema for any value, and for each part of it.
 const STEPS_MAX: u64 = 10_000;
+/// Most patterns of one schema: each takes its time to be compiled.
+const PATTERNS_MAX: u64 = 100;
 /// Most steps that holding a value to a schema may take: some tenths of a second.
 const WORK_MAX: u64 = 50_000_000;
 /// Bytes of a text that count as a part of the value: its length is looked at.
@@ -67,6 +69,9 @@ impl SchemaCost {
         definitions.check_recursion()?;
         let mut counted = BTreeMap::new();
         let cost = definitions.cost("", &mut counted);
+        if cost.patterns > PATTERNS_MAX {
+            return Err(format!("has more than {PATTERNS_MAX} patterns"));
+        }
         if cost.once > STEPS_MAX || cost.each > STEPS_MAX {
             return Err(format!(
                 "leads through more than {STEPS_MAX} keywords, counted again wherever it refers \
@@ -191,10 +196,12 @@ impl<'s> Definitions<'s> {
                     "comes back to its definition `{name}` in more than {WAYS_MAX} ways"
                 ));
             }
+            // Tracking of what was evaluated goes the same way once more, at each level again.
+            let is_tracked = ways.iter().any(|way| way.factor > 1);
             let are_two = ways.iter().enumerate().any(|(index, one)| {
                 ways[..index].iter().any(|other| collide(&one.path, &other.path))
             });
-            if are_two {
+            if are_two || is_tracked {
                 return Err(format!(
                     "comes back to its definition `{}` in two ways at one place, which takes \
                      exponential time; write `true` for what may be anything",

@@ -62,6 +62,7 @@ fn what_comes_back_does_so_in_one_way_and_goes_deeper() {
         json!({ "properties": { "a": { "properties": { "a": node } } }, "allOf": [
             { "properties": { "a": node } }] }),
         json!({ "items": node, "prefixItems": [true, node] }),
+        json!({ "unevaluatedProperties": false, "anyOf": [{ "properties": { "a": node } }] }),
     ] {
         assert!(refused(&tree(doubled.clone())).contains("in two ways"), "{doubled}");
     }
@@ -78,6 +79,8 @@ fn what_is_not_there_or_too_much_is_said() {
     assert!(refused(&json!({ "$ref": "#/$defs/none" })).contains("`#/$defs/none`"));
     let many: Map<_, _> = (0..DEFINITIONS_MAX).map(|n| (n.to_string(), json!(true))).collect();
     assert!(refused(&json!({ "$defs": many })).contains("definitions"));
+    let patterned = json!({ "allOf": vec![json!({ "pattern": "a" }); 101] });
+    assert!(refused(&patterned).contains("patterns"));
     let mut nested = json!(true);
     for _ in 0..PLACE_DEPTH_MAX + 2 {
         nested = json!({ "not": nested });

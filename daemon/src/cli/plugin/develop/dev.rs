@@ -152,7 +152,7 @@ impl Serving {
         let scratch = Scratch::new("moss-dev-").map_err(unusable)?;
         let list = scratch.path().join(bench::LIST);
         bench::write_list(&list, &[]).map_err(|error| refused(&error))?;
-        let setup = Setup { plugin_lists: vec![list.clone()], ..session.setup()? };
+        let setup = Setup { trial_list: Some(list.clone()), ..session.setup()? };
         let socket = Address::Unix(setup.dirs.socket());
         let socket = match listener::bind(&socket, None).await {
             Ok(socket) => socket,
