@@ -250,7 +250,7 @@ async fn attempt(
     let result = run(scope, effects, entry, arguments).await;
     match result {
         Ok(output) => Ok(holding::check_output(scope, entry, output, bytes_max).await),
-        failed => Ok(failed.map(|output| output.to_string())),
+        Err(error) => Ok(Err(error)),
     }
 }
 

@@ -47,6 +47,13 @@ impl Dirs {
         })
     }
 
+    /// Directories of a test: `c`, `s`, `r` and `a` in one of its own.
+    #[cfg(test)]
+    pub(crate) fn beneath(root: &Path) -> Self {
+        let at = |name: &str| root.join(name);
+        Self { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
+    }
+
     /// The socket that a daemon listens on and commands look for, unless told otherwise.
     pub fn socket(&self) -> PathBuf {
         self.runtime.join("moss.sock")

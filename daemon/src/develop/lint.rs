@@ -279,8 +279,12 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 /// Why a value does not fit a schema.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let schema = Schema::new("", schema).ok()?;
-    let Held::Breaks(mut problems) = schema.hold(value) else { return None };
-    let error = problems.next()?;
+    let error = match schema.hold(value) {
+        Held::Fits => return None,
+        Held::Breaks(mut problems) => problems.next()?,
+        Held::BreaksSomewhere => return Some("it is too large to say where".to_owned()),
+        Held::TooManyParts => return Some("it is too large to be checked".to_owned()),
+    };
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })
 }

@@ -67,23 +67,3 @@ fn problem(list: &Path, entry: PluginEntry, setup: &Setup, config: &Config) -> O
     let pinned = pinned.filter(|pinned| *pinned != actual)?;
     Some(format!("{name}: the file has the sha256 {actual}, but the list pins {pinned}"))
 }
-
-#[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests look from outside")]
-mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    #[test]
-    fn list_that_others_may_write_is_refused() {
-        let temp = tempfile::tempdir().unwrap();
-        let list = temp.path().join("moss-tools.json");
-        assert!(read_list(&list).unwrap_err().contains("there is no such file"));
-        fs::write(&list, r#"{"plugins": []}"#).unwrap();
-        fs::set_permissions(&list, Permissions::from_mode(0o666)).unwrap();
-        let reason = read_list(&list).unwrap_err();
-        assert!(reason.contains("can be written by other users"), "{reason}");
-    }
-}

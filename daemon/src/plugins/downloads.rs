@@ -151,14 +151,7 @@ mod tests {
     #[test]
     fn what_no_list_names_for_long_is_removed() {
         let temp = tempfile::tempdir().unwrap();
-        let at = |name: &str| temp.path().join(name);
-        let dirs = Dirs {
-            config: at("c"),
-            state: at("s"),
-            code: at("s"),
-            runtime: at("r"),
-            admin: at("a"),
-        };
+        let dirs = Dirs::beneath(temp.path());
         clean(&dirs, &HashSet::new()).unwrap();
         OwnDir::create(&dirs.state).unwrap().subdirectory(DIRECTORY).unwrap();
         let [named, unnamed, new] = [1, 2, 3].map(|byte| Sha256Digest::from_bytes([byte; 32]));

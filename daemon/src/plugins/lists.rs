@@ -301,13 +301,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         let setup = Setup {
-            dirs: Dirs {
-                config: at("c"),
-                state: at("s"),
-                code: at("s"),
-                runtime: at("r"),
-                admin: at("a"),
-            },
+            dirs: Dirs::beneath(temp.path()),
             workspaces: Vec::new(),
             trial_list: None,
             plugin_lists: vec![at("named.json")],

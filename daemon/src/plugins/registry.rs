@@ -94,8 +94,7 @@ mod tests {
     use super::*;
 
     fn dirs(temp: &Path) -> Dirs {
-        let at = |name: &str| temp.join(name);
-        Dirs { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
+        Dirs::beneath(temp)
     }
 
     fn add(name: &str) -> [ListEdit; 1] {

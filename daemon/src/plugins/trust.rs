@@ -131,13 +131,7 @@ mod tests {
     fn a_list_is_trusted_with_what_it_says() {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
-        let dirs = Dirs {
-            config: at("c"),
-            state: at("s"),
-            code: at("s"),
-            runtime: at("r"),
-            admin: at("a"),
-        };
+        let dirs = Dirs::beneath(temp.path());
         let (list, other) = (at("w/moss-tools.json"), at("v/moss-tools.json"));
         let trusted = |list: &Path, text: &str| is_trusted(&dirs, list, text).unwrap();
         assert!(!trusted(&list, "one"));

@@ -7,14 +7,7 @@ use tempfile::TempDir;
 use super::*;
 
 fn dirs(temp: &TempDir) -> Dirs {
-    let at = |name: &str| temp.path().join(name);
-    Dirs {
-        config: at("config"),
-        state: at("state"),
-        code: at("state"),
-        runtime: at("run"),
-        admin: at("etc"),
-    }
+    Dirs::beneath(temp.path())
 }
 
 fn open(dirs: &Dirs) -> UserPrompt {

@@ -56,17 +56,17 @@ impl Schema {
 
     /// Whether it takes so little time to hold an object to the schema that nobody waits for it.
     pub fn is_light(&self, fields: &Map<String, Value>) -> bool {
-        SchemaCost::is_light(self.cost.work_of_fields(fields))
+        self.cost.work_of_fields(fields).is_light()
     }
 
     /// Holds a value to the schema.
     pub fn hold<'v>(&'v self, value: &'v Value) -> Held<'v> {
         let work = self.cost.work(value);
-        if !SchemaCost::allows(work) {
+        if !work.is_allowed() {
             return Held::TooManyParts;
         }
         // What breaks it is collected, however much that is.
-        if SchemaCost::is_light(work) {
+        if work.can_be_told() {
             return Held::Breaks(Box::new(self.compiled.iter_errors(value)));
         }
         if self.compiled.is_valid(value) { Held::Fits } else { Held::BreaksSomewhere }

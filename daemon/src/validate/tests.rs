@@ -125,7 +125,7 @@ fn number_that_no_integer_holds_is_a_violation() {
 
 #[test]
 fn unknown_keys_are_bounded_in_number_length_and_work() {
-    let arguments = (0..1000).map(|n| (format!("{n}{}", "k".repeat(1000)), json!("v".repeat(9))));
+    let arguments = (0..1000).map(|n| (format!("{n}{}", "k".repeat(10_000)), json!("v".repeat(9))));
     let violations = validator().bind(arguments.collect()).unwrap_err();
     assert_eq!(violations.len(), VIOLATIONS_MAX);
     for violation in &violations[..VIOLATIONS_MAX - 1] {

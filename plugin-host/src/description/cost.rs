@@ -34,8 +34,8 @@ const WORK_MAX: u64 = 50_000_000;
 const PART_BYTES: usize = 64;
 /// Steps for each byte and pattern.
 const PATTERN_STEPS: u64 = 12;
-/// Work with which every way in which a value breaks a schema can be told.
-const DETAILED_MAX: u64 = 200_000;
+/// Steps that nobody waits for, and places in which a value may break a schema that are collected.
+const LIGHT_MAX: u64 = 200_000;
 
 /// How many steps it takes to hold a value to a schema, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +54,33 @@ pub struct SchemaCost {
 struct Definitions<'s> {
     bodies: BTreeMap<&'s str, Body<'s>>,
     reached: BTreeMap<&'s str, BTreeSet<&'s str>>,
+}
+
+/// What it takes at most to hold one value to a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    steps: u64,
+    /// In how many places the value may break it: all that do are collected.
+    findings: u64,
+}
+
+// === impl Work ===
+
+impl Work {
+    /// Whether it is taken on at all.
+    pub fn is_allowed(&self) -> bool {
+        self.steps <= WORK_MAX
+    }
+
+    /// Whether it is so little that nobody waits for it.
+    pub fn is_light(&self) -> bool {
+        self.steps <= LIGHT_MAX
+    }
+
+    /// Whether all that breaks the schema can be told.
+    pub fn can_be_told(&self) -> bool {
+        self.findings <= LIGHT_MAX
+    }
 }
 
 // === impl SchemaCost ===
@@ -81,20 +108,19 @@ impl SchemaCost {
         Ok(cost)
     }
 
-    /// Returns how many steps it takes at most to hold a value to the schema.
-    pub fn work(&self, value: &Value) -> u64 {
-        self.work_of(vec![(value, 1)])
+    /// Returns what it takes at most to hold a value to the schema.
+    pub fn work(&self, value: &Value) -> Work {
+        self.work_of(vec![(value, 1)], Work::default())
     }
 
     /// The same of an object.
-    pub fn work_of_fields(&self, fields: &Map<String, Value>) -> u64 {
+    pub fn work_of_fields(&self, fields: &Map<String, Value>) -> Work {
         let names: usize = fields.keys().map(String::len).sum();
         let rest = fields.values().map(|field| (field, 2)).collect();
-        let of_names = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(names as u64);
-        self.work_of(rest).saturating_add(self.each).saturating_add(of_names)
+        self.work_of(rest, Work { steps: self.of_text(names), findings: self.each })
     }
 
-    fn work_of(&self, mut rest: Vec<(&Value, u64)>) -> u64 {
+    fn work_of(&self, mut rest: Vec<(&Value, u64)>, more: Work) -> Work {
         let (mut parts, mut text_bytes) = (0_u64, 0);
         while let Some((value, level)) = rest.pop() {
             parts += if self.is_recursive { level } else { 1 };
@@ -108,21 +134,16 @@ impl SchemaCost {
                 _ => {}
             }
         }
-        let parts = parts + (text_bytes / PART_BYTES) as u64;
-        let patterns = self.patterns.saturating_mul(PATTERN_STEPS);
-        self.once
-            .saturating_add(self.each.saturating_mul(parts))
-            .saturating_add(patterns.saturating_mul(text_bytes as u64))
+        let of_parts = self.once.saturating_add(self.each.saturating_mul(parts));
+        let findings = of_parts.saturating_add(more.findings);
+        let of_text = self.of_text(text_bytes).saturating_add(more.steps);
+        Work { steps: findings.saturating_add(of_text), findings }
     }
 
-    /// Whether so much work is taken on at all.
-    pub fn allows(work: u64) -> bool {
-        work <= WORK_MAX
-    }
-
-    /// Whether it is so little that all that breaks the schema can be told, and nobody waits for it.
-    pub fn is_light(work: u64) -> bool {
-        work <= DETAILED_MAX
+    /// What the texts of a value add.
+    fn of_text(&self, bytes: usize) -> u64 {
+        let patterns = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(bytes as u64);
+        self.each.saturating_mul((bytes / PART_BYTES) as u64).saturating_add(patterns)
     }
 
     fn add(&mut self, other: Self, factor: u64, is_each: bool) {

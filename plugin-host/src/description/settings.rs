@@ -35,7 +35,7 @@ pub(super) fn check(schema: &Value, settings: &Map<String, Value>) -> Result<(),
     let whole = |message: String| SettingsProblem { key: None, message };
     let validator = schema_options().build(schema).map_err(|error| whole(error.to_string()))?;
     let settings = Value::Object(settings.clone());
-    if !SchemaCost::is_light(SchemaCost::of(schema).map_err(whole)?.work(&settings)) {
+    if !SchemaCost::of(schema).map_err(whole)?.work(&settings).is_light() {
         let message = "they have too many parts to be held to the plugin's schema";
         return Err(whole(message.to_owned()));
     }
