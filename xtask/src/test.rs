@@ -16,6 +16,8 @@ struct Tally {
     passed: usize,
     failed: usize,
     ignored: usize,
+    /// The names of those that failed.
+    broken: Vec<String>,
 }
 
 pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
@@ -52,15 +54,18 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     for test in [&mut workspace, &mut guest, &mut plugins] {
         all_passed &= tally.follow(test.current_dir(&layout.root))?;
     }
-    let Tally { programs, passed, failed, ignored } = tally;
+    // A tour that ends early hides no test that failed: what failed is told last.
+    let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
+    let Tally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
          in {programs} test programs, {} s in all",
         started.elapsed().as_secs()
     );
-    if arguments.is_empty() {
-        demo::check(layout)?;
+    for name in broken {
+        println!("failed: {name}");
     }
+    tour?;
     if !all_passed {
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }
@@ -85,8 +90,14 @@ impl Tally {
         Ok(running.wait().context("cannot wait for the tests")?.success())
     }
 
-    /// Adds a line like `test result: ok. 12 passed; 0 failed; 1 ignored; …`.
+    /// Adds a line like `test result: ok. 12 passed; 0 failed; 1 ignored; …`, and keeps the name
+    /// in one like `test NAME ... FAILED`.
     fn count(&mut self, line: &str) {
+        if let Some(name) =
+            line.strip_prefix("test ").and_then(|test| test.strip_suffix(" ... FAILED"))
+        {
+            self.broken.push(name.to_owned());
+        }
         let Some((_, counts)) =
             line.strip_prefix("test result: ").and_then(|result| result.split_once(". "))
         else {
@@ -116,11 +127,14 @@ mod tests {
         let mut tally = Tally::default();
         for line in [
             "running 3 tests",
+            "test reads::a_file_is_read ... FAILED",
+            "test reads::a_folder_is_not ... ok",
             "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; 0.1s",
             "test result: FAILED. 1 passed; 2 failed; 4 ignored; 0 measured; 0 filtered out",
         ] {
             tally.count(line);
         }
-        assert_eq!(tally, Tally { programs: 2, passed: 4, failed: 2, ignored: 4 });
+        let broken = vec!["reads::a_file_is_read".to_owned()];
+        assert_eq!(tally, Tally { programs: 2, passed: 4, failed: 2, ignored: 4, broken });
     }
 }
