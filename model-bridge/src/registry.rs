@@ -1,0 +1,242 @@
+//! The tools that a reply may call: how their names are found, and how arguments come to fit them.
+
+mod fit;
+mod names;
+mod types;
+
+use std::collections::BTreeMap;
+
+use jsonschema::{PatternOptions, Validator};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+pub(crate) use types::Types;
+
+/// Size limit of a compiled `pattern`, in bytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// How many ways in which arguments break a schema are told.
+const VIOLATIONS_MAX: usize = 8;
+
+/// What is known of a tool: an entry of a registry (requirement A2).
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+pub struct ToolDefinition {
+    /// The name that calls it.
+    pub name: String,
+    /// What it does.
+    #[serde(default)]
+    pub description: String,
+    /// The JSON schema of its arguments.
+    #[serde(default)]
+    pub parameters: Value,
+    /// Other accepted keys of a parameter, by the parameter's name.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, Vec<String>>,
+}
+
+/// The tools that a reply may call.
+#[derive(Debug, Default)]
+pub struct Registry {
+    tools: Vec<Tool>,
+    names: names::Names,
+}
+
+/// A tool of a registry, its schema compiled.
+#[derive(Debug)]
+pub struct Tool {
+    definition: ToolDefinition,
+    schema: Validator,
+}
+
+/// A registry that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// Two tools have a name.
+    #[error("two tools are called `{0}`")]
+    Twice(String),
+    /// A tool has none.
+    #[error("tool {0} of the list has no name")]
+    Nameless(usize),
+    /// A schema cannot be compiled.
+    #[error("the parameters of `{tool}` are no schema that can be used: {message}")]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// What is wrong with its schema.
+        message: String,
+    },
+    /// The text is no list of tools.
+    #[error("a registry is a JSON array of {{\"name\", \"parameters\"}}: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Arguments, and what was done so that they fit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fitted {
+    /// The arguments.
+    pub arguments: Map<String, Value>,
+    /// Keys that the tool does not have and that were left out.
+    pub dropped: Vec<String>,
+    /// Where they do not fit nevertheless.
+    pub violations: Vec<Violation>,
+}
+
+/// A way in which arguments do not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Where, as a JSON pointer; empty for the whole.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+// === impl Registry ===
+
+impl Registry {
+    /// Compiles the schemas of tools.
+    ///
+    /// # Errors
+    ///
+    /// Where a tool has no name or that of another one, or a schema that cannot be compiled.
+    pub fn new(
+        definitions: impl IntoIterator<Item = ToolDefinition>,
+    ) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for definition in definitions {
+            let place = registry.tools.len();
+            if definition.name.trim().is_empty() {
+                return Err(RegistryError::Nameless(place + 1));
+            }
+            if !registry.names.insert(&definition.name, place) {
+                return Err(RegistryError::Twice(definition.name));
+            }
+            registry.tools.push(Tool::new(definition)?);
+        }
+        Ok(registry)
+    }
+
+    /// Reads a registry: a JSON array of `{name, parameters}`, each also as the `function` of an
+    /// entry of `tools` in a request.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not such an array, and as [`Registry::new`].
+    pub fn from_json(text: &str) -> Result<Self, RegistryError> {
+        let entries: Vec<Value> = serde_json::from_str(text)?;
+        let definitions = entries
+            .into_iter()
+            .map(|mut entry| match entry.get_mut("function").map(Value::take) {
+                Some(function) => serde_json::from_value(function),
+                None => serde_json::from_value(entry),
+            })
+            .collect::<Result<Vec<ToolDefinition>, _>>()?;
+        Self::new(definitions)
+    }
+
+    /// The tools, in the order in which they were given.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// Finds a tool by its name.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.names.exact(name).map(|place| &self.tools[place])
+    }
+
+    /// Finds the tool that a model means: by its name, by one that differs in case, `-`, `_` and
+    /// spaces, and by one that has a prefix which models add. Other words for a tool are none: what
+    /// a `bash` is, nobody guesses.
+    pub fn resolve(&self, name: &str) -> Option<&Tool> {
+        self.names.resolve(name).map(|place| &self.tools[place])
+    }
+
+    /// The name that is most like a wrong one, where one is.
+    pub fn closest(&self, name: &str) -> Option<&str> {
+        names::closest(name, self.tools.iter().map(Tool::name))
+    }
+}
+
+// === impl Tool ===
+
+impl Tool {
+    fn new(mut definition: ToolDefinition) -> Result<Self, RegistryError> {
+        if definition.parameters.is_null() {
+            definition.parameters = Value::Object(Map::new());
+        }
+        let schema = jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+            .build(&definition.parameters)
+            .map_err(|error| RegistryError::Schema {
+                tool: definition.name.clone(),
+                message: error.to_string(),
+            })?;
+        Ok(Self { definition, schema })
+    }
+
+    /// The name that calls it.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// All that is known of it.
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// Makes arguments fit: other names of keys become the keys, `null` of optional keys goes,
+    /// values become what the schema asks for where nothing is lost, keys that the tool does not
+    /// have go where it takes no others.
+    pub fn fit(&self, arguments: Map<String, Value>) -> Fitted {
+        let (arguments, dropped) = fit::fit(&self.definition, arguments);
+        let arguments = Value::Object(arguments);
+        let violations = self
+            .schema
+            .iter_errors(&arguments)
+            .take(VIOLATIONS_MAX)
+            .map(|error| Violation {
+                pointer: error.instance_path().to_string(),
+                message: fit::shown(&error.to_string()),
+            })
+            .collect();
+        let Value::Object(arguments) = arguments else { unreachable!("an object was made above") };
+        Fitted { arguments, dropped, violations }
+    }
+
+    /// The one required parameter, where there is one and it is a string: what a bare value means.
+    pub(crate) fn only_required_string(&self) -> Option<&str> {
+        let required = self.required();
+        let [only] = required.as_slice() else { return None };
+        self.types_of(only).is_some_and(|types| types.allows_string()).then_some(*only)
+    }
+
+    /// The keys that it cannot be called without.
+    pub(crate) fn required(&self) -> Vec<&str> {
+        let required = self.definition.parameters.get("required").and_then(Value::as_array);
+        required.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// The parameter that a key means, where it is one.
+    pub(crate) fn parameter(&self, key: &str) -> Option<&str> {
+        fit::parameter(&self.definition, key)
+    }
+
+    /// What the value of a parameter may be, where the schema says it.
+    pub(crate) fn types_of(&self, parameter: &str) -> Option<Types> {
+        let schema = self.definition.parameters.get("properties")?.get(parameter)?;
+        Some(Types::of(schema, &self.definition.parameters))
+    }
+}
+
+impl Violation {
+    /// Says it in a line: where, and what is wrong.
+    pub fn told(&self) -> String {
+        if self.pointer.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}: {}", self.pointer, self.message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

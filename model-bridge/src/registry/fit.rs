@@ -1,0 +1,197 @@
+//! Arguments as models write them, made to fit a schema where nothing is lost by it.
+
+use serde_json::{Map, Number, Value};
+
+use super::names::fold;
+use super::{ToolDefinition, Types};
+
+/// How deep values are made to fit.
+const DEPTH_MAX: usize = 16;
+/// How many levels of JSON inside of strings are taken out.
+const NESTED_JSON_MAX: usize = 2;
+/// The most characters of a message of a validator that are shown.
+const MESSAGE_CHARS_MAX: usize = 300;
+
+/// Makes arguments fit. Returns them and the keys that were left out.
+pub(super) fn fit(
+    definition: &ToolDefinition,
+    arguments: Map<String, Value>,
+) -> (Map<String, Value>, Vec<String>) {
+    let root = &definition.parameters;
+    let closed = root.get("additionalProperties") == Some(&Value::Bool(false));
+    let required = root.get("required").and_then(Value::as_array);
+    let is_required =
+        |key: &str| required.is_some_and(|keys| keys.iter().any(|one| one.as_str() == Some(key)));
+    let mut fitted = Map::new();
+    let mut dropped = Vec::new();
+    // A key by its own name goes before others that mean it.
+    let own = |key: &str| property(root, key).is_some();
+    let has_own: Vec<String> = arguments.keys().filter(|key| own(key)).cloned().collect();
+    for (key, value) in arguments {
+        let Some(name) = parameter(definition, &key).map(str::to_owned) else {
+            if closed {
+                dropped.push(key);
+            } else {
+                fitted.insert(key, value);
+            }
+            continue;
+        };
+        if name != key && has_own.contains(&name) {
+            dropped.push(key);
+            continue;
+        }
+        let Some(schema) = property(root, &name) else { continue };
+        if value.is_null() && !is_required(&name) && !Types::of(schema, root).allows_null() {
+            continue;
+        }
+        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX));
+    }
+    (fitted, dropped)
+}
+
+/// The parameter that a key means: its name, another name of it, or one that differs in case, `-`
+/// and `_` only.
+pub(super) fn parameter<'d>(definition: &'d ToolDefinition, key: &str) -> Option<&'d str> {
+    let properties = definition.parameters.get("properties")?.as_object()?;
+    if let Some((name, _)) = properties.get_key_value(key) {
+        return Some(name);
+    }
+    let by_alias = definition.aliases.iter().find(|(name, aliases)| {
+        properties.contains_key(*name) && aliases.iter().any(|alias| alias == key)
+    });
+    if let Some((name, _)) = by_alias {
+        return Some(name);
+    }
+    let folded = fold(key);
+    let mut alike = properties.keys().filter(|name| fold(name) == folded);
+    alike.next().filter(|_| alike.next().is_none()).map(String::as_str)
+}
+
+fn property<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
+    root.get("properties")?.get(name)
+}
+
+/// Makes a value fit a schema where nothing is lost by it; otherwise returns it as it is.
+fn coerced(value: Value, schema: &Value, root: &Value, depth: usize) -> Value {
+    if depth == 0 {
+        return value;
+    }
+    let types = Types::of(schema, root);
+    if types.allow(&value) {
+        return inside(whole(value, types), schema, root, depth);
+    }
+    match value {
+        Value::String(text) => from_text(text, types, schema, root, depth),
+        Value::Number(number) if types.allows_string() => Value::String(number.to_string()),
+        value if types.allows_array() && !value.is_null() => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            Value::Array(vec![coerced(value, items, root, depth - 1)])
+        }
+        value => value,
+    }
+}
+
+/// A whole number that is written with a fraction, as an integer.
+fn whole(value: Value, types: Types) -> Value {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    match value.as_f64() {
+        Some(number)
+            if value.is_f64()
+                && !types.allows_number()
+                && number.fract() == 0.0
+                && number.abs() <= EXACT_MAX =>
+        {
+            #[allow(clippy::cast_possible_truncation, reason = "whole, and bounded above")]
+            let number = number as i64;
+            Value::Number(number.into())
+        }
+        _ => value,
+    }
+}
+
+/// Makes what stands inside of a value fit.
+fn inside(value: Value, schema: &Value, root: &Value, depth: usize) -> Value {
+    let schema = referred(schema, root);
+    match value {
+        Value::Array(values) if schema.get("items").is_some() => {
+            let items = &schema["items"];
+            values.into_iter().map(|value| coerced(value, items, root, depth - 1)).collect()
+        }
+        Value::Object(fields) if schema.get("properties").is_some() => {
+            let properties = &schema["properties"];
+            let fields = fields.into_iter().map(|(key, value)| match properties.get(&key) {
+                Some(property) => (key, coerced(value, property, root, depth - 1)),
+                None => (key, value),
+            });
+            Value::Object(fields.collect())
+        }
+        value => value,
+    }
+}
+
+fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
+    schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|target| root.pointer(target.strip_prefix('#')?))
+        .unwrap_or(schema)
+}
+
+/// What a string means where no string may stand.
+fn from_text(text: String, types: Types, schema: &Value, root: &Value, depth: usize) -> Value {
+    let plain = text.trim();
+    if types.allows_integer() {
+        if let Ok(number) = plain.parse::<i64>() {
+            return Value::Number(number.into());
+        }
+        if let Ok(number) = plain.parse::<u64>() {
+            return Value::Number(number.into());
+        }
+    }
+    if types.allows_number() {
+        let number = plain.parse::<f64>().ok().and_then(Number::from_f64);
+        if let Some(number) = number {
+            return Value::Number(number);
+        }
+    }
+    if types.allows_boolean() {
+        match plain.to_ascii_lowercase().as_str() {
+            "true" => return Value::Bool(true),
+            "false" => return Value::Bool(false),
+            _ => {}
+        }
+    }
+    if types.allows_array() || types.allows_object() {
+        if let Some(value) = unwrapped(plain, types) {
+            return inside(value, schema, root, depth);
+        }
+        if types.allows_array() {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            return Value::Array(vec![coerced(Value::String(text), items, root, depth - 1)]);
+        }
+    }
+    Value::String(text)
+}
+
+/// Takes a value out of a string that holds its JSON.
+fn unwrapped(text: &str, types: Types) -> Option<Value> {
+    let mut text = text.to_owned();
+    for _ in 0..NESTED_JSON_MAX {
+        match serde_json::from_str(&text).ok()? {
+            Value::String(inner) => text = inner,
+            value @ (Value::Array(_) | Value::Object(_)) if types.allow(&value) => {
+                return Some(value);
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// A validator's message, cut where it quotes something long.
+pub(super) fn shown(message: &str) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
+    }
+}

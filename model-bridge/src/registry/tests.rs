@@ -1,0 +1,118 @@
+//! Tests of names and of arguments that are made to fit.
+
+use serde_json::json;
+
+use super::*;
+
+fn registry() -> Registry {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "start_line": { "type": "integer" },
+            "deep": { "type": "boolean" },
+            "share": { "type": "number" },
+            "folders": { "type": "array", "items": { "type": "string" } },
+            "options": { "$ref": "#/$defs/options" },
+        },
+        "required": ["path"],
+        "additionalProperties": false,
+        "$defs": { "options": { "type": "object", "properties": { "n": { "type": "integer" } } } },
+    });
+    let aliases = [("path".to_owned(), vec!["file".to_owned()])].into();
+    let read =
+        ToolDefinition { name: "read_file".to_owned(), parameters, aliases, ..Default::default() };
+    let other = ToolDefinition { name: "run".to_owned(), ..Default::default() };
+    Registry::new([read, other]).unwrap()
+}
+
+#[test]
+fn names_are_found_as_models_write_them() {
+    let registry = registry();
+    for name in [
+        "read_file",
+        "Read_File",
+        "readFile",
+        " read-file ",
+        "read file",
+        "functions.read_file",
+        "tools.readFile",
+        "mcp__moss__read_file",
+    ] {
+        assert_eq!(registry.resolve(name).map(Tool::name), Some("read_file"), "{name}");
+    }
+    for name in ["bash", "read", "file_read", "", "mcp__read_file", "functions.", "other.read_file"]
+    {
+        assert!(registry.resolve(name).is_none(), "{name}");
+    }
+    assert_eq!(registry.closest("read_fil"), Some("read_file"));
+    assert_eq!(registry.closest("bash"), None);
+}
+
+#[test]
+fn names_that_fold_alike_are_told_apart_only_exactly() {
+    let named = |name: &str| ToolDefinition { name: name.to_owned(), ..Default::default() };
+    let registry = Registry::new([named("read_file"), named("readFile")]).unwrap();
+    assert_eq!(registry.resolve("readFile").map(Tool::name), Some("readFile"));
+    assert!(registry.resolve("ReadFile").is_none());
+    let twice = Registry::new([named("a"), named("a")]);
+    assert!(matches!(twice, Err(RegistryError::Twice(_))));
+}
+
+#[test]
+fn values_become_what_the_schema_asks_for() {
+    for (written, expected) in [
+        (json!({ "path": 404 }), json!({ "path": "404" })),
+        (json!({ "path": "a", "startLine": "3" }), json!({ "path": "a", "start_line": 3 })),
+        (json!({ "path": "a", "start_line": 3.0 }), json!({ "path": "a", "start_line": 3 })),
+        (json!({ "path": "a", "start_line": null }), json!({ "path": "a" })),
+        (json!({ "file": "a", "deep": "True" }), json!({ "path": "a", "deep": true })),
+        (json!({ "path": "a", "share": "0.5" }), json!({ "path": "a", "share": 0.5 })),
+        (json!({ "path": "a", "folders": "src" }), json!({ "path": "a", "folders": ["src"] })),
+        (json!({ "path": "a", "folders": "[\"x\"]" }), json!({ "path": "a", "folders": ["x"] })),
+        (
+            json!({ "path": "a", "options": "{\"n\":\"1\"}" }),
+            json!({ "path": "a", "options": { "n": 1 } }),
+        ),
+    ] {
+        let fitted =
+            registry().tool("read_file").unwrap().fit(written.as_object().unwrap().clone());
+        assert_eq!(Value::Object(fitted.arguments), expected, "{written}");
+        assert_eq!(fitted.violations, [], "{written}");
+    }
+}
+
+#[test]
+fn nothing_is_lost_for_the_sake_of_fitting() {
+    let registry = registry();
+    let tool = registry.tool("read_file").unwrap();
+    for written in [
+        json!({ "path": "a", "start_line": "ten" }),
+        json!({ "path": "a", "start_line": 2.5 }),
+        json!({ "path": { "file": "a" } }),
+        json!({ "path": null }),
+        json!({}),
+    ] {
+        let fitted = tool.fit(written.as_object().unwrap().clone());
+        assert!(!fitted.violations.is_empty(), "{written}");
+    }
+    let fitted =
+        tool.fit(json!({ "path": "a", "more": 1, "file": "b" }).as_object().unwrap().clone());
+    assert_eq!(fitted.arguments, *json!({ "path": "a" }).as_object().unwrap());
+    assert_eq!(fitted.dropped, ["more", "file"]);
+}
+
+#[test]
+fn integers_stay_exact() {
+    let registry = registry();
+    let tool = registry.tool("read_file").unwrap();
+    for text in ["9007199254740993", "-9223372036854775808", "18446744073709551615"] {
+        for written in [
+            format!("{{\"path\":\"a\",\"start_line\":{text}}}"),
+            format!("{{\"path\":\"a\",\"start_line\":\"{text}\"}}"),
+        ] {
+            let fitted = tool.fit(serde_json::from_str(&written).unwrap());
+            assert_eq!(fitted.arguments["start_line"].to_string(), text);
+        }
+    }
+}
