@@ -13,5 +13,5 @@ pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
-pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
