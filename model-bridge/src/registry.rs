@@ -189,17 +189,24 @@ impl Tool {
     pub fn fit(&self, arguments: Map<String, Value>) -> Fitted {
         let (arguments, dropped) = fit::fit(&self.definition, arguments);
         let arguments = Value::Object(arguments);
-        let violations = self
-            .schema
-            .iter_errors(&arguments)
-            .take(VIOLATIONS_MAX)
-            .map(|error| Violation {
-                pointer: error.instance_path().to_string(),
-                message: fit::shown(&error.to_string()),
-            })
-            .collect();
+        let violations = self.violations(&arguments);
         let Value::Object(arguments) = arguments else { unreachable!("an object was made above") };
         Fitted { arguments, dropped, violations }
+    }
+
+    /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
+    pub fn fits(&self, arguments: &Value) -> bool {
+        self.schema.is_valid(arguments)
+    }
+
+    /// Where arguments do not satisfy the schema as they are.
+    pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
+        let errors = self.schema.iter_errors(arguments).take(VIOLATIONS_MAX);
+        let told = errors.map(|error| Violation {
+            pointer: error.instance_path().to_string(),
+            message: fit::shown(&error.to_string()),
+        });
+        told.collect()
     }
 
     /// The one required parameter, where there is one and it is a string: what a bare value means.
