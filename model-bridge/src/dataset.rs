@@ -19,7 +19,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Value;
 
-use crate::registry::{Registry, Tool};
+use crate::registry::{Registry, Tool, ToolDefinition};
 use check::Counts;
 use finding::Findings;
 
@@ -30,6 +30,11 @@ pub use sample::{CALLS_MAX, MESSAGES_MAX};
 
 /// How many different samples are remembered to find doubled ones: 16 bytes each.
 const REMEMBERED_MAX: usize = 1 << 23;
+
+/// The version of the product whose tools [`asi_tools`] are. Source: 000, 3.
+pub const PRODUCT_VERSION: &str = "v2.5.146";
+/// The version of the specification of the source.
+pub const SPEC_VERSION: &str = "v1.0";
 
 /// How a checker works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +92,12 @@ struct Tally {
     codes: BTreeMap<FindingCode, u64>,
     findings: Vec<Finding>,
     findings_all: u64,
+}
+
+/// The 22 tools of the source, each held to what its text says: closed, lines and counts whole,
+/// values that are listed in prose as an enumeration. Source: 000, 3.4.
+pub fn asi_tools() -> Vec<ToolDefinition> {
+    serde_json::from_str(include_str!("dataset/asi-tools.json")).expect("the list is tested")
 }
 
 /// Adds a value to a hash: the same for values that are equal as JSON written in one order.
@@ -153,7 +164,11 @@ impl<'r> Checker<'r> {
             }
             Err(error) => {
                 let fix = "write one JSON object on each line";
-                findings.add(FindingCode::InvalidJson, "", format!("no JSON: {error}"), fix);
+                let why = error.to_string();
+                // The line is this one: its number within itself says nothing.
+                let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why);
+                let message = format!("no JSON: {why} at column {}", error.column());
+                findings.add(FindingCode::InvalidJson, "", message, fix);
                 return self.unread(findings);
             }
         };

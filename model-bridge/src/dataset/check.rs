@@ -91,13 +91,24 @@ fn tell_misfit(
         let main = tool.parameter(key)?;
         (main != key).then(|| format!("write `{main}` for `{}`", shown(key)))
     });
-    let fix = fixes.next().unwrap_or_else(|| {
-        let name = tool.name();
-        format!("write arguments that satisfy the schema of `{name}`, keys exactly as there")
-    });
+    let fix = fixes.next().unwrap_or_else(|| told_keys(tool));
     for violation in tool.violations(arguments) {
         let pointer = format!("{pointer}{}", violation.pointer);
         findings.add(FindingCode::ArgumentsInvalid, pointer, violation.message, fix.clone());
+    }
+}
+
+/// Says what the keys of a tool are.
+fn told_keys(tool: &Tool) -> String {
+    let needed = tool.required();
+    let keys = tool.definition().parameters.get("properties").and_then(Value::as_object);
+    let told = keys.into_iter().flat_map(Map::keys).map(|key| match needed.contains(&&**key) {
+        true => format!("`{key}` (needed)"),
+        false => format!("`{key}`"),
+    });
+    match told.collect::<Vec<_>>().join(", ") {
+        keys if keys.is_empty() => format!("`{}` takes no arguments: write {{}}", tool.name()),
+        keys => format!("`{}` takes {keys}, with values as its schema says", tool.name()),
     }
 }
 

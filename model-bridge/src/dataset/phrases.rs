@@ -54,7 +54,7 @@ pub(super) fn tells_success_only(text: &str) -> bool {
 
 /// The first line outside of code that narrates a call, by its phrase at the line's start, or by a
 /// tool's name in front of a bracket. `is_tool` tells names of tools.
-pub(super) fn narration<'t>(text: &'t str, is_tool: impl Fn(&str) -> bool) -> Option<&'t str> {
+pub(super) fn narration(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
     let mut is_code = false;
     text.lines().find(|line| {
         let line = line.trim_start();

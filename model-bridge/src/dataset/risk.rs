@@ -28,7 +28,9 @@ const TOOLS: &[(&str, Risk)] = &[
     ("delete_file", Risk::Deletion),
     ("delete_lines", Risk::Write),
     ("editTool", Risk::Write),
+    ("fix_tests", Risk::Command),
     ("insert_line", Risk::Write),
+    ("lint_check", Risk::Command),
     ("moss_register_plugin_tool", Risk::Write),
     ("moss_update_asi_user_prompt", Risk::Write),
     ("patch", Risk::Write),
@@ -37,6 +39,7 @@ const TOOLS: &[(&str, Risk)] = &[
     ("replace_lines", Risk::Write),
     ("replace_text", Risk::Write),
     ("run_terminal_cmd", Risk::Command),
+    ("run_tests", Risk::Command),
 ];
 
 // === impl Risk ===

@@ -183,14 +183,14 @@ fn calls_are_held_to_the_registry_as_they_are_written() {
             "/arguments",
             "write `path` for",
         ),
-        ("read_file", json!({}), ArgumentsInvalid, "/arguments", "schema of `read_file`"),
-        ("read_file", json!({ "path": 1 }), ArgumentsInvalid, "/arguments/path", "schema"),
+        ("read_file", json!({}), ArgumentsInvalid, "/arguments", "`path` (needed)"),
+        ("read_file", json!({ "path": 1 }), ArgumentsInvalid, "/arguments/path", "`startLine`,"),
         (
             "read_file",
             json!({ "path": "a", "startLine": "3" }),
             ArgumentsInvalid,
             "/arguments/startLine",
-            "schema",
+            "`read_file` takes",
         ),
         ("read_file", json!("{\"path\":\"a\"}"), ArgumentsNotObject, "/arguments", "object itself"),
         ("read_file", json!(["a"]), ArgumentsNotObject, "/arguments", "{\"key\": value}"),
@@ -338,6 +338,28 @@ fn report_sums_up_lines_and_gates() {
     assert_eq!(report.tools_unused.len(), 4);
     let shares: Vec<_> = report.mix.iter().map(|kind| kind.samples).collect();
     assert_eq!(shares, [1, 0, 0, 2]);
+}
+
+#[test]
+fn the_sample_of_the_source_passes_against_the_tools_of_the_source() {
+    let tools = asi_tools();
+    assert_eq!(tools.len(), 22);
+    let registry = Registry::new(tools).unwrap();
+    let mut checker = Checker::new(&registry, Options::default());
+    let line = json!({
+        "messages": [
+            { "role": "system", "content": "只用已注册的工具。" },
+            { "role": "user", "content": "找到处理登录的函数。" },
+            { "role": "assistant", "content": null, "tool_calls": [{ "id": "call_1",
+                "name": "codebase_search", "arguments": { "query": "login", "limit": 10 } }] },
+            { "role": "tool", "name": "codebase_search", "content": "{\"matches\":[]}" },
+            { "role": "assistant", "content": "没有找到。" },
+        ],
+        "tags": ["retrieve", "explain", "asi_v1"],
+        "quality": { "schema_valid": true, "tools_from_registry": true },
+    });
+    assert_eq!(checker.line(&line.to_string()).findings, []);
+    assert!(checker.finish().passed);
 }
 
 #[test]
