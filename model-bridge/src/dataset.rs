@@ -5,6 +5,7 @@
 //! out; who calls has the file. Nothing is coerced: what a model shall learn is held to the registry
 //! as it is written.
 
+mod action;
 mod check;
 mod finding;
 mod json;
@@ -16,6 +17,7 @@ mod sample;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -48,10 +50,13 @@ pub struct Options {
 /// A checker of training data, fed line by line.
 ///
 /// ```
-/// use moss_model_bridge::dataset::{Checker, Options};
+/// use std::sync::Arc;
+///
 /// use moss_model_bridge::Registry;
+/// use moss_model_bridge::dataset::{Checker, Options};
 ///
 /// let registry = Registry::from_json(r#"[{"name": "read_file", "parameters": {}}]"#)?;
+/// let registry = Arc::new(registry);
 /// let mut checker = Checker::new(&registry, Options::default());
 /// let verdict = checker.line(r#"{"messages": [{"role": "user", "content": "hello"}]}"#);
 /// assert_eq!(verdict.findings[0].pointer, "/messages/0");
@@ -60,7 +65,7 @@ pub struct Options {
 /// ```
 #[derive(Debug)]
 pub struct Checker<'r> {
-    registry: &'r Registry,
+    registry: &'r Arc<Registry>,
     options: Options,
     seen: HashMap<u64, u64>,
     tally: Tally,
@@ -136,7 +141,7 @@ impl Default for Options {
 
 impl<'r> Checker<'r> {
     /// Starts with nothing seen.
-    pub fn new(registry: &'r Registry, options: Options) -> Self {
+    pub fn new(registry: &'r Arc<Registry>, options: Options) -> Self {
         Self { registry, options, seen: HashMap::new(), tally: Tally::default() }
     }
 
@@ -211,7 +216,7 @@ impl<'r> Checker<'r> {
             findings.add(FindingCode::SampleShape, "", message, fix);
             return self.unread(findings);
         };
-        let sample = sample::read(messages, &mut findings);
+        let sample = sample::read(self.registry, messages, &mut findings);
         if sample.turns.is_empty() {
             return self.unread(findings);
         }
@@ -222,10 +227,10 @@ impl<'r> Checker<'r> {
         self.find_double(messages, &mut findings);
         let class = check::class(&sample);
         for call in &sample.calls {
-            match self.tally.tools.get_mut(call.name) {
+            match self.tally.tools.get_mut(&*call.name) {
                 Some(count) => *count += 1,
-                None if self.registry.tool(call.name).is_some() => {
-                    self.tally.tools.insert(call.name.to_owned(), 1);
+                None if self.registry.tool(&call.name).is_some() => {
+                    self.tally.tools.insert(call.name.to_string(), 1);
                 }
                 None => {}
             }

@@ -7,10 +7,12 @@
 mod conversation;
 pub mod dataset;
 mod event;
+mod parse;
 mod registry;
 
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

@@ -32,7 +32,7 @@ pub(super) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
     let mut counts = Counts::default();
     for call in &sample.calls {
         counts.calls += 1;
-        let tool = registry.tool(call.name);
+        let tool = registry.tool(&call.name);
         let fits = match (tool, &call.arguments) {
             (Some(tool), Ok(arguments)) => tool.fits(arguments),
             _ => false,
@@ -42,7 +42,7 @@ pub(super) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
         } else if call.is_failed {
             counts.negative += 1;
             let message =
-                format!("the call of `{}` is wrong, and an error answers it", shown(call.name));
+                format!("the call of `{}` is wrong, and an error answers it", shown(&call.name));
             let fix = "leave it where it shows how to mend a call; mask it in training";
             findings.add(FindingCode::NegativeCall, sample.pointer(call), message, fix);
         } else if let Some(tool) = tool {
@@ -64,17 +64,18 @@ fn tell_unknown(
     call: &Call<'_>,
     findings: &mut Findings,
 ) {
-    let like = registry.resolve(call.name).map(Tool::name).or_else(|| registry.closest(call.name));
+    let like =
+        registry.resolve(&call.name).map(Tool::name).or_else(|| registry.closest(&call.name));
     let fix = match like {
         Some(like) => format!("write `{like}`, exactly so, where that tool is meant"),
         None => "name a tool of the registry, exactly as it is written there".to_owned(),
     };
-    let message = format!("no tool is called `{}`", shown(call.name));
-    findings.add(FindingCode::ToolUnknown, sample.pointer(call) + "/name", message, fix);
+    let message = format!("no tool is called `{}`", shown(&call.name));
+    findings.add(FindingCode::ToolUnknown, sample.pointer_to(call, "/name"), message, fix);
 }
 
 fn tell_no_object(wrong: &NoObject, sample: &Sample<'_>, call: &Call<'_>, findings: &mut Findings) {
-    let pointer = sample.pointer(call) + "/arguments";
+    let pointer = sample.pointer_to(call, "/arguments");
     findings.add(FindingCode::ArgumentsNotObject, pointer, &*wrong.message, wrong.fix);
 }
 
@@ -85,7 +86,7 @@ fn tell_misfit(
     arguments: &Value,
     findings: &mut Findings,
 ) {
-    let pointer = sample.pointer(call) + "/arguments";
+    let pointer = sample.pointer_to(call, "/arguments");
     let keys = arguments.as_object().into_iter().flat_map(Map::keys);
     let mut fixes = keys.filter_map(|key| {
         let main = tool.parameter(key)?;
@@ -123,7 +124,7 @@ pub(super) fn permission(
 ) {
     let mut first: Option<Option<usize>> = None;
     for call in &sample.calls {
-        let Some(risk) = risks.of(call.name) else { continue };
+        let Some(risk) = risks.of(&call.name) else { continue };
         let first = *first.get_or_insert_with(|| {
             if has_permission_tag(line) {
                 return Some(0);
@@ -161,7 +162,7 @@ fn is_about_permission(turn: &Turn<'_>) -> bool {
 fn tell_unpermitted(risk: Risk, sample: &Sample<'_>, call: &Call<'_>, findings: &mut Findings) {
     let code =
         if risk.is_high() { FindingCode::PermissionMissing } else { FindingCode::WriteUnconfirmed };
-    let name = shown(call.name);
+    let name = shown(&call.name);
     let message =
         format!("`{name}` {}, and nothing before it is about permission", risk.in_words());
     let fix = "say in the system text what needs confirmation, or let the user confirm it first";
@@ -176,7 +177,7 @@ pub(super) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut F
         }
         let has_text = !turn.text.trim().is_empty();
         let has_calls = turn.fields.get("tool_calls").and_then(Value::as_array);
-        let has_calls = has_calls.is_some_and(|calls| !calls.is_empty());
+        let has_calls = !turn.calls.is_empty() || has_calls.is_some_and(|calls| !calls.is_empty());
         match (has_text, has_calls) {
             (false, false) => findings.add(
                 FindingCode::EmptyTurn,

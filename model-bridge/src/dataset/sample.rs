@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::finding::{FindingCode, Findings, shown};
-use super::outcome;
+use super::{action, outcome};
+use crate::conversation::ToolCall;
+use crate::registry::Registry;
 
 /// The most messages of a sample.
 pub const MESSAGES_MAX: usize = 16_384;
@@ -40,10 +43,10 @@ pub(super) struct Turn<'v> {
 pub(super) struct Call<'v> {
     /// Its turn, in [`Sample::turns`].
     pub(super) turn: usize,
-    /// Its place in `tool_calls` of the turn.
-    pub(super) entry: usize,
+    /// Its place in `tool_calls` of the turn; none where it is written in the text.
+    pub(super) entry: Option<usize>,
     pub(super) id: Option<&'v str>,
-    pub(super) name: &'v str,
+    pub(super) name: Cow<'v, str>,
     /// An object.
     pub(super) arguments: Result<Cow<'v, Value>, NoObject>,
     /// The turn of its result.
@@ -67,7 +70,11 @@ pub(super) struct Sample<'v> {
 }
 
 /// Reads the messages of a line. What cannot be read is told and left out.
-pub(super) fn read<'v>(messages: &'v [Value], findings: &mut Findings) -> Sample<'v> {
+pub(super) fn read<'v>(
+    registry: &Arc<Registry>,
+    messages: &'v [Value],
+    findings: &mut Findings,
+) -> Sample<'v> {
     let mut sample =
         Sample { turns: Vec::with_capacity(messages.len()), calls: Vec::with_capacity(4) };
     if messages.len() > MESSAGES_MAX {
@@ -83,7 +90,7 @@ pub(super) fn read<'v>(messages: &'v [Value], findings: &mut Findings) -> Sample
             continue;
         };
         if let Some(role) = role(fields, place, findings) {
-            sample.add(place, role, fields, findings);
+            sample.add(registry, place, role, fields, findings);
         }
     }
     if sample.calls.len() > CALLS_MAX {
@@ -177,7 +184,15 @@ fn call<'v>(entry: &'v Value, pointer: &str, findings: &mut Findings) -> Option<
             fix: "write `\"arguments\": {}` where there are none",
         }),
     };
-    Some(Call { turn: 0, entry: 0, id, name, arguments, result: None, is_failed: false })
+    Some(Call {
+        turn: 0,
+        entry: None,
+        id,
+        name: name.into(),
+        arguments,
+        result: None,
+        is_failed: false,
+    })
 }
 
 // === impl NoObject ===
@@ -188,11 +203,29 @@ impl NoObject {
     }
 }
 
+// === impl Call ===
+
+impl Call<'_> {
+    /// A call that the text of a turn makes. Its id was never written.
+    fn of_text(call: ToolCall, turn: usize) -> Self {
+        Self {
+            turn,
+            entry: None,
+            id: None,
+            name: Cow::Owned(call.name),
+            arguments: Ok(Cow::Owned(Value::Object(call.arguments))),
+            result: None,
+            is_failed: false,
+        }
+    }
+}
+
 // === impl Sample ===
 
 impl<'v> Sample<'v> {
     fn add(
         &mut self,
+        registry: &Arc<Registry>,
         place: usize,
         role: Role,
         fields: &'v Map<String, Value>,
@@ -205,7 +238,11 @@ impl<'v> Sample<'v> {
                 for (entry, written) in entries.iter().enumerate() {
                     let pointer = format!("/messages/{place}/tool_calls/{entry}");
                     if let Some(call) = call(written, &pointer, findings) {
-                        self.calls.push(Call { turn: self.turns.len(), entry, ..call });
+                        self.calls.push(Call {
+                            turn: self.turns.len(),
+                            entry: Some(entry),
+                            ..call
+                        });
                     }
                 }
             }
@@ -216,13 +253,31 @@ impl<'v> Sample<'v> {
                 findings.add(FindingCode::MessageShape, pointer, message, fix);
             }
         }
-        let text = text(fields, place, findings);
+        let mut text = text(fields, place, findings);
+        if role == Role::Assistant && action::may_be_in(&text) {
+            let written = action::read(registry, &text, &self.calls[first..], place, findings);
+            if self.calls.len() == first {
+                let turn = self.turns.len();
+                self.calls.extend(written.calls.into_iter().map(|call| Call::of_text(call, turn)));
+            }
+            text = Cow::Owned(written.text);
+        }
         self.turns.push(Turn { place, role, fields, text, calls: first..self.calls.len() });
     }
 
     /// The pointer to a call.
     pub(super) fn pointer(&self, call: &Call<'_>) -> String {
-        format!("/messages/{}/tool_calls/{}", self.turns[call.turn].place, call.entry)
+        let place = self.turns[call.turn].place;
+        match call.entry {
+            Some(entry) => format!("/messages/{place}/tool_calls/{entry}"),
+            None => format!("/messages/{place}/content"),
+        }
+    }
+
+    /// The pointer to a part of a call; to the text, where the call is written there.
+    pub(super) fn pointer_to(&self, call: &Call<'_>, part: &str) -> String {
+        let whole = self.pointer(call);
+        if call.entry.is_some() { whole + part } else { whole }
     }
 
     /// Pairs results with calls, and holds turns to their order.
@@ -236,7 +291,7 @@ impl<'v> Sample<'v> {
             } else {
                 for call in open.drain(..) {
                     let call = &self.calls[call];
-                    let message = format!("nothing answers the call of `{}`", shown(call.name));
+                    let message = format!("nothing answers the call of `{}`", shown(&call.name));
                     let fix = "add a message of role `tool` before the conversation goes on";
                     findings.add(FindingCode::ResultMissing, self.pointer(call), message, fix);
                 }
@@ -272,8 +327,8 @@ impl<'v> Sample<'v> {
         call.is_failed = outcome::is_error(turn.fields);
         if let Some(name) = name.filter(|name| *name != call.name) {
             let message =
-                format!("the result names `{}`, its call `{}`", shown(name), shown(call.name));
-            let fix = format!("write \"name\": \"{}\"", shown(call.name));
+                format!("the result names `{}`, its call `{}`", shown(name), shown(&call.name));
+            let fix = format!("write \"name\": \"{}\"", shown(&call.name));
             findings.add(FindingCode::ResultName, at(turn.place) + "/name", message, fix);
         }
     }

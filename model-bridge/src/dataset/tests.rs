@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-pub(super) fn registry() -> Registry {
+pub(super) fn registry() -> Arc<Registry> {
     let object = |properties: Value, required: Value| {
         json!({
             "type": "object",
@@ -31,7 +31,7 @@ pub(super) fn registry() -> Registry {
         },
         { "name": "get_project_structure", "parameters": object(json!({}), json!([])) },
     ]);
-    Registry::from_json(&tools.to_string()).unwrap()
+    Arc::new(Registry::from_json(&tools.to_string()).unwrap())
 }
 
 /// A sample with its labels.
@@ -254,6 +254,33 @@ fn what_the_assistant_says_is_held_to_what_it_does() {
 }
 
 #[test]
+fn calls_in_text_are_calls_where_they_can_be_read_as_they_are_written() {
+    use FindingCode::*;
+    let action =
+        "```json action\n{\"tool\": \"read_file\", \"parameters\": {\"path\": \"a\"}}\n```";
+    let line = "[TOOL_CALL]read_file[ARGS]{\"path\": \"a\"}";
+    let result = json!({ "role": "tool", "name": "read_file", "content": "x" });
+    let mut same = read("a");
+    same["content"] = json!(action);
+    let mut other = read("b");
+    other["content"] = json!(action);
+    for (messages, expected) in [
+        (vec![user(), says(action), result.clone(), says("y")], vec![]),
+        (vec![user(), says(line), result.clone(), says("y")], vec![]),
+        (vec![user(), says(action)], vec![NotClosed]),
+        (vec![user(), says(action), says("y")], vec![ResultMissing, RoleOrder]),
+        (vec![user(), says("```json action\n{\"tool\": \n```")], vec![ActionText]),
+        (vec![user(), same, gives("x"), says("y")], vec![]),
+        (vec![user(), other, gives("x"), says("y")], vec![ActionText, QualityWrong]),
+        (vec![user(), says("```rust\nfn main() {}\n```")], vec![]),
+    ] {
+        let codes: Vec<_> = found(&messages).into_iter().map(|(code, _)| code).collect();
+        let has_all = expected.iter().all(|code| codes.contains(code));
+        assert!(has_all && expected.is_empty() == codes.is_empty(), "{messages:?}: {codes:?}");
+    }
+}
+
+#[test]
 fn high_risk_needs_a_word_about_permission_before_it() {
     let delete = || calls("delete_file", json!({ "path": "a" }));
     let write = || calls("create_file", json!({ "path": "a", "content": "" }));
@@ -344,7 +371,7 @@ fn report_sums_up_lines_and_gates() {
 fn the_sample_of_the_source_passes_against_the_tools_of_the_source() {
     let tools = asi_tools();
     assert_eq!(tools.len(), 22);
-    let registry = Registry::new(tools).unwrap();
+    let registry = Arc::new(Registry::new(tools).unwrap());
     let mut checker = Checker::new(&registry, Options::default());
     let line = json!({
         "messages": [

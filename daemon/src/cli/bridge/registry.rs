@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use moss_daemon::bridge;
 use moss_model_bridge::Registry;
@@ -48,7 +49,11 @@ pub(super) fn unreadable(error: moss_workspace::Error) -> CliError {
 // === impl RegistryArgs ===
 
 impl RegistryArgs {
-    pub(super) fn load(&self) -> Result<Registry, CliError> {
+    pub(super) fn load(&self) -> Result<Arc<Registry>, CliError> {
+        self.read().map(Arc::new)
+    }
+
+    fn read(&self) -> Result<Registry, CliError> {
         let broken = |outcome, error: moss_model_bridge::RegistryError| {
             CliError::new(outcome, "registry_invalid", error.to_string())
         };
