@@ -5,6 +5,7 @@
 //! feeds one and encodes what the other says.
 
 mod conversation;
+pub mod dataset;
 mod event;
 mod parse;
 mod registry;

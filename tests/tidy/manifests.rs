@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "daemon",
         &[
             "moss-builtin-tools",
+            "moss-model-bridge",
             "moss-plugin-host",
             "moss-proto",
             "moss-sandbox",
@@ -21,6 +22,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
+    ("model-bridge", &["moss-sdk"]),
     ("plugin-host", &["moss-sdk"]),
     ("proto", &[]),
     ("sandbox", &[]),
