@@ -7,6 +7,7 @@
 mod api;
 mod conversation;
 mod event;
+mod normalize;
 mod registry;
 
 pub use api::Api;
@@ -14,4 +15,8 @@ pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use normalize::{
+    Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
+    normalize_with,
+};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
