@@ -51,7 +51,7 @@ pub(super) struct History {
     ids: HashSet<String>,
     /// How many calls came with an id that was in use.
     clashes: HashMap<String, usize>,
-    /// The latest call by the id that the client gave it.
+    /// The latest call by the id that the client gave it, or else by the one that was made.
     latest: HashMap<String, usize>,
     open_by_id: HashMap<String, Open>,
     open_by_name: HashMap<String, Open>,
@@ -146,7 +146,8 @@ impl History {
             None => {
                 notes.add(NoteCode::ResultOrphaned, path, id.as_deref().unwrap_or_default());
                 self.orphans += 1;
-                (id.unwrap_or_else(|| format!("result_{}", self.orphans)), name)
+                let wanted = id.unwrap_or_else(|| format!("result_{}", self.orphans));
+                (self.unused(wanted), name)
             }
         };
         self.messages.push(Message::Result(ToolResult { call_id, name, content, is_error }));
@@ -189,10 +190,9 @@ impl History {
         if given_id.as_ref().is_some_and(|given| *given != id) {
             notes.add(NoteCode::IdMended, path, &id);
         }
-        if let Some(given) = given_id {
-            self.latest.insert(given.clone(), index);
-            self.open_by_id.entry(given).or_default().push(self.turn, index);
-        }
+        let known_as = given_id.unwrap_or_else(|| id.clone());
+        self.latest.insert(known_as.clone(), index);
+        self.open_by_id.entry(known_as).or_default().push(self.turn, index);
         self.open_by_name.entry(name.clone()).or_default().push(self.turn, index);
         self.open.push(self.turn, index);
         self.calls.push(Issued {

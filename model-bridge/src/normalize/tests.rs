@@ -2,6 +2,7 @@
 //! matrix of requirement B12.
 
 mod laws;
+mod messy;
 pub(super) mod written;
 
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::*;
-use super::written;
+use super::{messy, written};
 use crate::conversation::{Message, Part, ToolCall, ToolChoice, ToolResult};
 
 /// What users, models and tools write.
@@ -188,15 +188,19 @@ fn object(fields: Vec<(&str, Value)>) -> Value {
     Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A body that has messages and tools in their places.
+/// A body that has messages in their places.
 fn rough_body() -> impl Strategy<Value = Value> {
-    let extra = vec((prop::sample::select(KEYS), rough()), 0..4);
-    (vec(rough(), 1..6), vec(rough(), 0..3), extra).prop_map(|(turns, tools, mut extra)| {
+    let extra = vec((prop::sample::select(KEYS), rough()), 0..2);
+    let roles = prop::sample::select(&["user", "assistant", "system", "tool"][..]);
+    let turn =
+        (roles, prop::sample::select(WORDS), vec((prop::sample::select(KEYS), rough()), 0..3));
+    let turn = turn.prop_map(|(role, kind, mut fields)| {
+        fields.extend([("role", json!(role)), ("type", json!(kind))]);
+        object(fields)
+    });
+    (vec(turn, 1..4), extra).prop_map(|(turns, mut extra)| {
         extra.push(("messages", json!(turns)));
         extra.push(("input", json!(turns)));
-        if !tools.is_empty() {
-            extra.push(("tools", json!(tools)));
-        }
         object(extra)
     })
 }
@@ -261,6 +265,11 @@ proptest! {
             .map(|normalized| conversation_key(&normalized.conversation))
             .collect();
         prop_assert_eq!(keys.len(), 1);
+    }
+
+    #[test]
+    fn careless_requests_are_read_and_come_out_tidy((api, body) in messy::request()) {
+        check(&normalize(api, body).unwrap());
     }
 
     #[test]
