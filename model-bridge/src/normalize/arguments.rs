@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 /// The one parameter of a tool that takes free text, and where arguments are kept that are none.
 pub(super) const FREE_FORM_KEY: &str = "input";
 
+/// How many places near the one where text breaks are tried.
+const NEAREST_MAX: usize = 3;
+
 /// Arguments as they were read.
 #[derive(Debug, PartialEq)]
 pub(super) struct Arguments {
@@ -54,7 +57,7 @@ fn of_text(text: String) -> Arguments {
             _ => wrapped(Value::String(inner)),
         },
         Ok(other) => wrapped(other),
-        Err(_) => match whole_members(&text) {
+        Err(error) => match whole_members(&text, &error) {
             Some(map) => Arguments { map, mended: Some(Mended::Cut) },
             None => wrapped(Value::String(text)),
         },
@@ -66,16 +69,25 @@ fn wrapped(value: Value) -> Arguments {
     Arguments { map, mended: Some(Mended::Wrapped) }
 }
 
-/// The members of an object that come before its text breaks, if there are any.
-///
-/// A beginning that ends at a comma can be read or not, and where one can, all shorter ones can:
-/// the longest is found by halving.
-fn whole_members(text: &str) -> Option<Map<String, Value>> {
-    let text = text.trim_start();
+/// The members of an object that come before its text breaks, if there are any; all of them where
+/// it goes on after the object.
+fn whole_members(text: &str, error: &serde_json::Error) -> Option<Map<String, Value>> {
+    if let Some(Ok(first)) = serde_json::Deserializer::from_str(text).into_iter().next() {
+        return Some(first);
+    }
+    let broken_at = offset(text, error);
     let commas = member_ends(text);
-    let until = |comma: usize| serde_json::from_str(&format!("{}}}", &text[..comma])).ok();
-    let count = commas.partition_point(|comma| until(*comma).is_some());
-    until(*commas.get(count.checked_sub(1)?)?)
+    let before = commas.partition_point(|comma| *comma <= broken_at);
+    // Whether the place counts the byte that breaks it or the one before depends on what it is.
+    let mut nearest = commas[..before].iter().rev().take(NEAREST_MAX);
+    nearest.find_map(|comma| serde_json::from_str(&format!("{}}}", &text[..*comma])).ok())
+}
+
+/// Where a reader stopped, in bytes.
+fn offset(text: &str, error: &serde_json::Error) -> usize {
+    let above = error.line().saturating_sub(1);
+    let lines: usize = text.split_inclusive('\n').take(above).map(str::len).sum();
+    lines + error.column()
 }
 
 /// Where commas stand between the members of the outermost object.

@@ -7,7 +7,7 @@ use super::path::Path;
 
 /// How many notes of different words there are; more of a kind are counted only.
 const NOTES_MAX: usize = 64;
-/// The most bytes of a detail.
+/// The most bytes of a path and of a detail.
 const DETAIL_BYTES_MAX: usize = 256;
 
 /// Something that was left out, made up or changed when a request was read.
@@ -81,7 +81,8 @@ impl Notes {
         match self.0.iter_mut().rev().find(like) {
             Some(note) => note.count += 1,
             None => {
-                let (path, detail) = (path.to_string(), detail.to_owned());
+                let path = clipped(&path.to_string(), DETAIL_BYTES_MAX).to_owned();
+                let detail = detail.to_owned();
                 self.0.push(Note { code, path, detail, count: 1 });
             }
         }

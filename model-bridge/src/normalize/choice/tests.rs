@@ -8,7 +8,7 @@ use super::*;
 use crate::api::Api;
 
 fn chosen(value: Value) -> Chosen {
-    read(Some(value.clone()), &Path::Root.key("tool_choice")).expect(&value.to_string())
+    read(Some(value), &Path::Root.key("tool_choice")).unwrap()
 }
 
 #[test]
