@@ -8,6 +8,7 @@ mod api;
 mod conversation;
 mod event;
 mod normalize;
+mod parse;
 mod registry;
 
 pub use api::Api;
@@ -19,4 +20,5 @@ pub use normalize::{
     Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
     normalize_with,
 };
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
