@@ -17,8 +17,8 @@ pub use conversation::{
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
 pub use normalize::{
-    Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
-    normalize_with,
+    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
+    normalize, normalize_with,
 };
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

@@ -26,13 +26,14 @@ mod parts;
 mod path;
 mod tools;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 pub use error::{RequestCode, RequestError};
 pub use key::conversation_key;
 pub use note::{Note, NoteCode};
+pub use tools::NamespacedName;
 
 use crate::api::Api;
 use crate::conversation::Conversation;
@@ -52,6 +53,9 @@ pub struct Normalized {
     /// The names of tools that take free text instead of JSON: here they have one parameter,
     /// `input`, and a client expects the text of it back as a call of a custom tool.
     pub free_form: BTreeSet<String>,
+    /// The tools of namespaces, and those that were called earlier, by the one name that a model
+    /// gets for them: a client expects both names in two fields.
+    pub namespaced: BTreeMap<String, NamespacedName>,
     /// What was left out, made up or changed.
     pub notes: Vec<Note>,
 }

@@ -107,7 +107,7 @@ fn read_call(mut block: Fields<'_>) -> Result<GivenCall, RequestError> {
     let id = block.id("id")?;
     let name = block.name("name")?;
     let arguments = arguments::read(block.take("input"));
-    Ok(GivenCall { id, name, arguments, is_free_form: false })
+    Ok(GivenCall { id, name, namespaced: None, arguments, is_free_form: false })
 }
 
 #[cfg(test)]

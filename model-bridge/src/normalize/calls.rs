@@ -8,6 +8,7 @@ use super::error::RequestError;
 use super::fields::Fields;
 use super::history::GivenCall;
 use super::path::Path;
+use super::tools::NamespacedName;
 
 /// Reads the list `tool_calls` of a turn of the model.
 pub(super) fn read(
@@ -18,24 +19,21 @@ pub(super) fn read(
     items.map(|(index, item)| call(item, &path.item(index))).collect()
 }
 
-/// Reads a call that is `{name, arguments}`, with the id that was found around it.
+/// Reads a call that is `{name, arguments}`, or `{name, input}` of a tool that takes free text, with
+/// the id that was found around it.
 pub(super) fn flat(fields: &mut Fields<'_>, id: Option<String>) -> Result<GivenCall, RequestError> {
     let name = fields.name("name")?;
-    if fields.has("input") && !fields.has("arguments") {
-        return free_form(fields, id, name);
-    }
-    let written = fields.take("arguments").or_else(|| fields.take("parameters"));
-    Ok(GivenCall { id, name, arguments: arguments::read(written), is_free_form: false })
-}
-
-/// Reads the text of a call of a tool that takes free text.
-pub(super) fn free_form(
-    fields: &mut Fields<'_>,
-    id: Option<String>,
-    name: String,
-) -> Result<GivenCall, RequestError> {
-    let text = fields.string("input")?.unwrap_or_default();
-    Ok(GivenCall { id, name, arguments: arguments::free_form(text), is_free_form: true })
+    let is_free_form = fields.has("input") && !fields.has("arguments");
+    let arguments = match is_free_form {
+        true => arguments::free_form(fields.string("input")?.unwrap_or_default()),
+        false => arguments::read(fields.take("arguments").or_else(|| fields.take("parameters"))),
+    };
+    let namespaced = match fields.string("namespace")?.filter(|namespace| !namespace.is_empty()) {
+        Some(namespace) => Some(NamespacedName { namespace, name: name.clone() }),
+        None => None,
+    };
+    let name = namespaced.as_ref().map_or(name, NamespacedName::flat);
+    Ok(GivenCall { id, name, namespaced, arguments, is_free_form })
 }
 
 fn call(item: Value, path: &Path<'_>) -> Result<GivenCall, RequestError> {

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::limits::{TOOLS_MAX, check_count, clipped};
 use super::note::Notes;
 use super::path::Path;
-use super::tools::Tools;
+use super::tools::{NamespacedName, Tools};
 use crate::conversation::ToolChoice;
 
 /// What a choice may be, for errors.
@@ -107,7 +107,11 @@ fn tool_name(fields: &mut Fields<'_>) -> Result<String, RequestError> {
             return Fields::of(inner, &fields.path().key(key))?.name("name");
         }
     }
-    fields.name("name")
+    let name = fields.name("name")?;
+    match fields.string("namespace")?.filter(|namespace| !namespace.is_empty()) {
+        Some(namespace) => Ok(NamespacedName { namespace, name }.flat()),
+        None => Ok(name),
+    }
 }
 
 fn allowed(mut fields: Fields<'_>) -> Result<Chosen, RequestError> {

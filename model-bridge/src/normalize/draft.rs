@@ -57,12 +57,15 @@ impl Draft {
     }
 
     pub(super) fn finish(self, remembered: &[ToolDefinition]) -> Result<Normalized, RequestError> {
-        let Self { mut notes, history, model, tools, chosen, parallel, sampling, .. } = self;
+        let Self { mut notes, mut history, model, tools, chosen, parallel, sampling, .. } = self;
         let mut tools = match tools {
             Some(tools) => tools,
             None if history.seen().next().is_none() => Tools::default(),
             None => tools::of_history(history.seen(), remembered, &mut notes),
         };
+        for (name, namespaced) in history.take_namespaced() {
+            tools.namespaced.entry(name).or_insert(namespaced);
+        }
         let parallel = chosen.parallel.or(parallel).unwrap_or(true);
         let choice = choice::settle(chosen, &mut tools, &ROOT.key("tool_choice"), &mut notes)?;
         let conversation = Conversation {
@@ -75,7 +78,8 @@ impl Draft {
             stream: self.stream,
             stream_usage: self.stream_usage,
         };
-        Ok(Normalized { conversation, free_form: tools.free_form, notes: notes.into_vec() })
+        let Tools { free_form, namespaced, .. } = tools;
+        Ok(Normalized { conversation, free_form, namespaced, notes: notes.into_vec() })
     }
 }
 

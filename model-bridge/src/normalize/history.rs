@@ -3,7 +3,7 @@
 
 mod open;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -11,12 +11,16 @@ use self::open::Open;
 use super::arguments::{Arguments, Mended};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
+use super::tools::NamespacedName;
 use crate::conversation::{Message, Part, ToolCall, ToolResult};
 
 /// A call as a history has it.
 pub(super) struct GivenCall {
     pub(super) id: Option<String>,
+    /// The tool, by the name that a model gets.
     pub(super) name: String,
+    /// Its namespace, where it has one.
+    pub(super) namespaced: Option<NamespacedName>,
     pub(super) arguments: Arguments,
     /// Whether the tool takes free text.
     pub(super) is_free_form: bool,
@@ -53,6 +57,8 @@ pub(super) struct History {
     clashes: HashMap<String, usize>,
     /// The latest call by the id that the client gave it, or else by the one that was made.
     latest: HashMap<String, usize>,
+    /// The names of tools of namespaces, by the names that a model gets.
+    namespaced: BTreeMap<String, NamespacedName>,
     open_by_id: HashMap<String, Open>,
     open_by_name: HashMap<String, Open>,
     open: Open,
@@ -166,6 +172,11 @@ impl History {
         })
     }
 
+    /// The names of tools of namespaces that were called.
+    pub(super) fn take_namespaced(&mut self) -> BTreeMap<String, NamespacedName> {
+        std::mem::take(&mut self.namespaced)
+    }
+
     pub(super) fn into_messages(self, notes: &mut Notes) -> Vec<Message> {
         for call in self.calls.iter().filter(|call| !call.is_answered) {
             notes.add(NoteCode::CallUnanswered, &Path::Root, &call.name);
@@ -174,7 +185,10 @@ impl History {
     }
 
     fn issue(&mut self, given: GivenCall, path: &Path<'_>, notes: &mut Notes) -> ToolCall {
-        let GivenCall { id: given_id, name, arguments, is_free_form } = given;
+        let GivenCall { id: given_id, name, namespaced, arguments, is_free_form } = given;
+        if let Some(namespaced) = namespaced {
+            self.namespaced.insert(name.clone(), namespaced);
+        }
         if let Some(mended) = arguments.mended {
             notes.add(NoteCode::ArgumentsMended, path, mended.as_str());
         }

@@ -67,13 +67,7 @@ fn read_item(draft: &mut Draft, mut item: Fields<'_>) -> Result<(), RequestError
         "function_call" | "custom_tool_call" => {
             let own_id = item.id("id")?;
             let id = item.id("call_id")?.or(own_id);
-            let call = match kind {
-                "function_call" => calls::flat(&mut item, id)?,
-                _ => {
-                    let name = item.name("name")?;
-                    calls::free_form(&mut item, id, name)?
-                }
-            };
+            let call = calls::flat(&mut item, id)?;
             draft.history.assistant(String::new(), vec![call], path, &mut draft.notes);
         }
         "function_call_output" | "custom_tool_call_output" => {

@@ -2,7 +2,7 @@
 
 mod infer;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -18,12 +18,25 @@ use crate::registry::ToolDefinition;
 /// How many names of tools an error lists.
 const TOLD_MAX: usize = 32;
 
+/// The name of a tool in a namespace, which OpenAI Responses write in two fields, `namespace` and
+/// `name`. A model gets one name: [`NamespacedName::flat`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespacedName {
+    /// The namespace.
+    pub namespace: String,
+    /// The name of the tool in it.
+    pub name: String,
+}
+
 /// The tools of a request.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     pub(super) list: Vec<ToolDefinition>,
     /// Those that take free text, by name.
     pub(super) free_form: BTreeSet<String>,
+    /// Those of namespaces, by the name that a model gets.
+    pub(super) namespaced: BTreeMap<String, NamespacedName>,
+    places: HashMap<String, usize>,
     /// Those that only a provider can run: types and names.
     pub(super) dropped: BTreeSet<String>,
 }
@@ -33,6 +46,11 @@ enum Entry {
     Tool {
         definition: ToolDefinition,
         is_free_form: bool,
+    },
+    /// Several under one name.
+    Namespace {
+        name: String,
+        items: Vec<Value>,
     },
     /// One that only a provider can run.
     Provider {
@@ -47,37 +65,21 @@ pub(super) fn read(
     path: &Path<'_>,
     notes: &mut Notes,
 ) -> Result<Tools, RequestError> {
-    check_count(items.len(), TOOLS_MAX, path, "tools")?;
     let mut tools = Tools::default();
-    let mut places: HashMap<String, usize> = HashMap::new();
     for (index, item) in items.into_iter().enumerate() {
         let path = path.item(index);
-        let (definition, is_free_form) = match entry(item, &path)? {
-            Entry::Tool { definition, is_free_form } => (definition, is_free_form),
-            Entry::Provider { kind, name } => {
-                notes.add(NoteCode::ToolDropped, &path, &kind);
-                tools.dropped.extend(name);
-                tools.dropped.insert(kind);
-                continue;
+        match entry(item, &path)? {
+            Entry::Namespace { name, items } => {
+                let path = path.key("tools");
+                for (index, item) in items.into_iter().enumerate() {
+                    let path = path.item(index);
+                    tools.add(entry(item, &path)?, Some(&name), &path, notes)?;
+                }
             }
-        };
-        let name = &definition.name;
-        match places.get(name) {
-            Some(place) if tools.list[*place] == definition => {
-                notes.add(NoteCode::ToolRepeated, &path, name);
-                continue;
-            }
-            Some(place) => {
-                let rest = format!("and tools[{place}] are both called `{name}`: rename one");
-                return Err(RequestError::at(RequestCode::InvalidValue, &path, rest));
-            }
-            None => places.insert(name.clone(), tools.list.len()),
-        };
-        if is_free_form {
-            tools.free_form.insert(name.clone());
+            entry => tools.add(entry, None, &path, notes)?,
         }
-        tools.list.push(definition);
     }
+    check_count(tools.list.len(), TOOLS_MAX, path, "tools")?;
     Ok(tools)
 }
 
@@ -128,6 +130,10 @@ fn entry(item: Value, path: &Path<'_>) -> Result<Entry, RequestError> {
     }
     let has_schema = fields.has("input_schema") || fields.has("parameters");
     match fields.string("type")?.as_deref() {
+        Some("namespace") if fields.has("tools") => {
+            let name = fields.name("name")?;
+            Ok(Entry::Namespace { name, items: fields.list("tools")?.unwrap_or_default() })
+        }
         None | Some("function") => function(fields),
         Some("custom") if !has_schema => custom(fields),
         Some(_) if has_schema => function(fields),
@@ -172,9 +178,64 @@ fn grammar(format: &Value) -> Option<String> {
     Some(format!("{syntax}: {rules}"))
 }
 
+// === impl NamespacedName ===
+
+impl NamespacedName {
+    /// The one name that a model gets, for example `mcp__web__search`.
+    pub fn flat(&self) -> String {
+        let between = if self.namespace.ends_with("__") { "" } else { "__" };
+        format!("{}{between}{}", self.namespace, self.name)
+    }
+}
+
 // === impl Tools ===
 
 impl Tools {
+    fn add(
+        &mut self,
+        entry: Entry,
+        namespace: Option<&str>,
+        path: &Path<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), RequestError> {
+        let (mut definition, is_free_form) = match entry {
+            Entry::Tool { definition, is_free_form } => (definition, is_free_form),
+            Entry::Namespace { name, .. } => {
+                notes.add(NoteCode::ToolDropped, path, &name);
+                return Ok(());
+            }
+            Entry::Provider { kind, name } => {
+                notes.add(NoteCode::ToolDropped, path, &kind);
+                self.dropped.extend(name);
+                self.dropped.insert(kind);
+                return Ok(());
+            }
+        };
+        if let Some(namespace) = namespace {
+            let name = std::mem::take(&mut definition.name);
+            let namespaced = NamespacedName { namespace: namespace.to_owned(), name };
+            definition.name = namespaced.flat();
+            self.namespaced.insert(definition.name.clone(), namespaced);
+        }
+        let name = &definition.name;
+        match self.places.get(name) {
+            Some(place) if self.list[*place] == definition => {
+                notes.add(NoteCode::ToolRepeated, path, name);
+                return Ok(());
+            }
+            Some(_) => {
+                let rest = format!("is another tool called `{name}`: rename one of them");
+                return Err(RequestError::at(RequestCode::InvalidValue, path, rest));
+            }
+            None => self.places.insert(name.clone(), self.list.len()),
+        };
+        if is_free_form {
+            self.free_form.insert(name.clone());
+        }
+        self.list.push(definition);
+        Ok(())
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.list.iter().any(|tool| tool.name == name)
     }
@@ -189,6 +250,7 @@ impl Tools {
             is_kept
         });
         self.free_form.retain(|name| kept.contains(name));
+        self.namespaced.retain(|name, _| kept.contains(name));
     }
 
     /// The error about a name that is no tool of the request.

@@ -6,6 +6,7 @@ use super::super::tests::written;
 use super::super::tests::{call, model, read as read_request, refused, told};
 use super::*;
 use crate::api::Api;
+use crate::conversation::ToolChoice;
 
 fn listed(items: Value) -> Result<(Tools, Vec<String>), RequestError> {
     let mut notes = Notes::default();
@@ -66,6 +67,58 @@ fn a_free_form_tool_has_one_text() {
 }
 
 #[test]
+fn tools_of_namespaces_get_one_name_and_keep_both() {
+    let inner = json!({ "type": "function", "name": "search", "description": "Searches.",
+        "parameters": { "type": "object" }, "strict": false });
+    let body = |input: Value, choice: Value| {
+        json!({ "input": input, "tool_choice": choice, "tools": [
+            { "type": "namespace", "name": "mcp__web__", "description": "…", "tools": [inner] },
+            { "type": "namespace", "name": "crew", "tools": [
+                inner,
+                { "type": "custom", "name": "note" },
+                { "type": "web_search" },
+                { "type": "namespace", "name": "deeper", "tools": [] },
+            ] },
+        ] })
+    };
+    let normalized = read_request(Api::OpenAiResponses, body(json!("x"), Value::Null));
+    let tools = &normalized.conversation.tools;
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["mcp__web__search", "crew__search", "crew__note"]);
+    assert_eq!(tools[0].description, "Searches.");
+    let both = |namespace: &str, name: &str| {
+        Some(NamespacedName { namespace: namespace.to_owned(), name: name.to_owned() })
+    };
+    let of = |name: &str| normalized.namespaced.get(name).cloned();
+    assert_eq!(of("mcp__web__search"), both("mcp__web__", "search"));
+    assert_eq!(of("crew__note"), both("crew", "note"));
+    assert!(normalized.free_form.contains("crew__note"));
+    assert_eq!(
+        told(&normalized),
+        ["tool_dropped tools[1].tools[2] web_search", "tool_dropped tools[1].tools[3] deeper"]
+    );
+    // Earlier calls, and a choice, have both names in two fields.
+    let history = json!([
+        { "role": "user", "content": "x" },
+        { "type": "function_call", "call_id": "a", "name": "search", "namespace": "mcp__web__",
+          "arguments": "{}" },
+        { "type": "function_call_output", "call_id": "a", "output": "X" },
+    ]);
+    let choice = json!({ "type": "function", "name": "search", "namespace": "crew" });
+    let normalized = read_request(Api::OpenAiResponses, body(history.clone(), choice));
+    let expected = model("", vec![call("a", "mcp__web__search", json!({}))]);
+    assert_eq!(normalized.conversation.messages[1], expected);
+    assert_eq!(normalized.conversation.choice, ToolChoice::Tool("crew__search".to_owned()));
+    // Where the tools are not repeated, the calls say it.
+    let normalized = read_request(Api::OpenAiResponses, json!({ "input": history }));
+    assert_eq!(normalized.conversation.tools[0].name, "mcp__web__search");
+    assert_eq!(
+        normalized.namespaced.get("mcp__web__search").cloned(),
+        both("mcp__web__", "search")
+    );
+}
+
+#[test]
 fn lists_that_are_wrong_are_refused_at_their_place() {
     for (items, param, words) in [
         (json!([1]), "tools[0]", "must be an object"),
@@ -77,7 +130,7 @@ fn lists_that_are_wrong_are_refused_at_their_place() {
         (
             json!([{ "name": "t" }, { "name": "t", "description": "x" }]),
             "tools[1]",
-            "and tools[0] are both called `t`: rename one",
+            "is another tool called `t`: rename one",
         ),
     ] {
         let error = listed(items.clone()).unwrap_err();
