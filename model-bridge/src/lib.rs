@@ -20,5 +20,5 @@ pub use normalize::{
     NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
     normalize, normalize_with,
 };
-pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

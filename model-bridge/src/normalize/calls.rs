@@ -28,10 +28,8 @@ pub(super) fn flat(fields: &mut Fields<'_>, id: Option<String>) -> Result<GivenC
         true => arguments::free_form(fields.string("input")?.unwrap_or_default()),
         false => arguments::read(fields.take("arguments").or_else(|| fields.take("parameters"))),
     };
-    let namespaced = match fields.string("namespace")?.filter(|namespace| !namespace.is_empty()) {
-        Some(namespace) => Some(NamespacedName { namespace, name: name.clone() }),
-        None => None,
-    };
+    let namespace = fields.string("namespace")?.filter(|namespace| !namespace.is_empty());
+    let namespaced = namespace.map(|namespace| NamespacedName { namespace, name: name.clone() });
     let name = namespaced.as_ref().map_or(name, NamespacedName::flat);
     Ok(GivenCall { id, name, namespaced, arguments, is_free_form })
 }

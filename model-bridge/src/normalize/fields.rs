@@ -157,6 +157,7 @@ impl<'a> Fields<'a> {
     pub(super) fn refuse(&mut self, key: &str, rest: &str) -> Result<(), RequestError> {
         match self.take(key) {
             None | Some(Value::Bool(false)) => Ok(()),
+            Some(Value::Array(items)) if items.is_empty() => Ok(()),
             Some(_) => Err(RequestError::at(RequestCode::Unsupported, &self.path.key(key), rest)),
         }
     }

@@ -31,9 +31,7 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
         let rest = "is more than 1: one reply is written; ask again for another";
         return Err(RequestError::at(RequestCode::Unsupported, &ROOT.key("n"), rest));
     }
-    for key in ["functions", "function_call"] {
-        body.refuse(key, "is of an older API: write `tools` and `tool_choice`")?;
-    }
+    body.refuse("functions", "is of an older API: write `tools` and `tool_choice`")?;
     let path = ROOT.key("messages");
     for (index, item) in messages(body.list("messages")?, &path)?.into_iter().enumerate() {
         let path = path.item(index);

@@ -172,11 +172,9 @@ impl Watch {
         if self.pending.is_some() && room > 0 && length > room {
             length = text[self.at..].ceil_char_boundary(room);
         }
-        if let Some(pending) = &mut self.pending {
-            if length > 0 {
-                pending.unpaired();
-                pending.text.push_str(&text[self.at..self.at + length]);
-            }
+        if let Some(pending) = self.pending.as_mut().filter(|_| length > 0) {
+            pending.unpaired();
+            pending.text.push_str(&text[self.at..self.at + length]);
         }
         self.at += length;
         if self.pending.is_some() && room > 0 && length >= room {
@@ -245,7 +243,11 @@ impl Watch {
                 self.at += 1;
             }
             (Lex::Separator, b'}' | b']') => self.close(text, byte),
-            _ => self.is_strict = false,
+            _ => {
+                // What does not even begin as JSON is no call.
+                self.is_viable &= !self.stack.is_empty();
+                self.is_strict = false;
+            }
         }
     }
 

@@ -243,7 +243,7 @@ fn sampling_and_streaming_are_read() {
         "model": "m", "messages": turns, "max_tokens": 5, "max_completion_tokens": 7.0,
         "temperature": 0, "top_p": 0.5, "stop": ["a", "", "b"], "stream": true, "n": 1,
         "stream_options": { "include_usage": true }, "parallel_tool_calls": false,
-        "response_format": null, "seed": 3,
+        "response_format": null, "seed": 3, "functions": [],
     }));
     let conversation = &normalized.conversation;
     assert_eq!(conversation.sampling.output_tokens_max, Some(7));
