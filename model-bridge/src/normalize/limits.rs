@@ -28,27 +28,32 @@ pub(super) fn check(body: &Value) -> Result<(), RequestError> {
         let rest = format!("{what}: shorten the conversation, or split it");
         Err(RequestError::at(RequestCode::TooLarge, &Path::Root, rest))
     };
-    let (mut values, mut bytes) = (0_usize, 0_usize);
+    let (mut values, mut bytes) = (1, 0);
     let mut open = vec![(body, 0)];
     while let Some((value, depth)) = open.pop() {
-        values += 1;
-        match value {
-            Value::String(text) => bytes += text.len(),
-            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(fields) => {
-                bytes += fields.keys().map(String::len).sum::<usize>();
-                open.extend(fields.values().map(|field| (field, depth + 1)));
-            }
-            _ => {}
-        }
         if depth > DEPTH_MAX {
             return too_large(format!("is nested deeper than {DEPTH_MAX}"));
         }
+        let (inside, text) = match value {
+            Value::String(text) => (0, text.len()),
+            Value::Array(items) => (items.len(), 0),
+            Value::Object(fields) => (fields.len(), fields.keys().map(String::len).sum()),
+            _ => (0, 0),
+        };
+        values += inside;
+        bytes += text;
         if values > VALUES_MAX {
             return too_large(format!("has more than {VALUES_MAX} values"));
         }
         if bytes > TEXT_BYTES_MAX {
             return too_large(format!("has more than {TEXT_BYTES_MAX} bytes of text"));
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(fields) => {
+                open.extend(fields.values().map(|field| (field, depth + 1)));
+            }
+            _ => {}
         }
     }
     Ok(())
