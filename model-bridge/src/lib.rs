@@ -4,15 +4,22 @@
 //! of replies ([`Parser`]) takes bytes as they come and gives events; whoever owns a connection
 //! feeds one and encodes what the other says.
 
+mod api;
 mod conversation;
 pub mod dataset;
 mod event;
+mod normalize;
 mod parse;
 mod registry;
 
+pub use api::Api;
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use normalize::{
+    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
+    normalize, normalize_with,
+};
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
