@@ -4,10 +4,13 @@
 //! of replies ([`Parser`]) takes bytes as they come and gives events; whoever owns a connection
 //! feeds one and encodes what the other says.
 
+mod api;
 mod conversation;
+pub mod encode;
 mod event;
 mod registry;
 
+pub use api::Api;
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
