@@ -1,21 +1,25 @@
-//! The APIs of chat models that are read and written here.
+//! The APIs that clients speak.
 
 /// An API of chat models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Api {
-    /// OpenAI's Chat Completions.
+    /// OpenAI Chat Completions, `POST /v1/chat/completions`.
     OpenAiChat,
-    /// OpenAI's Responses.
+    /// OpenAI Responses, `POST /v1/responses`.
     OpenAiResponses,
-    /// Anthropic's Messages.
+    /// Anthropic Messages, `POST /v1/messages`.
     AnthropicMessages,
-    /// Ollama's chat.
+    /// Ollama, `POST /api/chat`.
     Ollama,
 }
 
 // === impl Api ===
 
 impl Api {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::AnthropicMessages, Self::Ollama];
+
     /// Returns the stable name, for example `openai_chat`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -8,7 +8,6 @@ use super::{
 use crate::api::Api;
 use crate::event::{Event, Finish, Reply};
 
-const APIS: [Api; 4] = [Api::OpenAiChat, Api::OpenAiResponses, Api::AnthropicMessages, Api::Ollama];
 const USAGE: Usage = Usage { input_tokens: 12, output_tokens: 34, elapsed_ns: 56 };
 
 fn head() -> Head {
@@ -235,7 +234,7 @@ fn each_api_names_the_end_of_a_reply_its_own_way() {
     ];
     for (mut events, finish, ends) in table {
         events.push(Event::Finish(finish));
-        for ((api, end), [in_stream, in_body]) in APIS.into_iter().zip(ends).zip(places) {
+        for ((api, end), [in_stream, in_body]) in Api::ALL.into_iter().zip(ends).zip(places) {
             let payloads = payloads(&streamed(api, &events));
             assert_eq!(*at(&payloads, in_stream).last().unwrap(), end, "{api:?} {events:?}");
             let body = whole(api, &head(), &Reply::collect(events.clone()), USAGE);
@@ -359,7 +358,7 @@ fn counts_are_streamed_only_to_a_client_of_chat_completions_that_asks() {
 #[test]
 fn text_that_looks_like_the_end_of_a_line_is_escaped() {
     let odd = "a\u{2028}b\u{2029}c\u{85}d\r\ne\u{1c}";
-    for api in APIS {
+    for api in Api::ALL {
         let wire = streamed(api, &[text(odd), Event::Finish(Finish::Stop)]);
         assert!(!wire.contains(['\u{2028}', '\u{2029}', '\u{85}', '\r', '\u{1c}']), "{wire}");
         let is_there = payloads(&wire).iter().any(|payload| {
@@ -373,7 +372,7 @@ fn text_that_looks_like_the_end_of_a_line_is_escaped() {
 #[test]
 fn a_failure_in_a_stream_is_its_last_event() {
     let failure = Failure::new(FailureKind::Overloaded, "try later");
-    let ends = APIS.map(|api| {
+    let ends = Api::ALL.map(|api| {
         let mut stream = Stream::new(api, head(), StreamOptions::default());
         stream.push(&text("x"));
         stream.fail(&failure)
@@ -398,7 +397,7 @@ fn a_failure_in_a_stream_is_its_last_event() {
 
 #[test]
 fn what_keeps_a_connection_alive_changes_nothing() {
-    for api in APIS {
+    for api in Api::ALL {
         let mut stream = Stream::new(api, head(), StreamOptions { include_usage: true });
         let mut wire = stream.keep_alive();
         for event in text_and_two_calls() {
