@@ -8,6 +8,7 @@ mod api;
 mod conversation;
 pub mod encode;
 mod event;
+mod parse;
 mod registry;
 
 pub use api::Api;
@@ -15,4 +16,5 @@ pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
