@@ -7,6 +7,7 @@
 mod api;
 mod conversation;
 pub mod dataset;
+pub mod encode;
 mod event;
 mod normalize;
 mod parse;
