@@ -6,10 +6,14 @@
 
 mod conversation;
 mod event;
+mod language;
+mod refusal;
 mod registry;
 
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use language::Language;
+pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
