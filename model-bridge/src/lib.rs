@@ -7,6 +7,7 @@
 mod conversation;
 mod event;
 mod language;
+mod parse;
 mod refusal;
 mod registry;
 
@@ -15,5 +16,6 @@ pub use conversation::{
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
 pub use language::Language;
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
 pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

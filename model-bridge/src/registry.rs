@@ -202,17 +202,18 @@ impl Tool {
         Fitted { arguments, dropped, violations }
     }
 
-    /// The one required parameter, where there is one and it is a string: what a bare value means.
-    pub(crate) fn only_required_string(&self) -> Option<&str> {
-        let required = self.required();
-        let [only] = required.as_slice() else { return None };
-        self.types_of(only).is_some_and(|types| types.allows_string()).then_some(*only)
+    /// Makes one argument fit, as [`Tool::fit`]. Returns none where it is left out.
+    pub(crate) fn fit_one(&self, key: &str, value: Value) -> Option<(String, Value)> {
+        let one = Map::from_iter([(key.to_owned(), value)]);
+        fit::fit(&self.definition, one).0.into_iter().next()
     }
 
-    /// The keys that it cannot be called without.
-    pub(crate) fn required(&self) -> Vec<&str> {
-        let required = self.definition.parameters.get("required").and_then(Value::as_array);
-        required.into_iter().flatten().filter_map(Value::as_str).collect()
+    /// The one required parameter, where there is one and it is a string: what a bare value means.
+    pub(crate) fn only_required_string(&self) -> Option<&str> {
+        let required = self.definition.parameters.get("required")?.as_array()?;
+        let [only] = required.as_slice() else { return None };
+        let only = only.as_str()?;
+        self.types_of(only).is_some_and(|types| types.allows_string()).then_some(only)
     }
 
     /// The parameter that a key means, where it is one.

@@ -1,0 +1,246 @@
+//! Reads what models write: text with calls of tools in it, in every form that models use.
+//!
+//! One reader for replies that come in pieces and for whole ones: a whole one is fed once. What it
+//! says depends on the bytes only, never on where they were cut.
+
+mod calls;
+mod cue;
+mod data;
+mod file_edit;
+mod frame;
+mod line;
+mod live;
+mod mend;
+mod prose;
+mod scan;
+mod watch;
+
+use std::sync::Arc;
+
+use crate::event::{Code, Diagnostic, Event, Finish, Reply};
+use crate::registry::Registry;
+use calls::Made;
+use frame::Frame;
+use line::Line;
+
+/// The most calls of a reply. What is written for more stays text.
+pub const CALLS_MAX: usize = 1024;
+/// The most bytes that are kept for one call while it is written. A longer one stays text.
+pub const CALL_BYTES_MAX: usize = 16 << 20;
+
+/// How a reply is read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What makes the ids of calls unique beyond the reply: ids are `call_SEED_INDEX`. Letters,
+    /// digits, `_` and `-`.
+    pub id_seed: String,
+    /// Whether ids that the model wrote are kept. Models repeat old ids, so that only those who
+    /// read their own projection ask for it.
+    pub keeps_ids: bool,
+}
+
+/// Reads a reply as it comes.
+#[derive(Debug)]
+pub struct Parser {
+    registry: Arc<Registry>,
+    options: Options,
+    /// Bytes of a character whose rest has not come.
+    partial: Vec<u8>,
+    /// What came and is not decided, from `at` on.
+    text: String,
+    at: usize,
+    state: State,
+    line: Line,
+    /// Whether something that is not blank came.
+    has_begun: bool,
+    in_chat: bool,
+    made: Vec<Made>,
+    /// How many calls began.
+    begun: usize,
+    /// How often text was read again because a frame ended earlier than it seemed.
+    fallbacks: usize,
+    events: Vec<Event>,
+}
+
+/// Where the reader is.
+#[derive(Debug)]
+enum State {
+    Prose,
+    /// In a block of code: the lengths of the fences around, outermost first, and their sign.
+    Code(Vec<usize>, u8),
+    /// In JSON that is no call and began the reply: nothing in it is a frame.
+    Data(data::Data),
+    /// In `<think>`.
+    Reasoning,
+    /// In what may be a call.
+    Frame(Box<Frame>),
+    /// After a result that the model made up.
+    Dropped,
+}
+
+/// Whether a state can do more with what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Again,
+    NeedsMore,
+}
+
+/// Reads a whole reply.
+pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
+    let mut parser = Parser::new(Arc::clone(registry), Options::default());
+    let mut events = parser.feed(text.as_bytes());
+    events.extend(parser.finish(finish));
+    Reply::collect(events)
+}
+
+// === impl Parser ===
+
+impl Parser {
+    /// Begins a reply.
+    pub fn new(registry: Arc<Registry>, options: Options) -> Self {
+        Self {
+            registry,
+            options,
+            partial: Vec::new(),
+            text: String::new(),
+            at: 0,
+            state: State::Prose,
+            line: Line::default(),
+            has_begun: false,
+            in_chat: false,
+            made: Vec::new(),
+            begun: 0,
+            fallbacks: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// Takes the next bytes, cut anywhere. Bytes that are no UTF-8 become U+FFFD.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Event> {
+        self.decode(bytes);
+        self.run(false);
+        std::mem::take(&mut self.events)
+    }
+
+    /// Ends the reply. What is held back becomes text, or a call where it is whole.
+    pub fn finish(mut self, finish: Finish) -> Vec<Event> {
+        if !self.partial.is_empty() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+        self.run(true);
+        self.events.push(Event::Finish(finish));
+        self.events
+    }
+
+    fn decode(&mut self, bytes: &[u8]) {
+        let joined;
+        let mut rest = bytes;
+        if !self.partial.is_empty() {
+            self.partial.extend_from_slice(bytes);
+            joined = std::mem::take(&mut self.partial);
+            rest = &joined;
+        }
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => return self.text.push_str(text),
+                Err(error) => {
+                    let (valid, after) = rest.split_at(error.valid_up_to());
+                    self.text.push_str(std::str::from_utf8(valid).unwrap_or_default());
+                    let Some(length) = error.error_len() else {
+                        self.partial = after.to_vec();
+                        return;
+                    };
+                    self.text.push(char::REPLACEMENT_CHARACTER);
+                    rest = &after[length..];
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, is_last: bool) {
+        loop {
+            // Taken out, so that the state may change the reader.
+            let step = match std::mem::replace(&mut self.state, State::Prose) {
+                State::Prose => self.prose(is_last),
+                State::Code(fences, sign) => self.code(fences, sign, is_last),
+                State::Data(data) => self.data(data),
+                State::Reasoning => self.reasoning(is_last),
+                State::Frame(frame) => self.frame(frame, is_last),
+                State::Dropped => {
+                    self.at = self.text.len();
+                    self.state = State::Dropped;
+                    Step::NeedsMore
+                }
+            };
+            if step == Step::NeedsMore {
+                break;
+            }
+        }
+        self.text.drain(..self.at);
+        self.at = 0;
+    }
+
+    /// What is not decided.
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    /// Passes on so many bytes as text.
+    fn pass(&mut self, length: usize) {
+        let text = &self.text[self.at..self.at + length];
+        self.line.pass(text);
+        push_text(&mut self.events, text);
+        self.at += length;
+    }
+
+    /// Tells something.
+    fn tell(&mut self, code: Code, message: impl Into<String>) {
+        self.events.push(Event::Diagnostic(Diagnostic::new(code, message)));
+    }
+
+    /// Passes on a call, unless it was made already. `live` is its index and what was passed on of
+    /// its arguments, where that began.
+    fn make(&mut self, made: Made, live: Option<(usize, usize)>) {
+        let is_same = |one: &Made| one.name == made.name && one.arguments == made.arguments;
+        if live.is_none() && self.made.iter().any(is_same) {
+            let message = format!("{} was called twice with the same arguments", made.name);
+            return self.tell(Code::DuplicateCall, message);
+        }
+        let json = serde_json::Value::Object(made.arguments.clone()).to_string();
+        let (index, shown) =
+            live.unwrap_or_else(|| (self.begin(&made.name, made.id.as_deref()), 0));
+        if shown < json.len() {
+            let fragment = json[shown..].to_owned();
+            self.events.push(Event::ArgumentFragment { index, fragment });
+        }
+        self.events.push(Event::CallEnd { index, arguments: made.arguments.clone() });
+        self.made.push(made);
+    }
+
+    /// Begins a call. Returns its index.
+    fn begin(&mut self, name: &str, written_id: Option<&str>) -> usize {
+        let index = self.begun;
+        self.begun += 1;
+        let id = match written_id {
+            Some(id) if self.options.keeps_ids => id.to_owned(),
+            _ if self.options.id_seed.is_empty() => format!("call_{index}"),
+            _ => format!("call_{}_{index}", self.options.id_seed),
+        };
+        self.events.push(Event::CallStart { index, id, name: name.to_owned() });
+        index
+    }
+}
+
+fn push_text(events: &mut Vec<Event>, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if let Some(Event::Text(last)) = events.last_mut() {
+        last.push_str(text);
+    } else {
+        events.push(Event::Text(text.to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! From the values inside of a frame to calls: which keys name the tool, which hold the arguments.
+
+use serde_json::{Map, Value};
+
+use super::mend;
+use crate::event::{Change, Code, Diagnostic};
+use crate::registry::{Registry, Tool};
+
+/// Keys that name the tool, the likeliest first.
+pub(super) const NAME_KEYS: &[&str] = &["tool", "name", "tool_name", "function"];
+/// Keys that hold the arguments, the likeliest first.
+pub(super) const ARGUMENT_KEYS: &[&str] = &["parameters", "arguments", "input", "args", "params"];
+/// Keys that may stand beside them.
+pub(super) const OTHER_KEYS: &[&str] = &["id", "call_id", "type", "index"];
+/// The key of a list of calls.
+pub(super) const LIST_KEY: &str = "tool_calls";
+/// How many levels of JSON inside of strings are taken out where an object belongs.
+const NESTED_JSON_MAX: usize = 2;
+/// The most bytes of an id that is kept.
+const ID_BYTES_MAX: usize = 64;
+
+/// A call that can be made.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Made {
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Value>,
+    /// The id that the model wrote.
+    pub(super) id: Option<String>,
+}
+
+/// What stands inside of a frame.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Inside {
+    pub(super) calls: Vec<Made>,
+    /// How they were read, or why there is none.
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// How many were meant that are none.
+    pub(super) broken: usize,
+}
+
+/// A call as it was written.
+struct Written<'v> {
+    name: Option<&'v str>,
+    arguments: Option<&'v Value>,
+    whole: &'v Map<String, Value>,
+}
+
+/// Reads the JSON of a frame. `named` is the tool where the frame itself says it: its JSON is then
+/// the arguments. `closed` says whether the frame has its end mark.
+pub(super) fn inside(
+    registry: &Registry,
+    named: Option<&str>,
+    text: &str,
+    closed: bool,
+    explicit: bool,
+) -> Inside {
+    let mut inside = Inside::default();
+    if text.trim().is_empty() && named.is_none() {
+        return inside.none(Code::EmptyAction, "there is nothing inside of the action block");
+    }
+    let blank = named.is_some() && text.trim().is_empty();
+    let Some(mended) = mend::values(if blank { "{}" } else { text }, closed) else {
+        return inside.none(
+            Code::MalformedJson,
+            "what stands inside is not JSON; write one JSON object, strings in double quotes",
+        );
+    };
+    inside.note_changes(mended.changes);
+    if let Some(name) = named {
+        let [Value::Object(arguments)] = mended.values.as_slice() else {
+            return inside.none(Code::MalformedJson, "the arguments are not one JSON object");
+        };
+        let arguments = Value::Object(arguments.clone());
+        inside.add(registry, name, Some(&arguments), None, explicit);
+        return inside;
+    }
+    let mut written = Vec::new();
+    for value in &mended.values {
+        gather(value, &mut written);
+    }
+    if written.is_empty() {
+        return inside.none(Code::EmptyAction, "there is no call inside of the action block");
+    }
+    for one in written {
+        inside.add_written(registry, &one, explicit);
+    }
+    inside
+}
+
+/// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
+/// lists are none.
+fn gather<'v>(value: &'v Value, written: &mut Vec<Written<'v>>) {
+    let listed = match value {
+        Value::Object(fields) => match fields.get(LIST_KEY) {
+            Some(Value::Array(values)) => values,
+            _ => return written.extend(read(fields)),
+        },
+        Value::Array(values) => values,
+        _ => return,
+    };
+    written.extend(listed.iter().filter_map(Value::as_object).filter_map(read));
+}
+
+fn read(fields: &Map<String, Value>) -> Option<Written<'_>> {
+    if fields.is_empty() {
+        return None;
+    }
+    if let Some(Value::Object(function)) = fields.get("function") {
+        return Some(Written { whole: fields, ..fields_of(function) });
+    }
+    Some(fields_of(fields))
+}
+
+fn fields_of(fields: &Map<String, Value>) -> Written<'_> {
+    Written {
+        name: NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str()),
+        arguments: ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key)),
+        whole: fields,
+    }
+}
+
+/// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
+/// Returns the bare value where it is none of them.
+pub(super) fn arguments(value: Option<&Value>) -> Result<Map<String, Value>, Value> {
+    let mut value = value.cloned().unwrap_or(Value::Null);
+    let bare = value.clone();
+    for _ in 0..=NESTED_JSON_MAX {
+        value = match value {
+            Value::Null => return Ok(Map::new()),
+            Value::Object(fields) => return Ok(fields),
+            Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
+            Value::String(text) => match nested(&text) {
+                Some(inner) => inner,
+                None => return Err(bare),
+            },
+            _ => return Err(bare),
+        };
+    }
+    Err(bare)
+}
+
+fn nested(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if text.starts_with('"') {
+        return serde_json::from_str(text).ok();
+    }
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut mended = mend::values(text, false)?;
+    // Words of a shell may begin with a brace.
+    let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
+    is_whole.then(|| mended.values.remove(0))
+}
+
+// === impl Inside ===
+
+impl Inside {
+    pub(super) fn none(mut self, code: Code, message: &str) -> Self {
+        self.broken += 1;
+        self.diagnostics.push(Diagnostic::new(code, message));
+        self
+    }
+
+    fn note_changes(&mut self, changes: Vec<Change>) {
+        if !changes.is_empty() {
+            let message = "the JSON was mended".to_owned();
+            self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
+        }
+    }
+
+    fn add_written(&mut self, registry: &Registry, written: &Written<'_>, explicit: bool) {
+        let Some(name) = written.name else {
+            self.broken += 1;
+            let message = format!("no tool is named; say it as \"{}\"", NAME_KEYS[0]);
+            self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
+            return;
+        };
+        let id = ["id", "call_id"].iter().find_map(|key| written.whole.get(*key)?.as_str());
+        let id = id.filter(|id| is_id(id)).map(str::to_owned);
+        if written.arguments.is_some() || !explicit {
+            return self.add(registry, name, written.arguments, id, explicit);
+        }
+        // The arguments stand beside the name.
+        let beside = written.whole.iter().filter(|(key, value)| {
+            let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(name);
+            !is_name && !OTHER_KEYS.contains(&key.as_str()) && !value_is_function(key, value)
+        });
+        let beside =
+            Value::Object(beside.map(|(key, value)| (key.clone(), value.clone())).collect());
+        self.add(registry, name, Some(&beside), id, explicit);
+    }
+
+    fn add(
+        &mut self,
+        registry: &Registry,
+        name: &str,
+        value: Option<&Value>,
+        id: Option<String>,
+        explicit: bool,
+    ) {
+        let Some(tool) = registry.resolve(name) else {
+            self.broken += 1;
+            self.diagnostics.push(unknown(registry, name));
+            return;
+        };
+        if value.is_none() && !explicit {
+            self.broken += 1;
+            let message = format!("{}: there are no arguments", tool.name());
+            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
+            return;
+        }
+        let arguments = match arguments(value) {
+            Ok(arguments) => arguments,
+            Err(bare) => match scalar(tool, bare) {
+                Ok((parameter, arguments)) => {
+                    let message = format!("{}: a bare value became `{parameter}`", tool.name());
+                    self.diagnostics.push(Diagnostic::new(Code::ScalarArgs, message));
+                    arguments
+                }
+                Err(message) => {
+                    self.broken += 1;
+                    self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
+                    return;
+                }
+            },
+        };
+        self.fit(tool, arguments, id);
+    }
+
+    pub(super) fn fit(&mut self, tool: &Tool, arguments: Map<String, Value>, id: Option<String>) {
+        let fitted = tool.fit(arguments);
+        if !fitted.violations.is_empty() {
+            self.broken += 1;
+            let told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            let message = format!("{}: {}", tool.name(), told.join("; "));
+            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
+            return;
+        }
+        if !fitted.dropped.is_empty() {
+            let message = format!(
+                "{} has no parameter `{}`; it was left out",
+                tool.name(),
+                fitted.dropped.join("`, `")
+            );
+            self.diagnostics.push(Diagnostic::new(Code::UnknownArgDropped, message));
+        }
+        self.calls.push(Made { name: tool.name().to_owned(), arguments: fitted.arguments, id });
+    }
+}
+
+/// Says that no tool has a name, and which one is meant perhaps.
+pub(super) fn unknown(registry: &Registry, name: &str) -> Diagnostic {
+    let shown: String = name.chars().take(80).collect();
+    let message = match registry.closest(name) {
+        Some(close) => format!("there is no tool `{shown}`; did you mean `{close}`?"),
+        None => format!("there is no tool `{shown}`"),
+    };
+    Diagnostic::new(Code::UnknownTool, message)
+}
+
+/// Makes arguments of a bare value where only one can be meant.
+fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), String> {
+    match tool.only_required_string() {
+        Some(parameter) if !value.is_array() => {
+            Ok((parameter, Map::from_iter([(parameter.to_owned(), value)])))
+        }
+        _ => Err(format!("{}: the arguments are not an object", tool.name())),
+    }
+}
+
+fn value_is_function(key: &str, value: &Value) -> bool {
+    key == "function" && value.is_object()
+}
+
+/// Whether an id can be repeated to every client.
+pub(super) fn is_id(id: &str) -> bool {
+    let byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !id.is_empty() && id.len() <= ID_BYTES_MAX && id.bytes().all(byte)
+}

@@ -1,0 +1,125 @@
+//! Where in its line, and after which line, a place of the text stands.
+
+use super::cue::Cue;
+
+/// How much of a line is kept to read it, in bytes.
+const LINE_BYTES_MAX: usize = 512;
+
+/// The line that is being written, and the one before it.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// What the line has so far; its end, where it is long.
+    current: String,
+    /// Whether only blanks came so far.
+    has_begun: bool,
+    /// Whether it is a quotation.
+    is_quoted: bool,
+    /// How many backticks began the code inside of the line that has not ended; 0 for none.
+    code: usize,
+    /// The last line with something on it.
+    previous: String,
+}
+
+// === impl Line ===
+
+impl Line {
+    /// Takes text that was passed on.
+    pub(super) fn pass(&mut self, text: &str) {
+        let Some(last) = memchr::memrchr(b'\n', text.as_bytes()) else {
+            return self.extend(text);
+        };
+        // Of all the lines that end here, only the last one that is not blank matters.
+        let mut whole = &text[..last];
+        loop {
+            match memchr::memrchr(b'\n', whole.as_bytes()) {
+                Some(end) => {
+                    let line = &whole[end + 1..];
+                    if !line.trim().is_empty() {
+                        line.trim().clone_into(&mut self.current);
+                        break;
+                    }
+                    whole = &whole[..end];
+                }
+                None => {
+                    self.extend(whole);
+                    break;
+                }
+            }
+        }
+        self.end();
+        self.extend(&text[last + 1..]);
+    }
+
+    fn extend(&mut self, text: &str) {
+        if !self.has_begun {
+            let begun = text.trim_start();
+            if begun.is_empty() {
+                return;
+            }
+            self.has_begun = true;
+            self.is_quoted = begun.starts_with('>');
+        }
+        let tail = text.ceil_char_boundary(text.len().saturating_sub(LINE_BYTES_MAX));
+        self.current.push_str(&text[tail..]);
+        if self.current.len() > 2 * LINE_BYTES_MAX {
+            let cut = self.current.ceil_char_boundary(self.current.len() - LINE_BYTES_MAX);
+            self.current.drain(..cut);
+        }
+    }
+
+    fn end(&mut self) {
+        if !self.current.trim().is_empty() {
+            self.previous = std::mem::take(&mut self.current);
+        }
+        self.current.clear();
+        self.has_begun = false;
+        self.is_quoted = false;
+        self.code = 0;
+    }
+
+    /// Forgets what was written before a call: it says nothing of the next one.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes text that is only shown: what was said before it is said of what follows, too.
+    pub(super) fn pass_shown(&mut self, text: &str) {
+        let before = self.before().to_owned();
+        self.pass(text);
+        self.end();
+        self.previous = before;
+    }
+
+    /// Whether only blanks came on the line so far.
+    pub(super) fn is_blank(&self) -> bool {
+        !self.has_begun
+    }
+
+    /// Whether the line quotes somebody.
+    pub(super) fn is_quoted(&self) -> bool {
+        self.is_quoted
+    }
+
+    /// Whether the place is inside of code between backticks.
+    pub(super) fn in_code(&self) -> bool {
+        self.code > 0
+    }
+
+    /// Takes a run of backticks, which begins code or ends it.
+    pub(super) fn toggle_code(&mut self, run: usize) {
+        if self.code == 0 {
+            self.code = run;
+        } else if self.code == run {
+            self.code = 0;
+        }
+    }
+
+    /// How the words before this place speak of what follows.
+    pub(super) fn cue(&self) -> Cue {
+        Cue::of(self.before())
+    }
+
+    fn before(&self) -> &str {
+        if self.has_begun { &self.current } else { &self.previous }
+    }
+}

@@ -1,0 +1,107 @@
+//! Arguments that are passed on while the model writes them.
+
+use serde_json::{Map, Value};
+
+use super::watch::Watch;
+use crate::registry::Tool;
+
+/// How long a string among the arguments is when its call begins to be passed on, in bytes. A call
+/// without such a string is passed on when all of it is known to be right.
+pub(super) const BEGIN_BYTES: usize = 256;
+
+/// A call that is passed on while it is written.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) index: usize,
+    tool: String,
+    /// The arguments' JSON, as far as it was passed on.
+    shown: String,
+    /// How many arguments are in it.
+    entries: usize,
+    /// How many bytes of the string that is being written are in it, where one is.
+    pending: Option<usize>,
+}
+
+/// Whether a string that is being written may be passed on: its key is a parameter, and nothing but
+/// a string fits it.
+pub(super) fn takes_strings(tool: &Tool, key: &str) -> bool {
+    let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
+    types.is_some_and(|types| types.is_string_only())
+}
+
+/// Whether what is known of arguments may become these ones.
+pub(super) fn is_beginning(tool: &Tool, watch: &Watch, arguments: &Map<String, Value>) -> bool {
+    let whole = watch.entries().iter().all(|(key, value)| {
+        tool.fit_one(key, value.clone())
+            .is_none_or(|(name, value)| arguments.get(&name) == Some(&value))
+    });
+    let Some(pending) = watch.pending() else { return whole };
+    let text = tool.parameter(&pending.key).and_then(|name| arguments.get(name)?.as_str());
+    whole && text.is_some_and(|text| text.starts_with(&pending.text))
+}
+
+// === impl Live ===
+
+impl Live {
+    pub(super) fn new(index: usize, tool: String) -> Self {
+        Self { index, tool, shown: "{".to_owned(), entries: 0, pending: None }
+    }
+
+    /// The name of the tool.
+    pub(super) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// All that was passed on.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Takes what is known by now. Returns how long the JSON was before, in bytes.
+    pub(super) fn advance(&mut self, tool: &Tool, watch: &Watch) -> usize {
+        let before = if self.shown.len() == 1 { 0 } else { self.shown.len() };
+        for (key, value) in &watch.entries()[self.entries..] {
+            match (self.pending.take(), value) {
+                (Some(sent), Value::String(text)) => {
+                    self.shown.push_str(&escaped(text.get(sent..).unwrap_or_default()));
+                    self.shown.push('"');
+                }
+                _ => {
+                    if let Some((name, value)) = tool.fit_one(key, value.clone()) {
+                        self.key(&name);
+                        self.shown.push_str(&value.to_string());
+                    }
+                }
+            }
+        }
+        self.entries = watch.entries().len();
+        if let Some(pending) = watch.pending().filter(|pending| takes_strings(tool, &pending.key)) {
+            let sent = match self.pending {
+                Some(sent) => sent,
+                None => {
+                    self.key(tool.parameter(&pending.key).unwrap_or(&pending.key));
+                    self.shown.push('"');
+                    0
+                }
+            };
+            self.shown.push_str(&escaped(&pending.text[sent..]));
+            self.pending = Some(pending.text.len());
+        }
+        before
+    }
+
+    fn key(&mut self, name: &str) {
+        if self.shown.len() > 1 {
+            self.shown.push(',');
+        }
+        self.shown.push('"');
+        self.shown.push_str(&escaped(name));
+        self.shown.push_str("\":");
+    }
+}
+
+/// The inside of a JSON string that says a text.
+fn escaped(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}

@@ -1,0 +1,126 @@
+//! JSON as models write it, made JSON: strictly first, then by a lexical reader that knows strings.
+//!
+//! What already parses is never touched. What is mended is told by [`Change`]s. A string that does
+//! not end is never ended here: half a file would be written.
+
+mod reader;
+mod strings;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::event::Change;
+use reader::Reader;
+
+/// How deep JSON may nest.
+pub(super) const DEPTH_MAX: usize = 64;
+/// Digits from which an integer may not fit 64 bits.
+const DIGITS_EXACT_MAX: usize = 18;
+
+/// The values of a text, and what was changed to read them.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mended {
+    pub(super) values: Vec<Value>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// Reads JSON values that follow each other, with or without commas between them. `closed` says
+/// whether whoever wrote them marked their end, so that brackets that are missing may be put in.
+pub(super) fn values(text: &str, closed: bool) -> Option<Mended> {
+    if let Some(values) = strict(text) {
+        return exact(text).then_some(Mended { values, changes: Vec::new() });
+    }
+    let mut changes = BTreeSet::new();
+    let mended = Reader::new(text, closed, &mut changes).read()?;
+    if !exact(&mended) {
+        return None;
+    }
+    let values = strict(&mended)?;
+    Some(Mended { values, changes: changes.into_iter().collect() })
+}
+
+fn strict(text: &str) -> Option<Vec<Value>> {
+    let mut values = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        if !values.is_empty() {
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
+        }
+        if rest.is_empty() {
+            return (!text.trim_ascii_end().ends_with(',')).then_some(values);
+        }
+        if !rest.starts_with(['{', '[']) || deeper_than_allowed(rest) {
+            return None;
+        }
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        values.push(stream.next()?.ok()?);
+        rest = &rest[stream.byte_offset()..];
+    }
+}
+
+/// Whether the first value nests too deep.
+fn deeper_than_allowed(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if in_string => drop(bytes.next()),
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth > DEPTH_MAX {
+                    return true;
+                }
+            }
+            b'}' | b']' if !in_string => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether no integer would lose digits: such a call would do something else than what was written.
+fn exact(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut in_string = false;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            b'-' | b'0'..=b'9' if !in_string => {
+                let end = bytes[at..]
+                    .iter()
+                    .position(|byte| {
+                        !matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')
+                    })
+                    .map_or(bytes.len(), |length| at + length);
+                let number = &text[at..end];
+                let whole = number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+                if whole
+                    && number.len() > DIGITS_EXACT_MAX
+                    && number.parse::<i64>().is_err()
+                    && number.parse::<u64>().is_err()
+                {
+                    return false;
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

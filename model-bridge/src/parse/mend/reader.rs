@@ -1,0 +1,303 @@
+//! The tolerant reader: what it reads it writes again as strict JSON.
+
+use std::collections::BTreeSet;
+
+use super::DEPTH_MAX;
+use crate::event::Change;
+
+/// Words that mean a value of JSON, and the value.
+const LITERALS: &[(&str, &str)] = &[
+    ("true", "true"),
+    ("false", "false"),
+    ("null", "null"),
+    ("True", "true"),
+    ("False", "false"),
+    ("None", "null"),
+    ("TRUE", "true"),
+    ("FALSE", "false"),
+    ("NULL", "null"),
+    ("undefined", "null"),
+];
+
+/// Reads a text and writes it again.
+pub(super) struct Reader<'t, 'c> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) out: String,
+    pub(super) changes: &'c mut BTreeSet<Change>,
+    stack: Vec<Open>,
+    closed: bool,
+}
+
+/// An open bracket, and what may come next inside of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Open {
+    is_object: bool,
+    next: Next,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A key or a value, or the end: nothing came yet.
+    First,
+    /// A key or a value; a comma was read and not yet written.
+    AfterComma,
+    Colon,
+    Value,
+    /// A comma or the end.
+    Separator,
+}
+
+// === impl Reader ===
+
+impl<'t, 'c> Reader<'t, 'c> {
+    pub(super) fn new(text: &'t str, closed: bool, changes: &'c mut BTreeSet<Change>) -> Self {
+        let out = String::with_capacity(text.len() + 16);
+        Self { text, at: 0, out, changes, stack: Vec::new(), closed }
+    }
+
+    /// Reads everything. Returns none where it cannot be mended.
+    pub(super) fn read(mut self) -> Option<String> {
+        let mut values = 0;
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => break,
+                Some(',' | '，') if values > 0 => {
+                    self.bump();
+                }
+                Some('{' | '｛' | '[' | '［') => {
+                    if values > 0 {
+                        self.out.push('\n');
+                    }
+                    self.value()?;
+                    values += 1;
+                }
+                Some('}' | ']' | '｝' | '］') => {
+                    self.changes.insert(Change::ExtraBracket);
+                    self.bump();
+                }
+                Some(_) => {
+                    self.changes.insert(Change::SurroundingText);
+                    let rest = &self.text[self.at..];
+                    self.at += rest.find(['{', '｛', '[', '［']).unwrap_or(rest.len());
+                }
+            }
+        }
+        (values > 0).then_some(self.out)
+    }
+
+    /// Reads a value that begins with a bracket.
+    fn value(&mut self) -> Option<()> {
+        self.open()?;
+        while let Some(open) = self.stack.last().copied() {
+            self.skip_blanks();
+            match self.peek() {
+                Some(c) => self.step(open, c)?,
+                None => self.end_early()?,
+            }
+        }
+        Some(())
+    }
+
+    /// Puts in the brackets that are missing at the end, where somebody marked the end.
+    fn end_early(&mut self) -> Option<()> {
+        if !self.closed {
+            return None;
+        }
+        while let Some(open) = self.stack.last().copied() {
+            if matches!(open.next, Next::Colon | Next::Value) {
+                return None;
+            }
+            self.close(open);
+        }
+        self.changes.insert(Change::MissingBracket);
+        Some(())
+    }
+
+    fn step(&mut self, open: Open, c: char) -> Option<()> {
+        let end = if open.is_object { ['}', '｝'] } else { [']', '］'] };
+        if end.contains(&c) && !matches!(open.next, Next::Colon | Next::Value) {
+            self.note_full_width(c);
+            self.bump();
+            self.close(open);
+            return Some(());
+        }
+        match open.next {
+            Next::Separator => self.separator(open, c),
+            Next::Colon => {
+                if !matches!(c, ':' | '：') {
+                    return None;
+                }
+                self.note_full_width(c);
+                self.bump();
+                self.out.push(':');
+                self.set(Next::Value);
+                Some(())
+            }
+            Next::First | Next::AfterComma => {
+                if open.next == Next::AfterComma {
+                    self.out.push(',');
+                }
+                if open.is_object { self.key(c) } else { self.item(c) }
+            }
+            Next::Value => self.item(c),
+        }
+    }
+
+    fn separator(&mut self, open: Open, c: char) -> Option<()> {
+        match c {
+            ',' | '，' => {
+                self.note_full_width(c);
+                self.bump();
+                self.set(Next::AfterComma);
+            }
+            // The end of what is around: this one's own is missing.
+            '}' | ']' | '｝' | '］' => {
+                let around = self.stack.len().checked_sub(2).map(|place| self.stack[place])?;
+                if around.is_object == open.is_object {
+                    return None;
+                }
+                self.changes.insert(Change::MissingBracket);
+                self.close(open);
+            }
+            _ => {
+                self.changes.insert(Change::MissingComma);
+                self.set(Next::AfterComma);
+            }
+        }
+        Some(())
+    }
+
+    fn key(&mut self, c: char) -> Option<()> {
+        if is_quote(c) {
+            self.string(c, true, false)?;
+        } else if c.is_alphabetic() || c == '_' || c == '$' {
+            let rest = &self.text[self.at..];
+            let key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
+            let length = rest.find(|c| !key(c)).unwrap_or(rest.len());
+            self.changes.insert(Change::BareKey);
+            self.out.push('"');
+            self.out.push_str(&rest[..length]);
+            self.out.push('"');
+            self.at += length;
+        } else {
+            return None;
+        }
+        self.set(Next::Colon);
+        Some(())
+    }
+
+    fn item(&mut self, c: char) -> Option<()> {
+        self.set(Next::Separator);
+        match c {
+            '{' | '｛' | '[' | '［' => self.open(),
+            c if is_quote(c) => {
+                let in_object = self.stack.last().is_some_and(|open| open.is_object);
+                self.string(c, false, in_object)
+            }
+            '-' | '0'..='9' => self.number(),
+            _ => self.literal(),
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let rest = &self.text[self.at..];
+        let part = |c: char| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E');
+        let length = rest.find(|c| !part(c)).unwrap_or(rest.len());
+        self.out.push_str(&rest[..length]);
+        self.at += length;
+        Some(())
+    }
+
+    fn literal(&mut self) -> Option<()> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let (word, value) = LITERALS.iter().find(|(word, _)| *word == &rest[..length])?;
+        if word != value {
+            self.changes.insert(Change::Literal);
+        }
+        self.out.push_str(value);
+        self.at += length;
+        Some(())
+    }
+
+    fn open(&mut self) -> Option<()> {
+        if self.stack.len() == DEPTH_MAX {
+            return None;
+        }
+        let c = self.bump()?;
+        self.note_full_width(c);
+        let is_object = matches!(c, '{' | '｛');
+        self.out.push(if is_object { '{' } else { '[' });
+        self.stack.push(Open { is_object, next: Next::First });
+        Some(())
+    }
+
+    fn close(&mut self, open: Open) {
+        if open.next == Next::AfterComma {
+            self.changes.insert(Change::TrailingComma);
+        }
+        self.out.push(if open.is_object { '}' } else { ']' });
+        self.stack.pop();
+    }
+
+    fn set(&mut self, next: Next) {
+        if let Some(open) = self.stack.last_mut() {
+            open.next = next;
+        }
+    }
+
+    fn note_full_width(&mut self, c: char) {
+        if !c.is_ascii() {
+            self.changes.insert(Change::FullWidth);
+        }
+    }
+
+    /// Skips white space and comments.
+    fn skip_blanks(&mut self) {
+        let (at, commented) = skip_blanks(self.text, self.at);
+        self.at = at;
+        if commented {
+            self.changes.insert(Change::Comment);
+        }
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    pub(super) fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+}
+
+/// Whether a character may begin a string.
+pub(super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„' | '＂' | '\'' | '‘' | '’')
+}
+
+/// The place after white space and comments, and whether there was a comment.
+pub(super) fn skip_blanks(text: &str, mut at: usize) -> (usize, bool) {
+    let mut commented = false;
+    loop {
+        let rest = &text[at..];
+        let blank = rest.find(|c: char| !c.is_whitespace() && c != '\u{feff}');
+        at += blank.unwrap_or(rest.len());
+        let rest = &text[at..];
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            match rest[2..].find("*/") {
+                Some(end) => end + 4,
+                None => return (at, commented),
+            }
+        } else {
+            return (at, commented);
+        };
+        commented = true;
+        at += length;
+    }
+}

@@ -1,0 +1,83 @@
+//! Tests of JSON that is mended.
+
+use serde_json::json;
+
+use super::*;
+
+fn mended(text: &str) -> Option<(Vec<Value>, Vec<Change>)> {
+    values(text, true).map(|mended| (mended.values, mended.changes))
+}
+
+#[test]
+fn what_is_json_is_not_touched() {
+    for text in [
+        r#"{"a":"他说：“你好”，然后。"}"#,
+        r#"{"a":"x, }","b":"// no","c":"/* no */"}"#,
+        r#"{"a":[1,2.50,-3e4,true,null,"\ud83d\ude00"]}"#,
+        " {} \n [] ",
+        "{\"a\":1},\n{\"a\":2}",
+    ] {
+        let (values, changes) = mended(text).unwrap();
+        assert_eq!(changes, [], "{text}");
+        assert_eq!(Some(values), strict(text));
+    }
+}
+
+#[test]
+fn what_models_write_is_mended() {
+    use Change::*;
+    for (text, expected, changes) in [
+        ("{“a”：“b”}", json!({ "a": "b" }), vec![Quotes, FullWidth]),
+        ("{\"a\"：1，\"b\"：2}", json!({ "a": 1, "b": 2 }), vec![FullWidth]),
+        ("{\"a\":[1,2,],}", json!({ "a": [1, 2] }), vec![TrailingComma]),
+        ("{a: 1, b_c: 2}", json!({ "a": 1, "b_c": 2 }), vec![BareKey]),
+        ("{'a': 'it\\'s \"b\"'}", json!({ "a": "it's \"b\"" }), vec![BadEscape, SingleQuotes]),
+        ("{\"a\":1 /* x } */, // y }\n\"b\":2}", json!({ "a": 1, "b": 2 }), vec![Comment]),
+        ("{\"a\":\"x\ny\tz\"}", json!({ "a": "x\ny\tz" }), vec![RawControl]),
+        (r#"{"a":"D:\new\src\main.rs"}"#, json!({ "a": r"D:\new\src\main.rs" }), vec![BadEscape]),
+        (r#"{"a":"\d+\s"}"#, json!({ "a": r"\d+\s" }), vec![BadEscape]),
+        ("{\"a\":\"b\"\n\"c\":1}", json!({ "a": "b", "c": 1 }), vec![MissingComma]),
+        ("{\"a\":\"b\" \"c\":1}", json!({ "a": "b", "c": 1 }), vec![MissingComma]),
+        ("{\"a\":{\"b\":1}", json!({ "a": { "b": 1 } }), vec![MissingBracket]),
+        ("{\"a\":[1,2}", json!({ "a": [1, 2] }), vec![MissingBracket]),
+        ("{\"a\":1}}", json!({ "a": 1 }), vec![ExtraBracket]),
+        ("{\"a\":True,\"b\":None}", json!({ "a": true, "b": null }), vec![Literal]),
+        (r#"{"a":"m -m "fix bug""}"#, json!({ "a": "m -m \"fix bug\"" }), vec![InnerQuotes]),
+        (
+            r#"{"a":"say "hi", then go","b":1}"#,
+            json!({ "a": "say \"hi\", then go", "b": 1 }),
+            vec![InnerQuotes],
+        ),
+        (r#"{"a":"\ud83d x"}"#, json!({ "a": "\u{fffd} x" }), vec![LoneSurrogate]),
+        ("{\"a\":1}\nThat is all.", json!({ "a": 1 }), vec![SurroundingText]),
+    ] {
+        let (values, told) = mended(text).unwrap_or_else(|| panic!("not mended: {text}"));
+        assert_eq!(values, [expected], "{text}");
+        assert_eq!(told, changes, "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_known_is_not_made_up() {
+    for text in [
+        "",
+        "  ",
+        "read_file",
+        "{\"tool\" read_file parameters path}",
+        "{\"a\":",
+        "{\"a\"",
+        "{\"a\":\"x",
+        "{\"a\":\"x}",
+        "{\"a\" 1}",
+        "{\"a\":read}",
+        "{\"a\":123456789012345678901234567890}",
+    ] {
+        assert_eq!(mended(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
+    }
+    assert_eq!(values("{\"a\":1", false), None);
+    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true), None);
+    let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
+    assert_eq!(values(&deep, true), None);
+    let allowed = format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
+    assert!(values(&allowed, true).is_some());
+}

@@ -1,0 +1,394 @@
+//! Text between calls: what may begin a call there, and what only shows one.
+
+use super::data::Data;
+use super::frame::{Frame, Kind};
+use super::{Parser, State, Step, file_edit};
+use crate::event::{Code, Event};
+
+/// What a fence says that holds a call.
+const EXPLICIT: &[&str] =
+    &["json action", "action", "tool_call", "tool_calls", "json tool_call", "json tool_calls"];
+/// What a fence says that may hold a call.
+const IMPLICIT: &[&str] = &["json", ""];
+/// The most bytes of what a fence says that are waited for.
+const INFO_BYTES_MAX: usize = 20;
+/// The most bytes of the name of a tool in a mark.
+const NAME_BYTES_MAX: usize = 160;
+/// Marks that begin a call on a line.
+const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
+/// The mark that begins a call that has an end mark.
+const TAG_MARK: &str = "[TOOL:";
+/// What stands between a name and its arguments.
+const ARGUMENTS_MARK: &str = "[ARGS]";
+/// What stands between a name and the id of its call.
+const ID_MARK: &str = "[CALL_ID]";
+const HERMES_OPEN: &str = "<tool_call>";
+const THINK_OPEN: &str = "<think>";
+const THINK_CLOSE: &str = "</think>";
+const CHAT_OPEN: &str = "<chat>";
+const CHAT_CLOSE: &str = "</chat>";
+/// What a line begins with that makes up the result of a call, in lower case.
+const RESULTS: &[&str] = &[
+    "tool result",
+    "observation:",
+    "工具结果",
+    "[tool_result",
+    "<tool_response>",
+    "<tool_result>",
+];
+
+/// What a place that may begin something turned out to be.
+enum Mark {
+    /// Nothing: so many bytes are text.
+    Text(usize),
+    /// Not known before more came.
+    NeedsMore,
+    /// A call, perhaps.
+    Frame(Frame),
+    /// Something else that was dealt with.
+    Done,
+}
+
+// === impl Parser ===
+
+impl Parser {
+    /// Goes on to the next place that may begin something, and looks what it is.
+    pub(super) fn prose(&mut self, is_last: bool) -> Step {
+        if !self.has_begun {
+            let blank = self.rest().len() - self.rest().trim_start().len();
+            self.pass(blank);
+            let Some(first) = self.rest().chars().next() else { return Step::NeedsMore };
+            self.has_begun = true;
+            // A mark begins with `[`, too; which it is, is looked at below when it is none.
+            if first == '{' || (first == '[' && !self.rest().starts_with("[TOOL")) {
+                if first == '[' && "[TOOL".starts_with(self.rest()) && !is_last {
+                    self.has_begun = false;
+                    return Step::NeedsMore;
+                }
+                self.state = State::Frame(Box::new(Frame::new(Kind::Whole, 0)));
+                return Step::Again;
+            }
+        }
+        if self.rest().is_empty() {
+            return Step::NeedsMore;
+        }
+        let mut end = self.rest().len();
+        if !self.made.is_empty() {
+            if let Some(step) = self.made_up_result(is_last) {
+                return step;
+            }
+            end = memchr::memchr(b'\n', self.rest().as_bytes()).map_or(end, |place| place + 1);
+        }
+        let rest = &self.rest().as_bytes()[..end];
+        let mut next = memchr::memchr3(b'`', b'[', b'<', rest);
+        if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
+            next = Some(tilde);
+        }
+        self.pass(next.unwrap_or(end));
+        if next.is_none() {
+            return Step::Again;
+        }
+        let mark = match self.rest().as_bytes()[0] {
+            b'`' => self.backticks(is_last),
+            b'~' => self.tildes(is_last),
+            b'[' => self.bracket(is_last),
+            _ => self.angle(is_last),
+        };
+        match mark {
+            Mark::Text(length) => self.pass(length),
+            Mark::NeedsMore => return Step::NeedsMore,
+            Mark::Frame(frame) => {
+                let frame = frame.shown_by(self.line.cue()).patient(self.fallbacks);
+                self.state = State::Frame(Box::new(frame));
+            }
+            Mark::Done => {}
+        }
+        Step::Again
+    }
+
+    /// Looks whether the line that begins here makes up the result of a call (policy P9).
+    fn made_up_result(&mut self, is_last: bool) -> Option<Step> {
+        if !self.line.is_blank() {
+            return None;
+        }
+        let rest = self.rest();
+        let blank = rest.len() - rest.trim_start().len();
+        if blank > 0 {
+            self.pass(blank);
+            return Some(Step::Again);
+        }
+        let longest = RESULTS.iter().map(|mark| mark.len()).max().unwrap_or(0);
+        let begin = rest[..rest.floor_char_boundary(longest)].to_lowercase();
+        if RESULTS.iter().any(|mark| begin.starts_with(mark)) {
+            self.tell(
+                Code::HallucinatedResult,
+                "the reply makes up the result of its call; what follows is dropped",
+            );
+            self.state = State::Dropped;
+            return Some(Step::Again);
+        }
+        let may_be = RESULTS.iter().any(|mark| mark.starts_with(&begin));
+        (may_be && !is_last).then_some(Step::NeedsMore)
+    }
+
+    /// A run of backticks: the fence of a call, that of a block of code, or code inside of a line.
+    fn backticks(&mut self, is_last: bool) -> Mark {
+        let rest = self.rest();
+        let run = rest.bytes().take_while(|byte| *byte == b'`').count();
+        if run == rest.len() && !is_last && run <= INFO_BYTES_MAX {
+            return Mark::NeedsMore;
+        }
+        if run < 3 || self.line.is_quoted() {
+            return self.inline(run);
+        }
+        let after = &rest[run..];
+        let end = after.find(['\n', '`', '{', '[', '“']);
+        let info = after[..end.unwrap_or(after.len())].trim().to_ascii_lowercase();
+        let info = info.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let starts_line = self.line.is_blank();
+        let Some(end) = end else {
+            let known = EXPLICIT.iter().chain(IMPLICIT);
+            let may_be = known.clone().any(|known| known.starts_with(&info));
+            if may_be && after.len() <= INFO_BYTES_MAX && !is_last {
+                return Mark::NeedsMore;
+            }
+            return if starts_line && !is_last { self.block(b'`', run) } else { self.inline(run) };
+        };
+        let is_explicit = EXPLICIT.contains(&info.as_str());
+        let opens = match after.as_bytes()[end] {
+            b'\n' if is_explicit => end + 1 <= INFO_BYTES_MAX + 1,
+            b'\n' => IMPLICIT.contains(&info.as_str()) && (starts_line || info == "json"),
+            b'`' => return self.inline(run),
+            _ => {
+                (is_explicit
+                    || (IMPLICIT.contains(&info.as_str()) && (starts_line || info == "json")))
+                    && !self.line.in_code()
+            }
+        };
+        if opens {
+            let body = run + end + usize::from(after.as_bytes()[end] == b'\n');
+            let kind = Kind::Fence { run, is_explicit };
+            return Mark::Frame(Frame::new(kind, body));
+        }
+        if starts_line { self.block(b'`', run) } else { self.inline(run) }
+    }
+
+    /// Code inside of a line.
+    fn inline(&mut self, run: usize) -> Mark {
+        self.pass(run);
+        self.line.toggle_code(run);
+        Mark::Done
+    }
+
+    /// A block of code that is no call.
+    fn block(&mut self, sign: u8, run: usize) -> Mark {
+        self.pass(run);
+        self.state = State::Code(vec![run], sign);
+        Mark::Done
+    }
+
+    fn tildes(&mut self, is_last: bool) -> Mark {
+        let rest = self.rest();
+        let run = rest.bytes().take_while(|byte| *byte == b'~').count();
+        if run < 3 && run == rest.len() && !is_last {
+            return Mark::NeedsMore;
+        }
+        if run >= 3 && self.line.is_blank() { self.block(b'~', run) } else { Mark::Text(run) }
+    }
+
+    /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
+    fn bracket(&mut self, is_last: bool) -> Mark {
+        if self.line.is_quoted() || self.line.in_code() {
+            return Mark::Text(1);
+        }
+        let rest = self.rest();
+        if let Some(mark) = LINE_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+            return line_call(rest, mark.len(), is_last);
+        }
+        if let Some(after) = rest.strip_prefix(TAG_MARK) {
+            let end = after.find([']', '\n', '[']);
+            return match end {
+                Some(end) if after.as_bytes()[end] == b']' && end <= NAME_BYTES_MAX => {
+                    let frame = Frame::new(Kind::Tag, TAG_MARK.len() + end + 1);
+                    Mark::Frame(frame.named(after[..end].trim()))
+                }
+                None if !is_last && after.len() <= NAME_BYTES_MAX => Mark::NeedsMore,
+                _ => Mark::Text(1),
+            };
+        }
+        may_become(rest, LINE_MARKS.iter().chain([&TAG_MARK]), is_last)
+    }
+
+    /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
+    fn angle(&mut self, is_last: bool) -> Mark {
+        if self.line.is_quoted() || self.line.in_code() {
+            return Mark::Text(1);
+        }
+        let rest = self.rest();
+        let starts_line = self.line.is_blank();
+        if starts_line && rest.starts_with(THINK_OPEN) {
+            self.at += THINK_OPEN.len();
+            self.state = State::Reasoning;
+            return Mark::Done;
+        }
+        if starts_line && rest.starts_with(CHAT_OPEN) {
+            self.at += CHAT_OPEN.len();
+            self.in_chat = true;
+            return Mark::Done;
+        }
+        if self.in_chat && rest.starts_with(CHAT_CLOSE) {
+            self.at += CHAT_CLOSE.len();
+            self.in_chat = false;
+            return Mark::Done;
+        }
+        if rest.starts_with(HERMES_OPEN) {
+            return Mark::Frame(Frame::new(Kind::Hermes, HERMES_OPEN.len()));
+        }
+        if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
+            return match (after.find('>'), after.bytes().next()) {
+                (_, Some(byte)) if !byte.is_ascii_whitespace() && byte != b'>' => Mark::Text(1),
+                (Some(end), _) if end <= file_edit::TAG_BYTES_MAX => {
+                    let frame = Frame::new(Kind::FileEdit, file_edit::OPEN.len() + end + 1);
+                    Mark::Frame(frame.named(&after[..end]))
+                }
+                // What may be a tag is a call that is cut off, where the reply ends in it.
+                (None, Some(_)) if after.len() <= file_edit::TAG_BYTES_MAX => {
+                    if is_last {
+                        Mark::Text(rest.len())
+                    } else {
+                        Mark::NeedsMore
+                    }
+                }
+                (None, None) if !is_last => Mark::NeedsMore,
+                _ => Mark::Text(1),
+            };
+        }
+        let marks = [HERMES_OPEN, file_edit::OPEN, CHAT_CLOSE, CHAT_OPEN, THINK_OPEN];
+        let marks = &marks[..if starts_line { 5 } else { 3 }];
+        may_become(rest, marks.iter(), is_last)
+    }
+
+    /// Blocks of code: text up to the fence that ends the outermost one.
+    pub(super) fn code(&mut self, mut fences: Vec<usize>, sign: u8, is_last: bool) -> Step {
+        /// The most blocks in blocks that are told apart.
+        const NESTED_MAX: usize = 32;
+        while !self.rest().is_empty() {
+            let rest = self.rest();
+            if self.line.is_blank() && !rest.starts_with('\n') {
+                let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+                if blank > 0 {
+                    self.pass(blank);
+                    continue;
+                }
+                let run = rest.bytes().take_while(|byte| *byte == sign).count();
+                let after = &rest[run..];
+                let first = after.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+                let waits = run > 0 && first.is_none() && !is_last && rest.len() <= INFO_BYTES_MAX;
+                if waits {
+                    self.state = State::Code(fences, sign);
+                    return Step::NeedsMore;
+                }
+                let around = fences.last().copied().unwrap_or(0);
+                if run >= around.max(3) {
+                    let ends = first.is_none_or(|byte| byte == b'\n');
+                    if ends {
+                        fences.pop();
+                    } else if fences.len() < NESTED_MAX {
+                        fences.push(run);
+                    }
+                    self.pass(run);
+                    if fences.is_empty() {
+                        return Step::Again;
+                    }
+                    continue;
+                }
+            }
+            let rest = self.rest();
+            let line = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+            self.pass(line);
+        }
+        self.state = State::Code(fences, sign);
+        Step::NeedsMore
+    }
+
+    /// JSON that is no call: text up to its end.
+    pub(super) fn data(&mut self, mut data: Data) -> Step {
+        let length = data.take(self.rest());
+        self.pass(length);
+        if data.is_over() {
+            return Step::Again;
+        }
+        self.state = State::Data(data);
+        Step::NeedsMore
+    }
+
+    /// What the model thinks aloud: not for the user, and never a call (policy P8).
+    pub(super) fn reasoning(&mut self, is_last: bool) -> Step {
+        let rest = self.rest();
+        let (length, ends) = match memchr::memmem::find(rest.as_bytes(), THINK_CLOSE.as_bytes()) {
+            Some(end) => (end, true),
+            None if is_last => (rest.len(), false),
+            None => {
+                let held =
+                    (1..THINK_CLOSE.len()).rev().find(|n| rest.ends_with(&THINK_CLOSE[..*n]));
+                (rest.len() - held.unwrap_or(0), false)
+            }
+        };
+        if length > 0 {
+            self.events.push(Event::Reasoning(rest[..length].to_owned()));
+        }
+        self.at += length;
+        if ends {
+            self.at += THINK_CLOSE.len();
+            // What follows may be all that the reply says.
+            self.has_begun = self.begun > 0;
+            return Step::Again;
+        }
+        self.state = State::Reasoning;
+        Step::NeedsMore
+    }
+}
+
+/// A call on a line, its mark read.
+fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
+    let after = &rest[mark..];
+    let blank = after.len() - after.trim_start_matches([' ', '\t']).len();
+    let inner = &after[blank..];
+    if inner.is_empty() {
+        return if is_last || blank > INFO_BYTES_MAX { Mark::Text(1) } else { Mark::NeedsMore };
+    }
+    if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
+        return Mark::Frame(Frame::new(Kind::Line, mark + blank));
+    }
+    let Some(end) = inner.find(ARGUMENTS_MARK) else {
+        let waits = !is_last && inner.len() <= NAME_BYTES_MAX && !inner.contains('\n');
+        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
+    };
+    let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
+    if end > NAME_BYTES_MAX || name.is_empty() || name.contains('\n') {
+        return Mark::Text(1);
+    }
+    let body = &inner[end + ARGUMENTS_MARK.len()..];
+    let json = body.trim_start();
+    if json.is_empty() && !is_last && body.len() <= INFO_BYTES_MAX {
+        return Mark::NeedsMore;
+    }
+    if !json.starts_with(['{', '｛']) && !json.is_empty() {
+        return Mark::Text(1);
+    }
+    let begin = rest.len() - json.len();
+    Mark::Frame(Frame::new(Kind::Line, begin).named(name))
+}
+
+fn may_be_arguments_mark(text: &str) -> bool {
+    text.starts_with(ARGUMENTS_MARK) || ARGUMENTS_MARK.starts_with(text)
+}
+
+/// Text, unless more makes it one of the marks.
+fn may_become<'m>(rest: &str, mut marks: impl Iterator<Item = &'m &'m str>, is_last: bool) -> Mark {
+    if !is_last && marks.any(|mark| mark.starts_with(rest)) {
+        Mark::NeedsMore
+    } else {
+        Mark::Text(1)
+    }
+}

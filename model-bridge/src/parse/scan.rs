@@ -1,0 +1,225 @@
+//! Finds where the JSON of a frame ends, in text that may be no strict JSON: end marks inside of
+//! strings are none.
+
+/// How long a run of backticks and what follows it on its line may be to be looked at, in bytes.
+const RUN_BYTES_MAX: usize = 256;
+
+/// What a scan came upon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The end of the text.
+    Nothing,
+    /// The outermost bracket closed; the place after it.
+    Balanced(usize),
+    /// Outside of strings: a run of backticks as long as the fence, `[/` or `</`; its place.
+    Mark(usize),
+    /// The first character that is neither blank nor belongs to JSON, after the JSON is whole.
+    Other(usize),
+    /// Inside of a string, at the end of a line: a run of backticks as long as the fence. It may be
+    /// the end where a quote is missing before.
+    Suspect(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Outside,
+    /// In a string that this character ends.
+    Double,
+    Smart,
+    Single,
+    Escaped(Quote),
+    LineComment,
+    BlockComment,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    Double,
+    Smart,
+    Single,
+}
+
+/// A scan that goes on where it stopped.
+#[derive(Debug)]
+pub(super) struct Scan {
+    at: usize,
+    mode: Mode,
+    depth: usize,
+    /// Whether a bracket was opened.
+    begun: bool,
+    /// The length of the fence; 0 where there is none.
+    fence: usize,
+}
+
+// === impl Scan ===
+
+impl Scan {
+    /// Begins a scan for JSON inside of a fence of so many backticks, or of none.
+    pub(super) fn new(fence: usize) -> Self {
+        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence }
+    }
+
+    /// Whether all that was opened is closed.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.begun && self.depth == 0 && self.mode == Mode::Outside
+    }
+
+    /// Goes back to a place outside of strings, to look at it again.
+    pub(super) fn back_to(&mut self, place: usize) {
+        self.at = place;
+    }
+
+    /// Goes on to the next thing of note. `text` is all of it from the beginning; `is_last` says
+    /// that no more will come.
+    pub(super) fn next(&mut self, text: &str, is_last: bool) -> Found {
+        let bytes = text.as_bytes();
+        while self.at < bytes.len() {
+            let byte = bytes[self.at];
+            match self.mode {
+                Mode::Outside => {
+                    // What a mark is, is seen when it is whole.
+                    if !is_last && self.at + 1 == bytes.len() && b"[</".contains(&byte) {
+                        return Found::Nothing;
+                    }
+                    if let Some(found) = self.outside(text, byte, is_last) {
+                        return found;
+                    }
+                }
+                Mode::Escaped(quote) => {
+                    self.at += text[self.at..].chars().next().map_or(1, char::len_utf8);
+                    self.mode = match quote {
+                        Quote::Double => Mode::Double,
+                        Quote::Smart => Mode::Smart,
+                        Quote::Single => Mode::Single,
+                    };
+                }
+                Mode::LineComment => match memchr::memchr(b'\n', &bytes[self.at..]) {
+                    Some(length) => {
+                        self.at += length;
+                        self.mode = Mode::Outside;
+                    }
+                    None => self.at = bytes.len(),
+                },
+                Mode::BlockComment => match memchr::memmem::find(&bytes[self.at..], b"*/") {
+                    Some(length) => {
+                        self.at += length + 2;
+                        self.mode = Mode::Outside;
+                    }
+                    None => {
+                        self.at = bytes.len() - usize::from(bytes.ends_with(b"*"));
+                        return Found::Nothing;
+                    }
+                },
+                Mode::Double | Mode::Smart | Mode::Single => match self.inside(text, is_last) {
+                    Some(found) => return found,
+                    None => continue,
+                },
+            }
+        }
+        Found::Nothing
+    }
+
+    fn outside(&mut self, text: &str, byte: u8, is_last: bool) -> Option<Found> {
+        let rest = &text[self.at..];
+        let c = rest.chars().next()?;
+        let place = self.at;
+        if byte == b'`' && self.fence > 0 {
+            let run = rest.bytes().take_while(|byte| *byte == b'`').count();
+            if run == rest.len() && !is_last && run < self.fence {
+                return Some(Found::Nothing);
+            }
+            self.at += run;
+            return (run >= self.fence).then_some(Found::Mark(place));
+        }
+        if rest.starts_with("[/") || rest.starts_with("</") {
+            self.at += 2;
+            return Some(Found::Mark(place));
+        }
+        self.at += c.len_utf8();
+        match c {
+            '"' if self.depth > 0 => self.mode = Mode::Double,
+            '“' | '”' | '„' | '＂' if self.depth > 0 => self.mode = Mode::Smart,
+            '\'' | '‘' if self.depth > 0 => self.mode = Mode::Single,
+            '{' | '[' | '｛' | '［' => {
+                self.depth += 1;
+                self.begun = true;
+            }
+            '}' | ']' | '｝' | '］' => {
+                let was_open = self.depth == 1;
+                self.depth = self.depth.saturating_sub(1);
+                if was_open {
+                    return Some(Found::Balanced(self.at));
+                }
+            }
+            '/' if rest.starts_with("//") && self.depth > 0 => self.mode = Mode::LineComment,
+            '/' if rest.starts_with("/*") && self.depth > 0 => {
+                self.at += 1;
+                self.mode = Mode::BlockComment;
+            }
+            c if self.is_balanced() && !c.is_whitespace() => return Some(Found::Other(place)),
+            _ => {}
+        }
+        None
+    }
+
+    /// Goes through a string. Returns none to go on.
+    fn inside(&mut self, text: &str, is_last: bool) -> Option<Found> {
+        let bytes = &text.as_bytes()[self.at..];
+        let (quote, length) = match self.mode {
+            Mode::Double => (Quote::Double, memchr::memchr3(b'"', b'\\', b'`', bytes)),
+            Mode::Single => (Quote::Single, memchr::memchr3(b'\'', b'\\', b'`', bytes)),
+            _ => {
+                let special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'`' | 0xe2 | 0xef);
+                (Quote::Smart, bytes.iter().position(|byte| special(byte)))
+            }
+        };
+        let Some(length) = length else {
+            self.at = text.len();
+            return Some(Found::Nothing);
+        };
+        self.at += length;
+        let rest = &text[self.at..];
+        match rest.as_bytes()[0] {
+            b'\\' => {
+                if rest.len() == 1 {
+                    return Some(Found::Nothing);
+                }
+                self.at += 1;
+                self.mode = Mode::Escaped(quote);
+            }
+            b'`' => return self.backticks(rest, is_last),
+            b'"' | b'\'' => {
+                self.at += 1;
+                self.mode = Mode::Outside;
+            }
+            _ => {
+                let c = rest.chars().next()?;
+                self.at += c.len_utf8();
+                if matches!(c, '“' | '”' | '„' | '＂') {
+                    self.mode = Mode::Outside;
+                }
+            }
+        }
+        None
+    }
+
+    /// Looks at backticks inside of a string.
+    fn backticks(&mut self, rest: &str, is_last: bool) -> Option<Found> {
+        if self.fence == 0 {
+            self.at += 1;
+            return None;
+        }
+        let run = rest.bytes().take_while(|byte| *byte == b'`').count();
+        let after = &rest[run..];
+        let blank = after.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+        let ends_line = match after.as_bytes().get(blank) {
+            Some(byte) => *byte == b'\n',
+            None if is_last => true,
+            None if run + blank > RUN_BYTES_MAX => false,
+            None => return Some(Found::Nothing),
+        };
+        let place = self.at;
+        self.at += run;
+        (run >= self.fence && ends_line).then_some(Found::Suspect(place))
+    }
+}
