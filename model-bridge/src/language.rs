@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How much of a text is looked at to tell its language, in characters.
 const SAMPLE_CHARS_MAX: usize = 4000;
 /// One Chinese character says about as much as this many Latin letters.
-const LETTERS_PER_HAN: usize = 4;
+const LETTERS_PER_HAN: usize = 8;
 
 /// The language of what models and people read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
