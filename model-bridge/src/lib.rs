@@ -10,7 +10,9 @@ pub mod dataset;
 pub mod encode;
 mod event;
 mod normalize;
+mod language;
 mod parse;
+mod refusal;
 mod registry;
 
 pub use api::Api;
@@ -23,4 +25,7 @@ pub use normalize::{
     normalize, normalize_with,
 };
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
+pub use language::Language;
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
+pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
