@@ -65,10 +65,6 @@ impl Scan {
     pub(super) fn is_balanced(&self) -> bool {
         self.begun && self.depth == 0 && self.mode == Mode::Outside
     }
-<<<<<<< HEAD
-=======
-
->>>>>>> prompt
     /// Goes back to a place outside of strings, to look at it again.
     pub(super) fn back_to(&mut self, place: usize) {
         self.at = place;
