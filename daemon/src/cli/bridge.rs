@@ -2,6 +2,7 @@
 
 mod check_data;
 mod lines;
+mod parse;
 mod registry;
 
 use super::Session;
@@ -12,10 +13,12 @@ use super::outcome::Outcome;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
+    Parse(parse::ParseArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
+        BridgeCommand::Parse(args) => parse::run(args, session),
     }
 }
