@@ -6,9 +6,13 @@
 
 mod api;
 mod conversation;
+pub mod dataset;
 pub mod encode;
 mod event;
+mod language;
+mod normalize;
 mod parse;
+mod refusal;
 mod registry;
 
 pub use api::Api;
@@ -16,5 +20,11 @@ pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use language::Language;
+pub use normalize::{
+    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
+    normalize, normalize_with,
+};
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
+pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

@@ -10,6 +10,7 @@ mod activation;
 mod answers;
 mod arguments;
 mod auth;
+mod bridge_data;
 mod calls;
 mod cli;
 mod commands;

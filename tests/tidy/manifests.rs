@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "daemon",
         &[
             "moss-builtin-tools",
+            "moss-model-bridge",
             "moss-plugin-host",
             "moss-proto",
             "moss-sandbox",

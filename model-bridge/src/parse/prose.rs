@@ -358,32 +358,37 @@ impl Parser {
 /// A call on a line, its mark read.
 fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
     let after = &rest[mark..];
-    let blank = after.len() - after.trim_start_matches([' ', '\t']).len();
-    let inner = &after[blank..];
+    let inner = after.trim_start_matches([' ', '\t']);
+    let blank = after.len() - inner.len();
+    if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
+        return Mark::Text(1);
+    }
     if inner.is_empty() {
-        return if is_last || blank > INFO_BYTES_MAX { Mark::Text(1) } else { Mark::NeedsMore };
+        return Mark::NeedsMore;
     }
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
         return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
     }
-    let Some(end) = inner.find(ARGUMENTS_MARK) else {
-        let waits = !is_last && inner.len() <= NAME_BYTES_MAX && !inner.contains('\n');
+    let end = inner.find(ARGUMENTS_MARK);
+    let no_name = inner.find(['\n', '{', '`', '<', '"']);
+    let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
+        let most = NAME_BYTES_MAX + ARGUMENTS_MARK.len();
+        let waits = !is_last && inner.len() <= most && no_name.is_none();
         return if waits { Mark::NeedsMore } else { Mark::Text(1) };
     };
     let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
-    if end > NAME_BYTES_MAX || name.is_empty() || name.contains('\n') {
-        return Mark::Text(1);
-    }
     let body = &inner[end + ARGUMENTS_MARK.len()..];
     let json = body.trim_start();
-    if json.is_empty() && !is_last && body.len() <= INFO_BYTES_MAX {
+    if end > NAME_BYTES_MAX || name.is_empty() || body.len() - json.len() > INFO_BYTES_MAX {
+        return Mark::Text(1);
+    }
+    if json.is_empty() && !is_last {
         return Mark::NeedsMore;
     }
     if !json.starts_with(['{', '｛']) && !json.is_empty() {
         return Mark::Text(1);
     }
-    let begin = rest.len() - json.len();
-    Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+    Mark::Frame(Box::new(Frame::new(Kind::Line, rest.len() - json.len()).named(name)))
 }
 
 fn may_be_arguments_mark(text: &str) -> bool {

@@ -133,16 +133,19 @@ impl Watch {
     }
 
     /// Looks at what came: `text` is the JSON from its beginning. Stops early, to be called again,
-    /// where `until` bytes of a pending string are known.
+    /// where something is decided: the name is known, it can be no call, or `until` bytes of a
+    /// pending string are known. What is done then does not depend on what comes after.
     pub(super) fn look(&mut self, text: &str, until: usize) {
         let bytes = text.as_bytes();
+        let was_named = self.name.is_some();
         while self.at < bytes.len() && self.is_strict && !self.is_done {
             let before = self.pending_bytes();
             match self.lex {
                 Lex::String(is_key) => self.string(text, is_key, until),
                 _ => self.byte(text, bytes[self.at]),
             }
-            if before < until && self.pending_bytes() >= until {
+            let decides = !self.is_viable || self.name.is_some() != was_named;
+            if decides || (before < until && self.pending_bytes() >= until) {
                 return;
             }
         }
