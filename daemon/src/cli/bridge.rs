@@ -1,6 +1,7 @@
 //! `moss bridge`: what models write and learn from. Nothing here needs a daemon.
 
 mod check_data;
+mod convert;
 mod lines;
 mod registry;
 
@@ -12,10 +13,14 @@ use super::outcome::Outcome;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
+    ToCorrections(convert::ToCorrectionsArgs),
+    ToPreferences(convert::ToPreferencesArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
+        BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
+        BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
     }
 }
