@@ -1,6 +1,7 @@
 //! `moss bridge`: what models write and learn from. Nothing here needs a daemon.
 
 mod check_data;
+mod convert;
 mod lines;
 mod parse;
 mod registry;
@@ -14,11 +15,15 @@ use super::outcome::Outcome;
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
     Parse(parse::ParseArgs),
+    ToCorrections(convert::ToCorrectionsArgs),
+    ToPreferences(convert::ToPreferencesArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
         BridgeCommand::Parse(args) => parse::run(args, session),
+        BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
+        BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
     }
 }
