@@ -6,6 +6,7 @@
 mod answers;
 mod arguments;
 mod audit;
+mod bridge;
 mod call;
 mod certificate;
 mod compile_plugin;
@@ -121,6 +122,8 @@ enum Command {
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     #[command(subcommand)]
+    Bridge(bridge::BridgeCommand),
+    #[command(subcommand)]
     Certificate(certificate::CertificateCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
@@ -213,6 +216,7 @@ impl Command {
             Self::Prompt(command) => user_prompt::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
+            Self::Bridge(command) => bridge::run(&command, session),
             Self::Certificate(command) => certificate::run(command, session),
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,

@@ -9,6 +9,7 @@
 pub mod address;
 pub mod answers;
 pub mod arguments;
+pub mod bridge;
 pub mod call;
 pub mod caller;
 pub mod catalog;

@@ -11,6 +11,7 @@ mod frame;
 mod line;
 mod live;
 mod mend;
+mod native;
 mod prose;
 mod scan;
 mod watch;
@@ -84,6 +85,8 @@ enum Step {
     Again,
     NeedsMore,
 }
+
+pub use native::parse_message;
 
 /// Reads a whole reply.
 pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {

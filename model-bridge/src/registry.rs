@@ -189,17 +189,24 @@ impl Tool {
     pub fn fit(&self, arguments: Map<String, Value>) -> Fitted {
         let (arguments, dropped) = fit::fit(&self.definition, arguments);
         let arguments = Value::Object(arguments);
-        let violations = self
-            .schema
-            .iter_errors(&arguments)
-            .take(VIOLATIONS_MAX)
-            .map(|error| Violation {
-                pointer: error.instance_path().to_string(),
-                message: fit::shown(&error.to_string()),
-            })
-            .collect();
+        let violations = self.violations(&arguments);
         let Value::Object(arguments) = arguments else { unreachable!("an object was made above") };
         Fitted { arguments, dropped, violations }
+    }
+
+    /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
+    pub fn fits(&self, arguments: &Value) -> bool {
+        self.schema.is_valid(arguments)
+    }
+
+    /// Where arguments do not satisfy the schema as they are.
+    pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
+        let errors = self.schema.iter_errors(arguments).take(VIOLATIONS_MAX);
+        let told = errors.map(|error| Violation {
+            pointer: error.instance_path().to_string(),
+            message: fit::shown(&error.to_string()),
+        });
+        told.collect()
     }
 
     /// Makes one argument fit, as [`Tool::fit`]. Returns none where it is left out.
@@ -214,6 +221,12 @@ impl Tool {
         let [only] = required.as_slice() else { return None };
         let only = only.as_str()?;
         self.types_of(only).is_some_and(|types| types.allows_string()).then_some(only)
+    }
+
+    /// The keys that it cannot be called without.
+    pub(crate) fn required(&self) -> Vec<&str> {
+        let required = self.definition.parameters.get("required").and_then(Value::as_array);
+        required.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     /// The parameter that a key means, where it is one.

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "daemon",
         &[
             "moss-builtin-tools",
+            "moss-model-bridge",
             "moss-plugin-host",
             "moss-proto",
             "moss-sandbox",
@@ -21,12 +22,13 @@ const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
+    ("model-bridge", &["moss-sdk"]),
     ("plugin-host", &["moss-sdk"]),
     ("proto", &[]),
     ("sandbox", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("sdk/macros", &[]),
-    ("tests", &["moss-proto"]),
+    ("tests", &["moss-model-bridge", "moss-proto"]),
     ("workspace", &["moss-sdk"]),
     (
         "xtask",

@@ -30,6 +30,7 @@ mod history;
 mod lines;
 mod listing;
 mod look;
+pub mod named;
 pub mod own;
 pub mod project;
 mod protect;

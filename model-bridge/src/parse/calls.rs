@@ -84,6 +84,10 @@ pub(super) fn inside(
     for one in written {
         inside.add_written(registry, &one, explicit);
     }
+    if !explicit && inside.has(Code::UnknownArgDropped) {
+        // Data that looks like a call, for example the description of a tool.
+        inside.broken += 1;
+    }
     inside
 }
 
@@ -160,6 +164,10 @@ impl Inside {
         self.broken += 1;
         self.diagnostics.push(Diagnostic::new(code, message));
         self
+    }
+
+    fn has(&self, code: Code) -> bool {
+        self.diagnostics.iter().any(|one| one.code == code)
     }
 
     fn note_changes(&mut self, changes: Vec<Change>) {

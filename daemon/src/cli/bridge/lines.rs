@@ -1,0 +1,95 @@
+//! Lines of a file of any size: one at a time, each of bounded length.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+use moss_model_bridge::dataset::Unreadable;
+use moss_proto::v1;
+use moss_workspace::named::{self, Named};
+
+use super::super::error::CliError;
+use super::super::progress::Meter;
+use super::super::ui::Ui;
+use super::registry::unreadable;
+
+/// The longest line that is read, in bytes.
+const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How much is read at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+/// After how many lines the progress is told.
+const LINES_PER_TELLING: u64 = 2048;
+
+/// The lines of a file.
+pub(super) struct Lines<'u> {
+    reader: BufReader<Named>,
+    buffer: Vec<u8>,
+    done: u64,
+    total: Option<u64>,
+    count: u64,
+    meter: Meter<'u>,
+    message: String,
+}
+
+// === impl Lines ===
+
+impl<'u> Lines<'u> {
+    /// Opens a file.
+    pub(super) fn open(file: &Path, ui: &'u Ui) -> Result<Self, CliError> {
+        let opened = named::open(file).map_err(unreadable)?;
+        Ok(Self {
+            total: opened.size_bytes(),
+            reader: BufReader::with_capacity(BUFFER_BYTES, opened),
+            buffer: Vec::new(),
+            done: 0,
+            count: 0,
+            meter: Meter::new(ui),
+            message: file.display().to_string(),
+        })
+    }
+
+    /// Hands every line to a function, in order, or why it is no text.
+    pub(super) fn each(
+        mut self,
+        mut take: impl FnMut(Result<&str, Unreadable>) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        while self.fill()? {
+            self.tell();
+            if self.buffer.len() > LINE_BYTES_MAX {
+                take(Err(Unreadable::TooLong { bytes_max: LINE_BYTES_MAX }))?;
+                continue;
+            }
+            let text = std::str::from_utf8(&self.buffer);
+            take(text.map_err(|error| Unreadable::NotUtf8 { byte: error.valid_up_to() }))?;
+        }
+        self.meter.clear();
+        Ok(())
+    }
+
+    /// Reads the next line without its end; false at the end of the file.
+    fn fill(&mut self) -> std::io::Result<bool> {
+        self.buffer.clear();
+        let most = LINE_BYTES_MAX as u64 + 1;
+        let mut read = (&mut self.reader).take(most).read_until(b'\n', &mut self.buffer)?;
+        if read == 0 {
+            return Ok(false);
+        }
+        if self.buffer.last() == Some(&b'\n') {
+            self.buffer.pop();
+        } else if self.buffer.len() > LINE_BYTES_MAX {
+            read += self.reader.skip_until(b'\n')?;
+        }
+        self.done += read as u64;
+        Ok(true)
+    }
+
+    fn tell(&mut self) {
+        self.count += 1;
+        if self.count.is_multiple_of(LINES_PER_TELLING) {
+            self.meter.tell(&v1::CallProgress {
+                message: self.message.clone(),
+                done: self.done,
+                total: self.total,
+            });
+        }
+    }
+}

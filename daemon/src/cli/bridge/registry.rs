@@ -1,0 +1,73 @@
+//! The tools that data is held to: those of a file, or the built-in ones.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use moss_daemon::bridge;
+use moss_model_bridge::Registry;
+use moss_workspace::named;
+
+use super::super::error::CliError;
+use super::super::outcome::Outcome;
+
+/// Most bytes of a registry file.
+const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Which tools there are.
+#[derive(Debug, clap::Args)]
+pub(super) struct RegistryArgs {
+    /// Hold calls to the tools of FILE: a JSON array of {name, parameters}
+    ///
+    /// By default the built-in tools, as the daemon checks their arguments, and those of the ASI
+    /// specification that this version does not have.
+    #[arg(long, value_name = "FILE")]
+    registry: Option<PathBuf>,
+}
+
+/// Reads a whole file, of at most so many bytes.
+pub(super) fn read(file: &Path, bytes_max: u64) -> Result<String, CliError> {
+    let opened = named::open(file).map_err(unreadable)?;
+    let mut text = String::new();
+    let failed = |why: String| {
+        let message = format!("{}: {why}", file.display());
+        CliError::new(Outcome::Invalid, "file_unusable", message)
+    };
+    let read = opened.take(bytes_max + 1).read_to_string(&mut text);
+    let read = read.map_err(|error| failed(error.to_string()))?;
+    if read as u64 > bytes_max {
+        return Err(failed(format!("larger than {bytes_max} bytes")));
+    }
+    Ok(text)
+}
+
+/// A file that a person names and that cannot be used: a mistake in the command line.
+pub(super) fn unreadable(error: moss_workspace::Error) -> CliError {
+    CliError::new(Outcome::Invalid, "file_unusable", error.to_string())
+}
+
+// === impl RegistryArgs ===
+
+impl RegistryArgs {
+    pub(super) fn load(&self) -> Result<Arc<Registry>, CliError> {
+        self.read().map(Arc::new)
+    }
+
+    fn read(&self) -> Result<Registry, CliError> {
+        let broken = |outcome, error: moss_model_bridge::RegistryError| {
+            CliError::new(outcome, "registry_invalid", error.to_string())
+        };
+        match &self.registry {
+            Some(file) => {
+                let text = read(file, REGISTRY_BYTES_MAX)?;
+                Registry::from_json(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(
+                    |error| {
+                        let message = format!("{}: {error}", file.display());
+                        CliError::new(Outcome::Invalid, "registry_invalid", message)
+                    },
+                )
+            }
+            None => bridge::training_registry().map_err(|error| broken(Outcome::Failed, error)),
+        }
+    }
+}
