@@ -16,6 +16,7 @@ mod parse;
 mod prompt;
 mod refusal;
 mod registry;
+mod retry;
 
 pub use api::Api;
 pub use conversation::{
@@ -31,3 +32,4 @@ pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message
 pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
 pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
+pub use retry::{Outcome, RETRIES_MAX, Retry, RetryReason, RetryState, next as next_retry};
