@@ -5,6 +5,7 @@
 //! feeds one and encodes what the other says.
 
 mod api;
+mod block;
 mod conversation;
 pub mod dataset;
 pub mod encode;
@@ -12,8 +13,10 @@ mod event;
 mod language;
 mod normalize;
 mod parse;
+mod prompt;
 mod refusal;
 mod registry;
+mod retry;
 
 pub use api::Api;
 pub use conversation::{
@@ -26,5 +29,7 @@ pub use normalize::{
     normalize, normalize_with,
 };
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
+pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
 pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
+pub use retry::{Outcome, RETRIES_MAX, Retry, RetryReason, RetryState, next as next_retry};
