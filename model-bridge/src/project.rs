@@ -4,6 +4,7 @@
 //! What an assistant's turn called reads back as it was: ids, names, arguments. Where its text would
 //! hide its blocks, the blocks come first or the text is quoted.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -55,6 +56,7 @@ pub fn project(
     }
     let start = leading(conversation);
     let mut calls: &[ToolCall] = &[];
+    let all: Vec<&ToolCall> = conversation.messages.iter().flat_map(calls_of).collect();
     let mut rest = &conversation.messages[start..];
     while let Some((message, after)) = rest.split_first() {
         rest = after;
@@ -66,11 +68,12 @@ pub fn project(
                 push(&mut projected, ChatRole::Assistant, text_part(&assistant_text(text, made)));
             }
             Message::Result(first) => {
-                let mut results = vec![first];
+                let mut results = vec![named(first, &all)];
                 while let Some((Message::Result(next), after)) = rest.split_first() {
-                    results.push(next);
+                    results.push(named(next, &all));
                     rest = after;
                 }
+                let results: Vec<&ToolResult> = results.iter().map(AsRef::as_ref).collect();
                 rest = tell(&mut projected, calls, &results, rest, language);
                 calls = &[];
             }
@@ -142,6 +145,24 @@ fn opening(conversation: &Conversation, contract: &str) -> ChatMessage {
     });
     let texts: Vec<&str> = own.chain([contract]).filter(|text| !text.trim().is_empty()).collect();
     ChatMessage { role: ChatRole::System, content: text_part(&texts.join("\n\n")) }
+}
+
+fn calls_of(message: &Message) -> &[ToolCall] {
+    match message {
+        Message::Assistant { calls, .. } => calls,
+        Message::System(_) | Message::User(_) | Message::Result(_) => &[],
+    }
+}
+
+/// A result with the name of its tool, where any turn has its call.
+fn named<'r>(result: &'r ToolResult, calls: &[&ToolCall]) -> Cow<'r, ToolResult> {
+    let own = || calls.iter().rfind(|call| call.id == result.call_id);
+    match (&result.name, own()) {
+        (None, Some(call)) => {
+            Cow::Owned(ToolResult { name: Some(call.name.clone()), ..result.clone() })
+        }
+        _ => Cow::Borrowed(result),
+    }
 }
 
 /// How many system messages begin a conversation.

@@ -101,6 +101,20 @@ fn the_last_results_ask_to_go_on() {
 }
 
 #[test]
+fn a_late_result_has_the_name_of_its_call() {
+    let conversation = Conversation {
+        messages: vec![
+            Message::Assistant { text: String::new(), calls: vec![call("c", "todo", json!({}))] },
+            user("Wait."),
+            result("c", "done"),
+        ],
+        ..Conversation::default()
+    };
+    let messages = shown(&project(&conversation, "", Language::En));
+    assert!(messages[2].1.starts_with("Tool result of call c (todo): ok\n"), "{messages:?}");
+}
+
+#[test]
 fn images_pass_untouched() {
     let image = Part::Opaque(json!({ "type": "image_url", "image_url": { "url": "data:" } }));
     let conversation = Conversation {
