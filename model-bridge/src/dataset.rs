@@ -7,10 +7,13 @@
 
 mod action;
 mod check;
+mod corrections;
 mod finding;
 mod json;
 mod outcome;
 mod phrases;
+mod preferences;
+mod recorded;
 mod report;
 mod risk;
 mod sample;
@@ -25,7 +28,10 @@ use crate::registry::{Registry, Tool, ToolDefinition};
 use check::Counts;
 use finding::Findings;
 
+pub use corrections::corrections;
 pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
+pub use preferences::{Flaw, preferences};
+pub use recorded::{Converted, LeftOut};
 pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
 pub use risk::{Risk, Risks};
 pub use sample::{CALLS_MAX, MESSAGES_MAX};

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::conversation::ToolCall;
 
 /// A part of a reply, in the order in which the model wrote it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", content = "value", rename_all = "snake_case")]
 pub enum Event {
     /// Text for the user. Pieces follow each other without anything between them.
     Text(String),

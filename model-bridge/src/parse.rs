@@ -18,6 +18,8 @@ mod watch;
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::event::{Code, Diagnostic, Event, Finish, Reply};
 use crate::registry::Registry;
 use calls::Made;
@@ -94,6 +96,14 @@ pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
     let mut events = parser.feed(text.as_bytes());
     events.extend(parser.finish(finish));
     Reply::collect(events)
+}
+
+/// Mends the text of one JSON object, where that is possible without ending a string or a bracket.
+pub(crate) fn mended_object(text: &str) -> Option<Map<String, Value>> {
+    match <[Value; 1]>::try_from(mend::values(text, false)?.values) {
+        Ok([Value::Object(map)]) => Some(map),
+        _ => None,
+    }
 }
 
 // === impl Parser ===

@@ -1,7 +1,9 @@
 //! `moss bridge`: what models write and learn from. Nothing here needs a daemon.
 
 mod check_data;
+mod convert;
 mod lines;
+mod parse;
 mod registry;
 
 use super::Session;
@@ -12,10 +14,16 @@ use super::outcome::Outcome;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
+    Parse(parse::ParseArgs),
+    ToCorrections(convert::ToCorrectionsArgs),
+    ToPreferences(convert::ToPreferencesArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
+        BridgeCommand::Parse(args) => parse::run(args, session),
+        BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
+        BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
     }
 }

@@ -27,6 +27,9 @@ const KEY_BYTES_MAX: usize = 64;
 /// How much of a text is searched for secrets; what lies behind is dropped.
 const SCAN_BYTES_MAX: usize = 64 * 1024;
 
+/// How many levels of JSON inside of texts are looked into.
+const LEVELS_MAX: usize = 4;
+
 /// What stands in place of a secret.
 const MASK: &str = "[redacted]";
 /// What stands in place of what is too much.
@@ -99,6 +102,50 @@ pub fn mask(text: &str) -> Cow<'_, str> {
             Cow::Owned(masked) => Cow::Owned(masked),
         }
     })
+}
+
+/// Takes secrets out of a value that is passed on: texts are masked, JSON inside of them too, and
+/// what stands under the key of a secret. Everything else stays as it is.
+pub fn without_secrets(value: Value) -> Value {
+    clean(value, LEVELS_MAX)
+}
+
+fn clean(value: Value, levels: usize) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean_text(text, levels)),
+        Value::Array(items) => items.into_iter().map(|item| clean(item, levels)).collect(),
+        Value::Object(members) => {
+            let members = members.into_iter().map(|(key, value)| {
+                let value = if is_secret(&letters(&key)) {
+                    Value::from(MASK)
+                } else {
+                    clean(value, levels)
+                };
+                (key, value)
+            });
+            Value::Object(members.collect())
+        }
+        value => value,
+    }
+}
+
+/// Masks a text. JSON stays JSON: it is masked value by value.
+fn clean_text(text: String, levels: usize) -> String {
+    let may_be_json = levels > 0 && text.trim_start().starts_with(['{', '[']);
+    let inner: Option<Value> = may_be_json.then(|| serde_json::from_str(&text).ok()).flatten();
+    let Some(inner) = inner else { return mask(&text).into_owned() };
+    let cleaned = clean(inner.clone(), levels - 1);
+    // Untouched texts keep their blanks.
+    if cleaned == inner { text } else { cleaned.to_string() }
+}
+
+/// The letters and digits of a key, lowercase.
+fn letters(key: &str) -> String {
+    key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
+}
+
+fn is_secret(letters: &str) -> bool {
+    SECRET_KEYS.iter().any(|secret| letters.contains(secret))
 }
 
 /// What secrets look like, and what is left of them. Patterns are made of ASCII classes: the regex
@@ -249,9 +296,8 @@ impl Budget {
                 kept.insert(OMITTED.to_owned(), Value::from(members.len() - kept.len()));
                 break;
             }
-            let letters: String =
-                key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-            let value = if SECRET_KEYS.iter().any(|secret| letters.contains(secret)) {
+            let letters = letters(key);
+            let value = if is_secret(&letters) {
                 self.spend(MASK.len());
                 Value::from(MASK)
             } else if CONTENT_KEYS.contains(&letters.as_str()) {

@@ -14,6 +14,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         success: finders(lists.success),
         failure: finders(lists.failure),
         narration: lists.narration,
+        pretended_en: lists.pretended_en,
+        pretended_zh: lists.pretended_zh,
     }
 });
 
@@ -24,6 +26,8 @@ struct Lists {
     narration: Vec<String>,
     success: Vec<String>,
     failure: Vec<String>,
+    pretended_en: Vec<String>,
+    pretended_zh: Vec<String>,
 }
 
 struct Table {
@@ -31,6 +35,8 @@ struct Table {
     success: Vec<Finder<'static>>,
     failure: Vec<Finder<'static>>,
     narration: Vec<String>,
+    pretended_en: Vec<String>,
+    pretended_zh: Vec<String>,
 }
 
 fn finders(phrases: Vec<String>) -> Vec<Finder<'static>> {
@@ -50,6 +56,13 @@ pub(super) fn is_about_permission(text: &str) -> bool {
 /// Whether a text tells of success and in no way of failure.
 pub(super) fn tells_success_only(text: &str) -> bool {
     has(text, &TABLE.success) && !has(text, &TABLE.failure)
+}
+
+/// An answer that pretends success, chosen by a seed.
+pub(super) fn pretended(is_chinese: bool, seed: u64) -> &'static str {
+    let texts = if is_chinese { &TABLE.pretended_zh } else { &TABLE.pretended_en };
+    let place = seed % texts.len().max(1) as u64;
+    texts.get(place as usize).map_or("", String::as_str)
 }
 
 /// The first line outside of code that narrates a call, by its phrase at the line's start, or by a
@@ -129,5 +142,7 @@ mod tests {
         ] {
             assert_eq!(tells_success_only(text), expected, "{text}");
         }
+        let pretended = TABLE.pretended_en.iter().chain(&TABLE.pretended_zh);
+        assert_eq!(pretended.filter(|text| !tells_success_only(text)).count(), 0);
     }
 }

@@ -417,3 +417,103 @@ fn findings_of_one_line_are_bounded_and_counted() {
     let verdict = super::tests::verdict(&labelled(Value::from(many)).to_string());
     assert_eq!(verdict.findings[0].code, FindingCode::SampleShape);
 }
+
+fn recorded(extra: Vec<Value>) -> String {
+    let call = |id: &str, name: &str, arguments: Value| {
+        let call =
+            json!({ "id": id, "function": { "name": name, "arguments": arguments.to_string() } });
+        json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+    };
+    let result =
+        |id: &str, content: &str| json!({ "role": "tool", "tool_call_id": id, "content": content });
+    let mut messages = vec![
+        json!({ "role": "system", "content": "s" }),
+        json!({ "role": "user", "content": "earlier" }),
+        says("yes"),
+        json!({ "role": "user", "content": "read it, token=abc", "time": 7 }),
+        call("a", "read_file", json!({ "file": "x" })),
+        result("a", "{\"error\":{\"code\":\"arguments_invalid\"}}"),
+        call("b", "read_file", json!({ "path": "x" })),
+        result("b", "{\"text\":\"y\"}"),
+    ];
+    messages.extend(extra);
+    json!({ "messages": messages }).to_string()
+}
+
+#[test]
+fn failed_calls_that_were_mended_become_samples() {
+    let redact = |value: Value| {
+        serde_json::from_str(&value.to_string().replace("token=abc", "[redacted]")).unwrap()
+    };
+    let made = corrections(&registry(), &recorded(vec![says("It says y."), user()]), redact);
+    assert_eq!((made.lines.len(), made.left_out.len()), (1, 0));
+    let line = &made.lines[0];
+    assert_eq!(line["tags"], json!(["correction", "arguments_invalid"]));
+    let roles: Vec<&Value> =
+        line["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    assert_eq!(
+        json!(roles),
+        json!(["system", "user", "assistant", "tool", "assistant", "tool", "assistant"])
+    );
+    assert_eq!(line["messages"][1], json!({ "role": "user", "content": "read it, [redacted]" }));
+    let call = json!([{ "id": "b", "name": "read_file", "arguments": { "path": "x" } }]);
+    assert_eq!(line["messages"][4]["tool_calls"], call);
+    let verdict = verdict(&line.to_string());
+    let codes: Vec<_> = verdict.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!((verdict.class, codes), (Some(Class::Correction), vec![FindingCode::NegativeCall]));
+}
+
+#[test]
+fn conversations_without_mending_are_left_out_with_a_reason() {
+    let registry = registry();
+    for (line, reason) in [
+        ("{".to_owned(), LeftOut::NoConversation),
+        (recorded(vec![]), LeftOut::NotAnswered),
+        (recorded(vec![gives("x")]), LeftOut::Disordered),
+        (labelled(json!([user(), says("x")])).to_string(), LeftOut::NothingToLearn),
+        (
+            labelled(json!([user(), read("a"), gives("error: x"), says("It failed.")])).to_string(),
+            LeftOut::NotMended,
+        ),
+    ] {
+        let made = corrections(&registry, &line, |value| value);
+        assert_eq!((made.lines.len(), made.left_out), (0, vec![reason]), "{line}");
+    }
+    // A call that does not fit any more without its secret is no sample.
+    let made = corrections(&registry, &recorded(vec![says("y")]), |value| {
+        serde_json::from_str(&value.to_string().replace("{\"path\":\"x\"}", "{\"path\":0}"))
+            .unwrap()
+    });
+    assert_eq!((made.lines.len(), made.left_out), (0, vec![LeftOut::NotValid]));
+}
+
+#[test]
+fn pairs_have_a_right_turn_and_one_that_is_wrong_in_a_known_way() {
+    let registry = registry();
+    let line = recorded(vec![says("It says y.")]);
+    let made = preferences(&registry, &line, |value| value);
+    let flaws: Vec<&Value> = made.lines.iter().map(|pair| &pair["tags"][1]).collect();
+    assert_eq!(json!(flaws), json!(["made_up_tool", "made_up_arguments", "ignored_error"]));
+    for pair in &made.lines {
+        assert_eq!(pair["prompt"].as_array().unwrap().len(), 6);
+        assert_eq!(pair["chosen"][0]["tool_calls"][0]["arguments"], json!({ "path": "x" }));
+    }
+    let wrong = |pair: usize| &made.lines[pair]["rejected"][0]["tool_calls"][0];
+    assert!(registry.resolve(wrong(0)["name"].as_str().unwrap()).is_none());
+    assert_eq!(wrong(1)["name"], "read_file");
+    assert!(!registry.tool("read_file").unwrap().fits(&wrong(1)["arguments"]));
+    let pretended = made.lines[2]["rejected"][0]["content"].as_str().unwrap();
+    assert!(phrases::tells_success_only(pretended));
+    assert_eq!(preferences(&registry, &line, |value| value), made);
+}
+
+#[test]
+fn pairs_about_errors_are_in_the_language_of_the_user() {
+    let asks = json!({ "role": "user", "content": "读取 a" });
+    let line = labelled(json!([asks, read("a"), gives("error: x"), says("读取失败。")]));
+    let made = preferences(&registry(), &line.to_string(), |value| value);
+    assert_eq!(made.lines.len(), 1);
+    assert_eq!(made.lines[0]["chosen"][0]["content"], "读取失败。");
+    let pretended = made.lines[0]["rejected"][0]["content"].as_str().unwrap();
+    assert!(!pretended.is_ascii(), "{pretended}");
+}

@@ -11,12 +11,16 @@ use super::flow::{Ending, Step};
 use super::{Head, StreamOptions, Usage, wire};
 use crate::event::Reply;
 
+/// Most calls in a stream: `openai-node` fails where the index of one is greater than 127.
+const CALLS_MAX: usize = 128;
+
 /// Writes a streamed reply.
 #[derive(Debug)]
 pub(super) struct Stream {
     head: Head,
     options: StreamOptions,
     has_begun: bool,
+    /// How many calls began, those too many counted.
     calls: usize,
 }
 
@@ -93,8 +97,11 @@ impl Stream {
         Self { head, options, has_begun: false, calls: 0 }
     }
 
+    /// Writes a step. Calls too many are left out, and the reply ends as one that was cut off.
     pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
         match step {
+            Step::CallOpen { .. } if self.calls >= CALLS_MAX => self.calls = CALLS_MAX + 1,
+            Step::Arguments(_) if self.calls > CALLS_MAX => {}
             Step::Text(text) => {
                 self.begin("".into(), out);
                 self.delta(&json!({ "content": text }), out);
@@ -122,6 +129,8 @@ impl Stream {
 
     pub(super) fn finish(mut self, ending: Ending, usage: Usage, out: &mut String) {
         self.begin("".into(), out);
+        let ending =
+            if ending == Ending::Calls && self.calls > CALLS_MAX { Ending::Length } else { ending };
         self.choice(&json!({}), finish_reason(ending).into(), out);
         if self.options.include_usage {
             wire::data(out, &self.chunk(json!([]), counts(usage)));

@@ -1,5 +1,8 @@
 //! Wire text of replies.
 
+mod client;
+mod laws;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -477,4 +480,18 @@ fn times_without_a_form_are_the_beginning_of_time() {
     let head = Head { created_unix_s: u64::MAX, ..head() };
     let body = whole(Api::Ollama, &head, &Reply::default(), USAGE);
     assert_eq!(body["created_at"], "1970-01-01T00:00:00Z");
+}
+
+#[test]
+fn more_calls_than_a_client_takes_end_the_reply_as_cut_off() {
+    let calls = |count| -> Vec<Event> {
+        let calls = (0..count).flat_map(|index| [start(index, "t"), end(index, json!({}))]);
+        calls.chain([text("after"), Event::Finish(Finish::Stop)]).collect()
+    };
+    for (count, shown, ended) in [(128, 128, "calls"), (129, 128, "length")] {
+        let seen = client::read(Api::OpenAiChat, &streamed(Api::OpenAiChat, &calls(count)));
+        assert_eq!((seen.calls.len(), seen.end, seen.text.as_str()), (shown, ended, "after"));
+    }
+    let seen = client::read(Api::OpenAiResponses, &streamed(Api::OpenAiResponses, &calls(129)));
+    assert_eq!((seen.calls.len(), seen.end), (129, "calls"));
 }

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::parse::mended_object;
+
 /// The one parameter of a tool that takes free text, and where arguments are kept that are none.
 pub(super) const FREE_FORM_KEY: &str = "input";
 
@@ -24,6 +26,8 @@ pub(super) struct Arguments {
 pub(super) enum Mended {
     /// The text was the JSON text of a JSON text.
     TwiceWritten,
+    /// The text is JSON but for small mistakes.
+    Repaired,
     /// The text breaks off or is broken; the members before are kept.
     Cut,
     /// They are no object; they are kept whole as [`FREE_FORM_KEY`].
@@ -57,10 +61,14 @@ fn of_text(text: String) -> Arguments {
             _ => wrapped(Value::String(inner)),
         },
         Ok(other) => wrapped(other),
-        Err(error) => match whole_members(&text, &error) {
-            Some(map) => Arguments { map, mended: Some(Mended::Cut) },
-            None => wrapped(Value::String(text)),
-        },
+        Err(error) => {
+            let repaired = || Some((mended_object(&text)?, Mended::Repaired));
+            let cut = || Some((whole_members(&text, &error)?, Mended::Cut));
+            match repaired().or_else(cut) {
+                Some((map, mended)) => Arguments { map, mended: Some(mended) },
+                None => wrapped(Value::String(text)),
+            }
+        }
     }
 }
 
@@ -114,6 +122,7 @@ impl Mended {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::TwiceWritten => "JSON text inside of JSON text was read",
+            Self::Repaired => "small mistakes in the JSON text were mended",
             Self::Cut => "the text is broken: the members before that are kept",
             Self::Wrapped => "they are no object: they are kept as `input`",
         }

@@ -240,7 +240,8 @@ impl Inside {
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
             self.broken += 1;
-            let told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            let mut told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            told.extend(fitted.dropped.iter().map(|key| format!("there is no parameter `{key}`")));
             let message = format!("{}: {}", tool.name(), told.join("; "));
             self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
             return;

@@ -1,7 +1,9 @@
 //! Replies that are sent to clients, as a reader of them would say them.
 
+use std::sync::Arc;
+
 use moss_model_bridge::encode::{Failure, FailureKind, Retry};
-use moss_model_bridge::{Event, Finish};
+use moss_model_bridge::{Event, Finish, Options, Parser, Registry};
 use serde_json::{Value, json};
 
 /// A reply, or none.
@@ -60,7 +62,28 @@ fn replies() -> Vec<Case> {
         reply("cut", [texts(&["and so"])], Finish::Length),
         reply("cut_by_filter", [texts(&["and so"])], Finish::ContentFilter),
         reply("cut_call", [read(), cut_call()], Finish::Length),
+        Case { name: "written", events: written(), failure: None },
     ]
+}
+
+/// What the bridge's own reader says of what a model wrote.
+fn written() -> Vec<Event> {
+    const TEXT: &str = "我先看一下文件。\n\n```json action\n{\"tool\": \"read_file\", \"parameters\": \
+                        {\"path\": \"src/主.rs\",}}\n```\n\n```json action\n{\"tool\": \
+                        \"run_tests\", \"parameters\": {}}\n```\n然后继续。";
+    let registry = r#"[
+        {"name": "read_file", "parameters": {"type": "object", "required": ["path"],
+            "properties": {"path": {"type": "string"}}}},
+        {"name": "run_tests", "parameters": {"type": "object", "properties": {}}}
+    ]"#;
+    let registry = Arc::new(Registry::from_json(registry).unwrap());
+    let mut parser = Parser::new(registry, Options::default());
+    let pieces = TEXT.as_bytes().chunks(5);
+    let mut events: Vec<Event> = pieces.flat_map(|piece| parser.feed(piece)).collect();
+    events.extend(parser.finish(Finish::Stop));
+    let calls = events.iter().filter(|event| matches!(event, Event::CallEnd { .. })).count();
+    assert_eq!(calls, 2, "{events:?}");
+    events
 }
 
 fn reply<const N: usize>(name: &'static str, parts: [Vec<Event>; N], finish: Finish) -> Case {

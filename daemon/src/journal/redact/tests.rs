@@ -175,3 +175,23 @@ fn secrets_in_keys_are_masked() {
         assert!(!text.contains("ghp_") && text.contains("[r"), "{text}");
     }
 }
+
+#[test]
+fn values_that_are_passed_on_lose_their_secrets_and_nothing_else() {
+    for (given, expected) in [
+        (json!({ "path": "a", "n": 1 }), json!({ "path": "a", "n": 1 })),
+        (json!({ "api_key": "x", "b": [7] }), json!({ "api_key": "[redacted]", "b": [7] })),
+        (json!("password=hunter2 and more"), json!("password=[redacted] and more")),
+        (
+            json!("{\"content\": \"key AKIAABCDEFGHIJKLMNOP\", \"token\": {\"a\": 1}}"),
+            json!("{\"content\":\"key [redacted]\",\"token\":\"[redacted]\"}"),
+        ),
+        (
+            json!("{ \"content\": \"long text, kept\" }"),
+            json!("{ \"content\": \"long text, kept\" }"),
+        ),
+        (json!("{\"a\": password=hunter2"), json!("{\"a\": password=[redacted]")),
+    ] {
+        assert_eq!(without_secrets(given.clone()), expected, "{given}");
+    }
+}

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn arguments_are_kept_as_far_as_they_go() {
-    use Mended::{Cut, TwiceWritten, Wrapped};
+    use Mended::{Cut, Repaired, TwiceWritten, Wrapped};
     for (written, expected, mended) in [
         (json!(null), json!({}), None),
         (json!(""), json!({}), None),
@@ -34,10 +34,13 @@ fn arguments_are_kept_as_far_as_they_go() {
         ),
         (json!(r#"{"a":1,"b",}"#), json!({ "a": 1 }), Some(Cut)),
         (json!(r#"{"a":1,,"b":2}"#), json!({ "a": 1 }), Some(Cut)),
-        (json!("{\"a\":1,\"b\":\"x\ny\"}"), json!({ "a": 1 }), Some(Cut)),
-        (json!(r#"{"a":1,"b":2},"#), json!({ "a": 1, "b": 2 }), Some(Cut)),
+        (json!("{\"a\":1,\"b\":\"x\ny\"}"), json!({ "a": 1, "b": "x\ny" }), Some(Repaired)),
+        (json!(r#"{"a":1,"b":2},"#), json!({ "a": 1, "b": 2 }), Some(Repaired)),
         (json!(r#"{"a":1}{"a":2}"#), json!({ "a": 1 }), Some(Cut)),
-        (json!(r#"{"a":1,}"#), json!({ "a": 1 }), Some(Cut)),
+        (json!(r#"{"a":1,}"#), json!({ "a": 1 }), Some(Repaired)),
+        (json!("{“a”：1}"), json!({ "a": 1 }), Some(Repaired)),
+        // A number that may go on is not taken.
+        (json!(r#"{"a":1,"b":2"#), json!({ "a": 1 }), Some(Cut)),
         (json!(r#"  {"a":1, "#), json!({ "a": 1 }), Some(Cut)),
         (
             json!(r#"{"content":"long te"#),

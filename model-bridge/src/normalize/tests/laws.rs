@@ -270,7 +270,14 @@ proptest! {
 
     #[test]
     fn careless_requests_are_read_and_come_out_tidy((api, body) in messy::request()) {
-        check(&normalize(api, body).unwrap());
+        let normalized = normalize(api, body).unwrap();
+        check(&normalized);
+        // What is tidy stays as it is.
+        let messages = normalized.conversation.messages;
+        if !messages.is_empty() {
+            let again = normalize(Api::OpenAiChat, written::body(Api::OpenAiChat, &messages));
+            prop_assert_eq!(again.map(|again| again.conversation.messages), Ok(messages));
+        }
     }
 
     #[test]

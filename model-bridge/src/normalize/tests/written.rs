@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::api::Api;
 use crate::conversation::{Message, Part, ToolCall, ToolResult};
 
-/// The body of a request with these messages, which have texts only.
+/// The body of a request with these messages, which have texts only, or in Chat Completions files,
+/// too.
 pub(in super::super) fn body(api: Api, messages: &[Message]) -> Value {
     match api {
         Api::OpenAiChat => json!({ "model": "m", "messages": each(messages, openai_chat) }),
@@ -27,10 +28,24 @@ fn text_of(parts: &[Part]) -> &str {
     }
 }
 
+/// Content of Chat Completions, whose files are in their own form.
+fn content_of(parts: &[Part]) -> Value {
+    match parts {
+        [] | [Part::Text(_)] => text_of(parts).into(),
+        several => several
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => json!({ "type": "text", "text": text }),
+                Part::Opaque(value) => value.clone(),
+            })
+            .collect(),
+    }
+}
+
 fn openai_chat(message: &Message) -> Value {
     match message {
         Message::System(text) => json!({ "role": "developer", "content": text }),
-        Message::User(parts) => json!({ "role": "user", "content": text_of(parts) }),
+        Message::User(parts) => json!({ "role": "user", "content": content_of(parts) }),
         Message::Assistant { text, calls } => {
             let content = if text.is_empty() { Value::Null } else { json!(text) };
             let mut turn = json!({ "role": "assistant", "content": content });
@@ -44,9 +59,12 @@ fn openai_chat(message: &Message) -> Value {
             }
             turn
         }
-        Message::Result(ToolResult { call_id, content, .. }) => {
-            json!({ "role": "tool", "tool_call_id": call_id, "content": text_of(content) })
-        }
+        Message::Result(ToolResult { call_id, name, content, .. }) => json!({
+            "role": "tool",
+            "tool_call_id": call_id,
+            "name": name,
+            "content": content_of(content),
+        }),
     }
 }
 
