@@ -2,6 +2,7 @@
 
 mod check_data;
 mod convert;
+mod evaluate;
 mod lines;
 mod registry;
 
@@ -15,6 +16,7 @@ pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
     ToCorrections(convert::ToCorrectionsArgs),
     ToPreferences(convert::ToPreferencesArgs),
+    Evaluate(evaluate::EvaluateArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -22,5 +24,6 @@ pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome,
         BridgeCommand::CheckData(args) => check_data::run(args, session),
         BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
         BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
+        BridgeCommand::Evaluate(args) => evaluate::run(args, session),
     }
 }
