@@ -7,6 +7,7 @@
 
 mod action;
 mod answer;
+mod call;
 mod check;
 mod corrections;
 mod evaluate;
