@@ -31,6 +31,16 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
     }
 }
 
+/// The registry that replies of models are held to where none is named: the built-in tools.
+///
+/// # Errors
+///
+/// Where a schema cannot be compiled: a defect.
+pub fn catalog_registry() -> Result<Registry, RegistryError> {
+    let specs = moss_builtin_tools::specs();
+    Registry::new(specs.iter().map(|spec| definition(spec, Form::Strict)))
+}
+
 /// The registry that data for models is held to where none is named: the built-in tools with their
 /// strict schemas, and those of the specification that this version of moss does not have.
 ///

@@ -1,5 +1,7 @@
 //! One form for a request to a chat model, whatever API it came by.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -125,25 +127,33 @@ pub enum HistoryState {
 // === impl Conversation ===
 
 impl Conversation {
-    /// Says where the conversation stands.
+    /// Says where the conversation stands: by what came since the user or the model last spoke.
+    /// Earlier calls do not matter, and results count for the calls whose ids they repeat.
     pub fn state(&self) -> HistoryState {
-        let mut results = 0;
+        let mut answered = BTreeSet::new();
         for message in self.messages.iter().rev() {
             match message {
                 Message::System(_) => {}
-                Message::Result(_) => results += 1,
+                Message::Result(result) => {
+                    answered.insert(result.call_id.as_str());
+                }
                 Message::User(_) => break,
                 Message::Assistant { calls, .. } => {
-                    return match (calls.len(), results) {
-                        (0, _) => HistoryState::Finished,
-                        (_, 0) => HistoryState::CallIssued,
-                        (calls, results) if results < calls => HistoryState::AwaitingResult,
-                        _ => HistoryState::ResultReceived,
+                    let is_open = |call: &&ToolCall| !answered.contains(call.id.as_str());
+                    return match calls.iter().filter(is_open).count() {
+                        0 if calls.is_empty() && answered.is_empty() => HistoryState::Finished,
+                        0 => HistoryState::ResultReceived,
+                        open if open == calls.len() => HistoryState::CallIssued,
+                        _ => HistoryState::AwaitingResult,
                     };
                 }
             }
         }
-        HistoryState::AwaitingDecision
+        match answered.is_empty() {
+            true => HistoryState::AwaitingDecision,
+            // Who sent it left the call out.
+            false => HistoryState::ResultReceived,
+        }
     }
 
     /// Whether anything in it is a call of a tool.
@@ -153,3 +163,6 @@ impl Conversation {
             .any(|turn| matches!(turn, Message::Assistant { calls, .. } if !calls.is_empty()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::conversation::ToolCall;
 
 /// A part of a reply, in the order in which the model wrote it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", content = "value", rename_all = "snake_case")]
 pub enum Event {
     /// Text for the user. Pieces follow each other without anything between them.
     Text(String),
@@ -191,6 +192,21 @@ impl Diagnostic {
 // === impl Reply ===
 
 impl Reply {
+    /// Makes of the text what a person reads: no blank lines where calls were, none around it.
+    #[must_use]
+    pub fn tidied(mut self) -> Self {
+        let mut text = String::with_capacity(self.text.len());
+        let mut blank = 0;
+        for line in self.text.trim().split_inclusive('\n') {
+            blank = if line.trim_end_matches(['\r', '\n']).is_empty() { blank + 1 } else { 0 };
+            if blank < 2 {
+                text.push_str(line);
+            }
+        }
+        self.text = text;
+        self
+    }
+
     /// Puts a reply together from its events.
     pub fn collect(events: impl IntoIterator<Item = Event>) -> Self {
         let mut reply = Self::default();

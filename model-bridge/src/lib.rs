@@ -4,15 +4,32 @@
 //! of replies ([`Parser`]) takes bytes as they come and gives events; whoever owns a connection
 //! feeds one and encodes what the other says.
 
+mod api;
+mod block;
 mod conversation;
 pub mod dataset;
+pub mod encode;
 mod event;
+mod language;
+mod normalize;
 mod parse;
+mod prompt;
+mod refusal;
 mod registry;
+mod retry;
 
+pub use api::Api;
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
-pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse};
+pub use language::Language;
+pub use normalize::{
+    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
+    normalize, normalize_with,
+};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
+pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
+pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
+pub use retry::{Outcome, RETRIES_MAX, Retry, RetryReason, RetryState, next as next_retry};

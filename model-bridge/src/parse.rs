@@ -11,11 +11,14 @@ mod frame;
 mod line;
 mod live;
 mod mend;
+mod native;
 mod prose;
 mod scan;
 mod watch;
 
 use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use crate::event::{Code, Diagnostic, Event, Finish, Reply};
 use crate::registry::Registry;
@@ -85,12 +88,22 @@ enum Step {
     NeedsMore,
 }
 
+pub use native::parse_message;
+
 /// Reads a whole reply.
 pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
     let mut parser = Parser::new(Arc::clone(registry), Options::default());
     let mut events = parser.feed(text.as_bytes());
     events.extend(parser.finish(finish));
     Reply::collect(events)
+}
+
+/// Mends the text of one JSON object, where that is possible without ending a string or a bracket.
+pub(crate) fn mended_object(text: &str) -> Option<Map<String, Value>> {
+    match <[Value; 1]>::try_from(mend::values(text, false)?.values) {
+        Ok([Value::Object(map)]) => Some(map),
+        _ => None,
+    }
 }
 
 // === impl Parser ===

@@ -33,6 +33,7 @@ mod kill;
 mod limits;
 mod listings;
 mod metrics;
+mod model_clients;
 mod paths;
 mod plugin_agreed;
 mod plugin_develop;

@@ -28,7 +28,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sandbox", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("sdk/macros", &[]),
-    ("tests", &["moss-proto"]),
+    ("tests", &["moss-model-bridge", "moss-proto"]),
     ("workspace", &["moss-sdk"]),
     (
         "xtask",

@@ -11,7 +11,7 @@ use crate::child;
 use crate::layout::Layout;
 
 /// Oldest major version of Node.js that the packages support.
-const NODE_MIN: u32 = 18;
+const NODE_MIN: u32 = 20;
 /// What npm installs from. Renewed with `npm install --omit-lockfile-registry-resolved`: it must work
 /// with any registry.
 const LOCK: &str = "package-lock.json";

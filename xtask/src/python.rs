@@ -11,7 +11,7 @@ use crate::child;
 use crate::layout::Layout;
 
 /// Oldest Python that the requirements support.
-const PYTHON_MIN: &str = "3.10";
+const PYTHON_MIN: &str = "3.11";
 
 /// Makes the environment and returns its interpreter.
 pub(crate) fn environment(layout: &Layout) -> Result<PathBuf> {

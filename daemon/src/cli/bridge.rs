@@ -4,6 +4,7 @@ mod check_data;
 mod convert;
 mod evaluate;
 mod lines;
+mod parse;
 mod registry;
 
 use super::Session;
@@ -14,6 +15,7 @@ use super::outcome::Outcome;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
+    Parse(parse::ParseArgs),
     ToCorrections(convert::ToCorrectionsArgs),
     ToPreferences(convert::ToPreferencesArgs),
     Evaluate(evaluate::EvaluateArgs),
@@ -22,6 +24,7 @@ pub(super) enum BridgeCommand {
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
+        BridgeCommand::Parse(args) => parse::run(args, session),
         BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
         BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
         BridgeCommand::Evaluate(args) => evaluate::run(args, session),

@@ -84,6 +84,10 @@ pub(super) fn inside(
     for one in written {
         inside.add_written(registry, &one, explicit);
     }
+    if !explicit && inside.has(Code::UnknownArgDropped) {
+        // Data that looks like a call, for example the description of a tool.
+        inside.broken += 1;
+    }
     inside
 }
 
@@ -162,6 +166,10 @@ impl Inside {
         self
     }
 
+    fn has(&self, code: Code) -> bool {
+        self.diagnostics.iter().any(|one| one.code == code)
+    }
+
     fn note_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
             let message = "the JSON was mended".to_owned();
@@ -232,7 +240,8 @@ impl Inside {
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
             self.broken += 1;
-            let told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            let mut told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            told.extend(fitted.dropped.iter().map(|key| format!("there is no parameter `{key}`")));
             let message = format!("{}: {}", tool.name(), told.join("; "));
             self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
             return;

@@ -22,8 +22,8 @@ const HERMES_CLOSE: &str = "</tool_call>";
 /// The form of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Between fences of so many backticks.
-    Fence { run: usize, is_explicit: bool },
+    /// Between fences of so many backticks, or tildes.
+    Fence { sign: u8, run: usize, is_explicit: bool },
     /// `[TOOL_CALL]name[ARGS]{…}`: ends with its JSON.
     Line,
     /// `[TOOL:name]{…}[/TOOL]`.
@@ -72,13 +72,14 @@ struct End {
 
 impl Frame {
     pub(super) fn new(kind: Kind, body: usize) -> Self {
-        let fence = if let Kind::Fence { run, .. } = kind { run } else { 0 };
+        let (sign, fence) =
+            if let Kind::Fence { sign, run, .. } = kind { (sign, run) } else { (b'`', 0) };
         Self {
             kind,
             body,
             name: None,
             cue: Cue::None,
-            scan: Scan::new(fence),
+            scan: Scan::new(sign, fence),
             watch: Watch::new(Shape::Call),
             balanced: None,
             other: None,
@@ -184,7 +185,7 @@ impl Frame {
     /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
     fn mark(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
         let rest = &body[place..];
-        if rest.starts_with('`') {
+        if rest.starts_with(['`', '~']) {
             let end = self.fence_end(body, place);
             let is_run_over = end.frame < body.len() || is_last;
             return if is_run_over { Ok(Some(end)) } else { Err(place) };
@@ -196,16 +197,14 @@ impl Frame {
         if !is_last && !close.is_empty() && close.starts_with(rest) {
             return Err(place);
         }
-        if let (Some(balanced), Kind::Tag | Kind::Hermes) = (self.balanced, self.kind) {
-            if self.scan.is_balanced() {
-                return Ok(Some(End { body: balanced, frame: balanced, closed: false }));
-            }
-        }
-        Ok(None)
+        let is_over = self.scan.is_balanced() && matches!(self.kind, Kind::Tag | Kind::Hermes);
+        let balanced = self.balanced.filter(|_| is_over);
+        Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
     }
 
     fn fence_end(&self, body: &str, place: usize) -> End {
-        let run = body[place..].bytes().take_while(|byte| *byte == b'`').count();
+        let sign = body.as_bytes()[place];
+        let run = body[place..].bytes().take_while(|byte| *byte == sign).count();
         End { body: place, frame: place + run, closed: true }
     }
 
@@ -332,11 +331,11 @@ impl Parser {
                 self.state = State::Data(Data::default());
                 true
             }
-            Kind::Fence { run, .. } if is_none => {
+            Kind::Fence { sign, run, .. } if is_none => {
                 let is_block = self.rest().as_bytes()[frame.body - 1] == b'\n';
                 if is_block {
                     self.pass(frame.body);
-                    self.state = State::Code(vec![run], b'`');
+                    self.state = State::Code(vec![run], sign);
                 } else {
                     self.pass(run);
                     self.line.toggle_code(run);
@@ -469,8 +468,8 @@ impl Parser {
         self.tell(Code::MalformedJson, message);
         let length = self.rest().floor_char_boundary(CALL_BYTES_MAX);
         self.no_call(&frame, length);
-        if let Kind::Fence { run, .. } = frame.kind {
-            self.state = State::Code(vec![run], b'`');
+        if let Kind::Fence { sign, run, .. } = frame.kind {
+            self.state = State::Code(vec![run], sign);
         }
     }
 }

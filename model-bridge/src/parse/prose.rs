@@ -44,7 +44,7 @@ enum Mark {
     /// Not known before more came.
     NeedsMore,
     /// A call, perhaps.
-    Frame(Frame),
+    Frame(Box<Frame>),
     /// Something else that was dealt with.
     Done,
 }
@@ -139,38 +139,41 @@ impl Parser {
             return Mark::NeedsMore;
         }
         if run < 3 || self.line.is_quoted() {
-            return self.inline(run);
+            self.inline(run)
+        } else {
+            self.fence(b'`', run, is_last)
         }
+    }
+
+    /// A run of three signs or more. What it says decides as soon as it can be nothing of a call.
+    fn fence(&mut self, sign: u8, run: usize, is_last: bool) -> Mark {
+        let rest = self.rest();
         let after = &rest[run..];
-        let end = after.find(['\n', '`', '{', '[', '“']);
-        let info = after[..end.unwrap_or(after.len())].trim().to_ascii_lowercase();
-        let info = info.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         let starts_line = self.line.is_blank();
-        let Some(end) = end else {
-            let known = EXPLICIT.iter().chain(IMPLICIT);
-            let may_be = known.clone().any(|known| known.starts_with(&info));
-            if may_be && after.len() <= INFO_BYTES_MAX && !is_last {
-                return Mark::NeedsMore;
-            }
-            return if starts_line && !is_last { self.block(b'`', run) } else { self.inline(run) };
-        };
+        let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
+        let said = after[..end.unwrap_or(after.len())].to_ascii_lowercase();
+        let info = said.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let mut known = EXPLICIT.iter().chain(IMPLICIT);
+        let may_be = known.any(|known| known.starts_with(&info));
         let is_explicit = EXPLICIT.contains(&info.as_str());
-        let opens = match after.as_bytes()[end] {
-            b'\n' if is_explicit => end + 1 <= INFO_BYTES_MAX + 1,
-            b'\n' => IMPLICIT.contains(&info.as_str()) && (starts_line || info == "json"),
-            b'`' => return self.inline(run),
-            _ => {
-                (is_explicit
-                    || (IMPLICIT.contains(&info.as_str()) && (starts_line || info == "json")))
-                    && !self.line.in_code()
+        let is_implicit = info == "json" || (info.is_empty() && starts_line);
+        match end.map(|end| (end, after.as_bytes()[end])) {
+            None if may_be && after.len() <= INFO_BYTES_MAX => {
+                return if is_last { self.inline(run) } else { Mark::NeedsMore };
             }
-        };
-        if opens {
-            let body = run + end + usize::from(after.as_bytes()[end] == b'\n');
-            let kind = Kind::Fence { run, is_explicit };
-            return Mark::Frame(Frame::new(kind, body));
+            Some((_, b'`')) if may_be => return self.inline(run),
+            Some((end, byte))
+                if (is_explicit || is_implicit) && (byte == b'\n' || !self.line.in_code()) =>
+            {
+                let body = run + end + usize::from(byte == b'\n');
+                return Mark::Frame(Box::new(Frame::new(
+                    Kind::Fence { sign, run, is_explicit },
+                    body,
+                )));
+            }
+            _ => {}
         }
-        if starts_line { self.block(b'`', run) } else { self.inline(run) }
+        if starts_line { self.block(sign, run) } else { self.inline(run) }
     }
 
     /// Code inside of a line.
@@ -190,10 +193,13 @@ impl Parser {
     fn tildes(&mut self, is_last: bool) -> Mark {
         let rest = self.rest();
         let run = rest.bytes().take_while(|byte| *byte == b'~').count();
-        if run < 3 && run == rest.len() && !is_last {
+        if run == rest.len() && !is_last && run <= INFO_BYTES_MAX {
             return Mark::NeedsMore;
         }
-        if run >= 3 && self.line.is_blank() { self.block(b'~', run) } else { Mark::Text(run) }
+        if run < 3 || !self.line.is_blank() || self.line.is_quoted() {
+            return Mark::Text(run);
+        }
+        self.fence(b'~', run, is_last)
     }
 
     /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
@@ -210,7 +216,7 @@ impl Parser {
             return match end {
                 Some(end) if after.as_bytes()[end] == b']' && end <= NAME_BYTES_MAX => {
                     let frame = Frame::new(Kind::Tag, TAG_MARK.len() + end + 1);
-                    Mark::Frame(frame.named(after[..end].trim()))
+                    Mark::Frame(Box::new(frame.named(after[..end].trim())))
                 }
                 None if !is_last && after.len() <= NAME_BYTES_MAX => Mark::NeedsMore,
                 _ => Mark::Text(1),
@@ -242,14 +248,14 @@ impl Parser {
             return Mark::Done;
         }
         if rest.starts_with(HERMES_OPEN) {
-            return Mark::Frame(Frame::new(Kind::Hermes, HERMES_OPEN.len()));
+            return Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len())));
         }
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
             return match (after.find('>'), after.bytes().next()) {
                 (_, Some(byte)) if !byte.is_ascii_whitespace() && byte != b'>' => Mark::Text(1),
                 (Some(end), _) if end <= file_edit::TAG_BYTES_MAX => {
                     let frame = Frame::new(Kind::FileEdit, file_edit::OPEN.len() + end + 1);
-                    Mark::Frame(frame.named(&after[..end]))
+                    Mark::Frame(Box::new(frame.named(&after[..end])))
                 }
                 // What may be a tag is a call that is cut off, where the reply ends in it.
                 (None, Some(_)) if after.len() <= file_edit::TAG_BYTES_MAX => {
@@ -352,32 +358,37 @@ impl Parser {
 /// A call on a line, its mark read.
 fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
     let after = &rest[mark..];
-    let blank = after.len() - after.trim_start_matches([' ', '\t']).len();
-    let inner = &after[blank..];
+    let inner = after.trim_start_matches([' ', '\t']);
+    let blank = after.len() - inner.len();
+    if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
+        return Mark::Text(1);
+    }
     if inner.is_empty() {
-        return if is_last || blank > INFO_BYTES_MAX { Mark::Text(1) } else { Mark::NeedsMore };
+        return Mark::NeedsMore;
     }
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
-        return Mark::Frame(Frame::new(Kind::Line, mark + blank));
+        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
     }
-    let Some(end) = inner.find(ARGUMENTS_MARK) else {
-        let waits = !is_last && inner.len() <= NAME_BYTES_MAX && !inner.contains('\n');
+    let end = inner.find(ARGUMENTS_MARK);
+    let no_name = inner.find(['\n', '{', '`', '<', '"']);
+    let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
+        let most = NAME_BYTES_MAX + ARGUMENTS_MARK.len();
+        let waits = !is_last && inner.len() <= most && no_name.is_none();
         return if waits { Mark::NeedsMore } else { Mark::Text(1) };
     };
     let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
-    if end > NAME_BYTES_MAX || name.is_empty() || name.contains('\n') {
-        return Mark::Text(1);
-    }
     let body = &inner[end + ARGUMENTS_MARK.len()..];
     let json = body.trim_start();
-    if json.is_empty() && !is_last && body.len() <= INFO_BYTES_MAX {
+    if end > NAME_BYTES_MAX || name.is_empty() || body.len() - json.len() > INFO_BYTES_MAX {
+        return Mark::Text(1);
+    }
+    if json.is_empty() && !is_last {
         return Mark::NeedsMore;
     }
     if !json.starts_with(['{', '｛']) && !json.is_empty() {
         return Mark::Text(1);
     }
-    let begin = rest.len() - json.len();
-    Mark::Frame(Frame::new(Kind::Line, begin).named(name))
+    Mark::Frame(Box::new(Frame::new(Kind::Line, rest.len() - json.len()).named(name)))
 }
 
 fn may_be_arguments_mark(text: &str) -> bool {

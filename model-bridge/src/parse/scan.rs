@@ -1,7 +1,7 @@
 //! Finds where the JSON of a frame ends, in text that may be no strict JSON: end marks inside of
 //! strings are none.
 
-/// How long a run of backticks and what follows it on its line may be to be looked at, in bytes.
+/// How long a run of signs and what follows it on its line may be to be looked at, in bytes.
 const RUN_BYTES_MAX: usize = 256;
 
 /// What a scan came upon.
@@ -11,11 +11,11 @@ pub(super) enum Found {
     Nothing,
     /// The outermost bracket closed; the place after it.
     Balanced(usize),
-    /// Outside of strings: a run of backticks as long as the fence, `[/` or `</`; its place.
+    /// Outside of strings: a run of signs as long as the fence, `[/` or `</`; its place.
     Mark(usize),
     /// The first character that is neither blank nor belongs to JSON, after the JSON is whole.
     Other(usize),
-    /// Inside of a string, at the end of a line: a run of backticks as long as the fence. It may be
+    /// Inside of a string, at the end of a line: a run of signs as long as the fence. It may be
     /// the end where a quote is missing before.
     Suspect(usize),
 }
@@ -49,21 +49,22 @@ pub(super) struct Scan {
     begun: bool,
     /// The length of the fence; 0 where there is none.
     fence: usize,
+    /// What it is made of.
+    sign: u8,
 }
 
 // === impl Scan ===
 
 impl Scan {
-    /// Begins a scan for JSON inside of a fence of so many backticks, or of none.
-    pub(super) fn new(fence: usize) -> Self {
-        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence }
+    /// Begins a scan for JSON inside of a fence of so many signs, or of none.
+    pub(super) fn new(sign: u8, fence: usize) -> Self {
+        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence, sign }
     }
 
     /// Whether all that was opened is closed.
     pub(super) fn is_balanced(&self) -> bool {
         self.begun && self.depth == 0 && self.mode == Mode::Outside
     }
-
     /// Goes back to a place outside of strings, to look at it again.
     pub(super) fn back_to(&mut self, place: usize) {
         self.at = place;
@@ -123,8 +124,8 @@ impl Scan {
         let rest = &text[self.at..];
         let c = rest.chars().next()?;
         let place = self.at;
-        if byte == b'`' && self.fence > 0 {
-            let run = rest.bytes().take_while(|byte| *byte == b'`').count();
+        if byte == self.sign && self.fence > 0 {
+            let run = rest.bytes().take_while(|byte| *byte == self.sign).count();
             if run == rest.len() && !is_last && run < self.fence {
                 return Some(Found::Nothing);
             }
@@ -166,11 +167,12 @@ impl Scan {
     fn inside(&mut self, text: &str, is_last: bool) -> Option<Found> {
         let bytes = &text.as_bytes()[self.at..];
         let (quote, length) = match self.mode {
-            Mode::Double => (Quote::Double, memchr::memchr3(b'"', b'\\', b'`', bytes)),
-            Mode::Single => (Quote::Single, memchr::memchr3(b'\'', b'\\', b'`', bytes)),
+            Mode::Double => (Quote::Double, memchr::memchr3(b'"', b'\\', self.sign, bytes)),
+            Mode::Single => (Quote::Single, memchr::memchr3(b'\'', b'\\', self.sign, bytes)),
             _ => {
-                let special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'`' | 0xe2 | 0xef);
-                (Quote::Smart, bytes.iter().position(|byte| special(byte)))
+                let special =
+                    |byte: &u8| matches!(byte, b'"' | b'\\' | 0xe2 | 0xef) || *byte == self.sign;
+                (Quote::Smart, bytes.iter().position(special))
             }
         };
         let Some(length) = length else {
@@ -187,7 +189,7 @@ impl Scan {
                 self.at += 1;
                 self.mode = Mode::Escaped(quote);
             }
-            b'`' => return self.backticks(rest, is_last),
+            sign if sign == self.sign => return self.signs(rest, is_last),
             b'"' | b'\'' => {
                 self.at += 1;
                 self.mode = Mode::Outside;
@@ -203,13 +205,13 @@ impl Scan {
         None
     }
 
-    /// Looks at backticks inside of a string.
-    fn backticks(&mut self, rest: &str, is_last: bool) -> Option<Found> {
+    /// Looks at what may be a fence inside of a string.
+    fn signs(&mut self, rest: &str, is_last: bool) -> Option<Found> {
         if self.fence == 0 {
             self.at += 1;
             return None;
         }
-        let run = rest.bytes().take_while(|byte| *byte == b'`').count();
+        let run = rest.bytes().take_while(|byte| *byte == self.sign).count();
         let after = &rest[run..];
         let blank = after.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
         let ends_line = match after.as_bytes().get(blank) {

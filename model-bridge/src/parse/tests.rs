@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -63,4 +64,252 @@ fn every_shared_case_is_read_as_it_is_meant() {
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Ways to cut a text: into single bytes, at every place in two, and at random places.
+fn cuts(text: &str) -> Vec<Vec<&[u8]>> {
+    let bytes = text.as_bytes();
+    let mut all: Vec<Vec<&[u8]>> = vec![bytes.chunks(1).collect()];
+    if bytes.len() < 4000 {
+        all.extend((1..bytes.len()).map(|place| vec![&bytes[..place], &bytes[place..]]));
+    }
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..100 {
+        let mut pieces = Vec::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let most = if random & 64 == 0 { 7 } else { 90 };
+            let length = usize::try_from(random >> 32).unwrap() % most + 1;
+            let (piece, left) = rest.split_at(length.min(rest.len()));
+            pieces.push(piece);
+            rest = left;
+        }
+        all.push(pieces);
+    }
+    all
+}
+
+#[test]
+fn where_a_reply_is_cut_changes_nothing() {
+    let registry = registry();
+    for (id, text, finish, _) in texts() {
+        let (whole, _) = read(&registry, &[text.as_bytes()], finish);
+        for pieces in cuts(text) {
+            let (reply, events) = read(&registry, &pieces, finish);
+            assert_eq!(reply, whole, "{id} in {} pieces", pieces.len());
+            check_events(&events, id);
+        }
+    }
+}
+
+/// Calls come one after the other, each whole, and their fragments say what their end says.
+fn check_events(events: &[Event], id: &str) {
+    let mut next = 0;
+    let mut open: Option<(usize, String)> = None;
+    for event in events {
+        match event {
+            Event::CallStart { index, id: call, name } => {
+                assert_eq!((*index, open.is_none()), (next, true), "{id}");
+                assert!(!call.is_empty() && !name.is_empty(), "{id}");
+                open = Some((*index, String::new()));
+                next += 1;
+            }
+            Event::ArgumentFragment { index, fragment } => {
+                let (begun, text) = open.as_mut().expect(id);
+                assert_eq!(begun, index, "{id}");
+                text.push_str(fragment);
+            }
+            Event::CallEnd { index, arguments } => {
+                let (begun, text) = open.take().expect(id);
+                let said: serde_json::Map<String, Value> = serde_json::from_str(&text).expect(id);
+                assert_eq!((begun, &said), (*index, arguments), "{id}");
+            }
+            Event::CallAbandoned { index, .. } => {
+                assert_eq!(open.take().expect(id).0, *index, "{id}");
+            }
+            Event::Text(text) | Event::Reasoning(text) => assert!(!text.is_empty(), "{id}"),
+            Event::Diagnostic(_) | Event::Finish(_) => {}
+        }
+    }
+    assert!(open.is_none(), "{id}");
+    assert!(matches!(events.last(), Some(Event::Finish(_))), "{id}");
+}
+
+#[test]
+fn native_messages_are_read_as_they_are_meant() {
+    let registry = registry();
+    for case in CASES["cases"].as_array().unwrap() {
+        if case["input"]["kind"] == "native_message" {
+            let reply = parse_message(&registry, &case["input"]["message"], finish_of(case));
+            assert_eq!(outcome(&reply), case["expect"], "{}", case["id"]);
+        }
+    }
+    let anthropic = json!({ "role": "assistant", "content": [
+        { "type": "text", "text": "Reading." },
+        { "type": "tool_use", "id": "toolu_1", "name": "read_file", "input": { "path": "a" } },
+        { "type": "tool_use", "id": "toolu_2", "name": "read_files", "input": {} },
+    ]});
+    let reply = parse_message(&registry, &anthropic, Finish::Stop);
+    assert_eq!((reply.text.as_str(), reply.calls[0].id.as_str()), ("Reading.", "toolu_1"));
+    assert_eq!(reply.diagnostics[0].code, Code::UnknownTool);
+    assert!(reply.diagnostics[0].message.contains("did you mean `read_file`"));
+}
+
+/// Texts of the classes of the shared cases that are not among them.
+static MORE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../testdata/more.json")).unwrap());
+
+#[test]
+fn more_cases_of_every_class_are_read_as_they_are_meant() {
+    let registry = registry();
+    let mut wrong = Vec::new();
+    for case in MORE.as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        let finish = if case["finish"] == "length" { Finish::Length } else { Finish::Stop };
+        let (whole, _) = read(&registry, &[text.as_bytes()], finish);
+        let calls: Vec<Value> =
+            whole.calls.iter().map(|call| json!([call.name, call.arguments])).collect();
+        let codes = &outcome(&whole)["diagnostics"];
+        let expected = &case["calls"];
+        // Where no text is given, all of it stays or, where there are calls, none.
+        let rest = match &case["rest"] {
+            Value::Null if calls.is_empty() => tidy(text),
+            rest => rest.as_str().unwrap_or_default().to_owned(),
+        };
+        if json!(calls) != *expected || *codes != case["codes"] || tidy(&whole.text) != rest {
+            wrong.push(format!("{text}\n  got {} {codes} {:?}", json!(calls), whole.text));
+        }
+        for pieces in cuts(text) {
+            let (reply, events) = read(&registry, &pieces, finish);
+            assert_eq!(reply, whole, "{text:?} in {} pieces", pieces.len());
+            check_events(&events, text);
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Pieces of which replies are made that no model writes, and marks that are cut off.
+const PIECES: &[&str] = &[
+    "```",
+    "````",
+    "~~~",
+    "`",
+    "``",
+    "json action",
+    "json",
+    "action",
+    "rust",
+    "markdown",
+    "js",
+    "\n",
+    "\n\n",
+    "\r\n",
+    " ",
+    "  ",
+    "> ",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "“",
+    "”",
+    ",",
+    "，",
+    ":",
+    "：",
+    "\\",
+    "\\n",
+    "\\u",
+    "tool",
+    "name",
+    "parameters",
+    "arguments",
+    "path",
+    "content",
+    "read_file",
+    "create_file",
+    "run_tests",
+    "{\"tool\":\"read_file\",\"parameters\":{\"path\":\"a\"}}",
+    "{\"tool\":\"run_tests\"}",
+    "{\"tool\":\"create_file\",\"parameters\":{\"path\":\"a\",\"content\":\"",
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "\"}}",
+    "```json action\n",
+    "\n```\n",
+    "```json\n",
+    "[TOOL_CALL]",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "[TOOL:",
+    "[/TOOL]",
+    "[TOOL_CALL]run_tests[ARGS]{}",
+    "[TOOL:run_tests]{}[/TOOL]",
+    "<tool_call>",
+    "</tool_call>",
+    "<think>",
+    "</think>",
+    "<file-edit filePath=\"a\">",
+    "</file-edit>",
+    "<chat>",
+    "</chat>",
+    "Tool result",
+    "Observation:",
+    "工具结果",
+    "format:",
+    "For example:",
+    "不要执行",
+    "你好",
+    "é",
+    "😀",
+    "//",
+    "/*",
+    "*/",
+    "1",
+    "true",
+    "text",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn any_text_is_read_alike_however_it_is_cut(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..40),
+        places in proptest::collection::vec(0..400_usize, 0..12),
+    ) {
+        let registry = registry();
+        let text = pieces.concat();
+        let (whole, events) = read(&registry, &[text.as_bytes()], Finish::Stop);
+        check_events(&events, &text);
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        let (reply, events) = read(&registry, &bytes, Finish::Stop);
+        check_events(&events, &text);
+        prop_assert_eq!(&reply, &whole);
+        let mut places: Vec<usize> = places.into_iter().map(|place| place % (text.len() + 1)).collect();
+        places.extend([0, text.len()]);
+        places.sort_unstable();
+        let cut: Vec<&[u8]> = places.windows(2).map(|two| &text.as_bytes()[two[0]..two[1]]).collect();
+        let (reply, _) = read(&registry, &cut, Finish::Stop);
+        prop_assert_eq!(&reply, &whole);
+        // What is no call, no thought and nothing made up is text, all of it.
+        let is_plain = whole.calls.is_empty() && !text.contains("<chat>") && !text.contains("<think>");
+        if is_plain {
+            prop_assert_eq!(&whole.text, &text);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let registry = registry();
+        let (whole, events) = read(&registry, &[&bytes], Finish::Length);
+        check_events(&events, "bytes");
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        prop_assert_eq!(read(&registry, &single, Finish::Length).0, whole);
+    }
 }

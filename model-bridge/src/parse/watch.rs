@@ -133,16 +133,19 @@ impl Watch {
     }
 
     /// Looks at what came: `text` is the JSON from its beginning. Stops early, to be called again,
-    /// where `until` bytes of a pending string are known.
+    /// where something is decided: the name is known, it can be no call, or `until` bytes of a
+    /// pending string are known. What is done then does not depend on what comes after.
     pub(super) fn look(&mut self, text: &str, until: usize) {
         let bytes = text.as_bytes();
+        let was_named = self.name.is_some();
         while self.at < bytes.len() && self.is_strict && !self.is_done {
             let before = self.pending_bytes();
             match self.lex {
                 Lex::String(is_key) => self.string(text, is_key, until),
                 _ => self.byte(text, bytes[self.at]),
             }
-            if before < until && self.pending_bytes() >= until {
+            let decides = !self.is_viable || self.name.is_some() != was_named;
+            if decides || (before < until && self.pending_bytes() >= until) {
                 return;
             }
         }
@@ -172,11 +175,9 @@ impl Watch {
         if self.pending.is_some() && room > 0 && length > room {
             length = text[self.at..].ceil_char_boundary(room);
         }
-        if let Some(pending) = &mut self.pending {
-            if length > 0 {
-                pending.unpaired();
-                pending.text.push_str(&text[self.at..self.at + length]);
-            }
+        if let Some(pending) = self.pending.as_mut().filter(|_| length > 0) {
+            pending.unpaired();
+            pending.text.push_str(&text[self.at..self.at + length]);
         }
         self.at += length;
         if self.pending.is_some() && room > 0 && length >= room {
@@ -245,7 +246,11 @@ impl Watch {
                 self.at += 1;
             }
             (Lex::Separator, b'}' | b']') => self.close(text, byte),
-            _ => self.is_strict = false,
+            _ => {
+                // What does not even begin as JSON is no call.
+                self.is_viable &= !self.stack.is_empty();
+                self.is_strict = false;
+            }
         }
     }
 

@@ -53,6 +53,16 @@ impl RegistryArgs {
         self.read().map(Arc::new)
     }
 
+    /// The tools that a reply may call: without a file those that there are.
+    pub(super) fn catalog(&self) -> Result<Arc<Registry>, CliError> {
+        match &self.registry {
+            Some(_) => self.load(),
+            None => bridge::catalog_registry().map(Arc::new).map_err(|error| {
+                CliError::new(Outcome::Failed, "registry_invalid", error.to_string())
+            }),
+        }
+    }
+
     fn read(&self) -> Result<Registry, CliError> {
         let broken = |outcome, error: moss_model_bridge::RegistryError| {
             CliError::new(outcome, "registry_invalid", error.to_string())

@@ -289,8 +289,8 @@ pub(super) fn skip_blanks(text: &str, mut at: usize) -> (usize, bool) {
         let rest = &text[at..];
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            match rest[2..].find("*/") {
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            match inside.find("*/") {
                 Some(end) => end + 4,
                 None => return (at, commented),
             }

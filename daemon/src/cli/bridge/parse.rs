@@ -1,0 +1,126 @@
+//! `moss bridge parse`.
+
+use std::io::{self, Read as _};
+
+use moss_model_bridge::{Event, Finish, Options, Parser, Reply, parse_message};
+use serde_json::{Value, json};
+
+use super::super::Session;
+use super::super::error::CliError;
+use super::super::outcome::Outcome;
+use super::registry::RegistryArgs;
+
+/// Most bytes of a reply.
+const REPLY_BYTES_MAX: usize = 64 << 20;
+/// How much is read at once, in bytes.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Read a model's reply and tell its text from its calls of tools
+///
+/// Reads the reply on standard input and prints `{"text", "calls": [{"name", "arguments"}],
+/// "diagnostics": [CODE…], "details": [{"code", "message"}…]}`. Nothing is called.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ParseArgs {
+    #[command(flatten)]
+    registry: RegistryArgs,
+
+    /// How the model ended: by itself, or at its limit of tokens
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Ended::Stop)]
+    finish: Ended,
+
+    /// Read a message of an API instead, with `tool_calls` or blocks of `content`
+    #[arg(long)]
+    message: bool,
+
+    /// Print what is read as it comes: one event on each line, as JSON
+    #[arg(long, conflicts_with = "message")]
+    events: bool,
+}
+
+/// How a model ended its reply.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Ended {
+    /// By itself, or at a stop sequence
+    Stop,
+    /// At its limit of tokens
+    Length,
+}
+
+pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
+    let registry = args.registry.catalog()?;
+    let finish = match args.finish {
+        Ended::Stop => Finish::Stop,
+        Ended::Length => Finish::Length,
+    };
+    if args.message {
+        let mut bytes = Vec::new();
+        pieces(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        let message: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("standard input is no message in JSON: {error}");
+            CliError::new(Outcome::Invalid, "message_invalid", message)
+        })?;
+        return print(parse_message(&registry, &message, finish), session);
+    }
+    let mut parser = Parser::new(registry, Options::default());
+    let mut events = Vec::new();
+    pieces(|piece| {
+        let read = parser.feed(piece);
+        if args.events {
+            return tell(&read, session);
+        }
+        events.extend(read);
+        Ok(())
+    })?;
+    let last = parser.finish(finish);
+    if args.events {
+        tell(&last, session)?;
+        return Ok(Outcome::Ok);
+    }
+    events.extend(last);
+    print(Reply::collect(events), session)
+}
+
+/// Hands standard input to a function as it comes.
+fn pieces(mut take: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), CliError> {
+    let mut input = io::stdin().lock();
+    let mut buffer = vec![0; PIECE_BYTES];
+    let mut total = 0;
+    loop {
+        let read = input.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        total += read;
+        if total > REPLY_BYTES_MAX {
+            let message = format!("standard input has more than {REPLY_BYTES_MAX} bytes");
+            return Err(CliError::new(Outcome::Invalid, "reply_too_large", message));
+        }
+        take(&buffer[..read])?;
+    }
+}
+
+fn tell(events: &[Event], session: &Session) -> Result<(), CliError> {
+    for event in events {
+        session.ui.print_json_line(event)?;
+    }
+    Ok(())
+}
+
+fn print(reply: Reply, session: &Session) -> Result<Outcome, CliError> {
+    let reply = reply.tidied();
+    let codes: Vec<&str> = reply.diagnostics.iter().map(|one| one.code.as_str()).collect();
+    let mut told = json!({
+        "text": reply.text,
+        "calls": reply.calls,
+        "diagnostics": codes,
+        "details": reply.diagnostics,
+    });
+    if !reply.reasoning.is_empty() {
+        told["reasoning"] = json!(reply.reasoning);
+    }
+    session.ui.print_json(&told)?;
+    Ok(Outcome::Ok)
+}

@@ -1,0 +1,229 @@
+//! Replies in the form of each API: exactly what its official clients need, whole and streamed.
+//!
+//! A reader's [`Event`]s go in, wire text comes out. Nothing here knows a connection, a clock or
+//! randomness: ids, times and counts are the caller's. A client cannot tell that the model behind it
+//! has no calls of its own (requirement B8): text is shown as it comes, arguments while they are
+//! written, what a model thinks aloud not at all.
+//!
+//! A call that began and is none ([`Event::CallAbandoned`]) must not run. Where nothing was shown of
+//! it, what the model wrote is text. Otherwise its arguments stay without the brackets that would
+//! complete them, the reply ends as one that was cut off (`length`, `max_tokens`,
+//! `response.incomplete`), and the event by which a client takes a call for whole never comes, but
+//! for the end of a block of Anthropic's that something follows.
+
+mod anthropic;
+mod failure;
+mod flow;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+mod wire;
+
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::event::{Event, Reply};
+use flow::{Ending, Flow, Grain, Step};
+
+pub use failure::{Failure, FailureKind, FailureResponse, Retry, error};
+
+/// Letters and signs of ASCII that make about a token, by the rule of thumb of the vendors.
+const ASCII_PER_TOKEN: u64 = 4;
+/// The first of the letters that stand for a syllable or a word: about a token each.
+const WIDE_FIRST: char = '\u{2e80}';
+
+/// What a reply begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Head {
+    /// What tells the reply from every other, of letters, digits and `_`, without the prefix of an
+    /// API: `chatcmpl-`, `resp_` or `msg_` is put before it.
+    pub id: String,
+    /// The model, as the client named it.
+    pub model: String,
+    /// When it began, in seconds since 1970.
+    pub created_unix_s: u64,
+    /// How long the request is, in tokens: streams of Anthropic's say it at the beginning.
+    pub input_tokens: u64,
+}
+
+/// What a reply cost, known when it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// How long the request is, in tokens.
+    pub input_tokens: u64,
+    /// How long the reply is, in tokens.
+    pub output_tokens: u64,
+    /// How long it took, in nanoseconds, which Ollama says; 0 where nobody knows.
+    pub elapsed_ns: u64,
+}
+
+/// What a client may choose about a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamOptions {
+    /// Whether a stream of Chat Completions ends with the counts of tokens; the other APIs always
+    /// say them.
+    pub include_usage: bool,
+}
+
+/// Writes a reply while it is read.
+///
+/// Everything that it returns is to be sent as it is, in order; it may be empty. After
+/// [`Stream::finish`] or [`Stream::fail`] the body is over.
+#[derive(Debug)]
+pub struct Stream {
+    flow: Flow,
+    wire: Wire,
+}
+
+#[derive(Debug)]
+enum Wire {
+    OpenAiChat(openai_chat::Stream),
+    OpenAiResponses(openai_responses::Stream),
+    Anthropic(anthropic::Stream),
+    Ollama(ollama::Stream),
+}
+
+/// Writes a reply as a whole: the JSON of a response with the status 200.
+pub fn whole(api: Api, head: &Head, reply: &Reply, usage: Usage) -> Value {
+    match api {
+        Api::OpenAiChat => openai_chat::whole(head, reply, usage),
+        Api::OpenAiResponses => openai_responses::whole(head, reply, usage),
+        Api::AnthropicMessages => anthropic::whole(head, reply, usage),
+        Api::Ollama => ollama::whole(head, reply, usage),
+    }
+}
+
+/// Guesses how many tokens a text has, for callers whose model does not count.
+///
+/// An estimate, made without any model's vocabulary: a token for four characters of ASCII, for two
+/// of other alphabets, and for each of Chinese, Japanese and Korean. Good enough to show how full a
+/// context is; no limit and no bill should hang on it.
+pub fn estimate_tokens(text: &str) -> u64 {
+    let (mut ascii, mut narrow, mut wide) = (0_u64, 0_u64, 0_u64);
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => ascii += 1,
+            c if c >= WIDE_FIRST => wide += 1,
+            _ => narrow += 1,
+        }
+    }
+    ascii.div_ceil(ASCII_PER_TOKEN) + narrow.div_ceil(2) + wide
+}
+
+/// The text of a whole reply as it is shown: white space alone is none.
+fn shown(text: &str) -> &str {
+    if text.trim().is_empty() { "" } else { text }
+}
+
+// === impl Usage ===
+
+impl Usage {
+    fn total_tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+// === impl Stream ===
+
+impl Stream {
+    /// Begins a reply; nothing is written yet.
+    pub fn new(api: Api, head: Head, options: StreamOptions) -> Self {
+        let grain = if api == Api::Ollama { Grain::Calls } else { Grain::Pieces };
+        let wire = match api {
+            Api::OpenAiChat => Wire::OpenAiChat(openai_chat::Stream::new(head, options)),
+            Api::OpenAiResponses => Wire::OpenAiResponses(openai_responses::Stream::new(head)),
+            Api::AnthropicMessages => Wire::Anthropic(anthropic::Stream::new(head)),
+            Api::Ollama => Wire::Ollama(ollama::Stream::new(head)),
+        };
+        Self { flow: Flow::new(grain), wire }
+    }
+
+    /// The `content-type` of the response.
+    pub const fn content_type(&self) -> &'static str {
+        match self.wire {
+            Wire::Ollama(_) => "application/x-ndjson",
+            _ => "text/event-stream; charset=utf-8",
+        }
+    }
+
+    /// Writes what an event shows.
+    pub fn push(&mut self, event: &Event) -> String {
+        let mut out = String::new();
+        let Self { flow, wire } = self;
+        wire.begin(&mut out);
+        flow.push(event, &mut |step| wire.step(step, &mut out));
+        out
+    }
+
+    /// Writes something that a client reads over, for times in which the model shows nothing:
+    /// clients give up on connections that are silent. Ollama has no such thing: empty.
+    pub fn keep_alive(&mut self) -> String {
+        let mut out = String::new();
+        match &mut self.wire {
+            Wire::OpenAiChat(_) => out.push_str(": keep-alive\n\n"),
+            Wire::OpenAiResponses(stream) => {
+                stream.begin(&mut out);
+                out.push_str(": keep-alive\n\n");
+            }
+            Wire::Anthropic(stream) => stream.keep_alive(&mut out),
+            Wire::Ollama(_) => {}
+        }
+        out
+    }
+
+    /// Writes the end. A reply without [`Event::Finish`] was cut off, and ends so.
+    pub fn finish(self, usage: Usage) -> String {
+        let mut out = String::new();
+        let Self { mut flow, mut wire } = self;
+        let ending = flow.finish(&mut |step| wire.step(step, &mut out));
+        wire.finish(ending, usage, &mut out);
+        out
+    }
+
+    /// Writes an end that is none: the client is told of a failure, and nothing that was open is
+    /// closed.
+    pub fn fail(self, failure: &Failure) -> String {
+        let mut out = String::new();
+        match self.wire {
+            Wire::OpenAiChat(stream) => stream.fail(failure, &mut out),
+            Wire::OpenAiResponses(stream) => stream.fail(failure, &mut out),
+            Wire::Anthropic(stream) => stream.fail(failure, &mut out),
+            Wire::Ollama(stream) => stream.fail(failure, &mut out),
+        }
+        out
+    }
+}
+
+// === impl Wire ===
+
+impl Wire {
+    /// Writes what comes before everything else, where that does not depend on what comes.
+    fn begin(&mut self, out: &mut String) {
+        match self {
+            Self::OpenAiResponses(stream) => stream.begin(out),
+            Self::Anthropic(stream) => stream.begin(out),
+            Self::OpenAiChat(_) | Self::Ollama(_) => {}
+        }
+    }
+
+    fn step(&mut self, step: Step<'_>, out: &mut String) {
+        match self {
+            Self::OpenAiChat(stream) => stream.step(step, out),
+            Self::OpenAiResponses(stream) => stream.step(step, out),
+            Self::Anthropic(stream) => stream.step(step, out),
+            Self::Ollama(stream) => stream.step(step, out),
+        }
+    }
+
+    fn finish(self, ending: Ending, usage: Usage, out: &mut String) {
+        match self {
+            Self::OpenAiChat(stream) => stream.finish(ending, usage, out),
+            Self::OpenAiResponses(stream) => stream.finish(ending, usage, out),
+            Self::Anthropic(stream) => stream.finish(ending, usage, out),
+            Self::Ollama(stream) => stream.finish(ending, usage, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! OpenAI Responses: `POST /v1/responses`.
+//!
+//! Sources: the types and stream readers of `openai-python` and `openai-node`, and what codex reads.
+//! Every event has a number; those of an item its place and id. Some clients read only the deltas,
+//! others only `response.output_item.done`, which is why a call that must not run never gets one.
+
+use serde_json::{Map, Value, json};
+
+use super::failure::Failure;
+use super::flow::{Ending, Step};
+use super::{Head, Usage, wire};
+use crate::event::Reply;
+
+/// Writes a streamed reply.
+#[derive(Debug)]
+pub(super) struct Stream {
+    head: Head,
+    has_begun: bool,
+    /// The number of the next event.
+    sequence: u64,
+    /// How many items began.
+    items: usize,
+    open: Option<Item>,
+    /// The items that ended.
+    output: Vec<Value>,
+}
+
+/// The item that is being written.
+#[derive(Debug)]
+enum Item {
+    Message { id: String, text: String },
+    Call { id: String, call_id: String, name: String, arguments: String },
+}
+
+/// How a response stands.
+#[derive(Debug, Clone, Copy)]
+enum Status<'a> {
+    InProgress,
+    Ended(Ending, Usage),
+    Failed(&'a Failure),
+}
+
+/// Writes a reply as a whole.
+pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
+    let ending = Ending::of(reply.finish, !reply.calls.is_empty());
+    let text = super::shown(&reply.text);
+    let mut output = Vec::new();
+    if !text.is_empty() {
+        let id = format!("msg_{}_0", head.id);
+        let status = if reply.calls.is_empty() { text_status(ending) } else { "completed" };
+        output.push(message(&id, text, status));
+    }
+    for call in &reply.calls {
+        let id = format!("fc_{}_{}", head.id, output.len());
+        let arguments = Value::Object(call.arguments.clone()).to_string();
+        output.push(function_call(&id, &call.id, &call.name, &arguments, "completed"));
+    }
+    response(head, output.into(), Status::Ended(ending, usage))
+}
+
+fn message(id: &str, text: &str, status: &str) -> Value {
+    json!({
+        "id": id,
+        "type": "message",
+        "status": status,
+        "role": "assistant",
+        "content": [text_part(text)],
+    })
+}
+
+fn text_part(text: &str) -> Value {
+    json!({ "type": "output_text", "annotations": [], "logprobs": [], "text": text })
+}
+
+fn function_call(id: &str, call_id: &str, name: &str, arguments: &str, status: &str) -> Value {
+    json!({
+        "id": id,
+        "type": "function_call",
+        "status": status,
+        "call_id": call_id,
+        "name": name,
+        "arguments": arguments,
+    })
+}
+
+/// The status of the text that a reply ends with.
+fn text_status(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Stop | Ending::Calls => "completed",
+        Ending::Length | Ending::ContentFilter => "incomplete",
+    }
+}
+
+fn response(head: &Head, output: Value, status: Status<'_>) -> Value {
+    let (name, reason) = match status {
+        Status::InProgress => ("in_progress", None),
+        Status::Ended(Ending::Stop | Ending::Calls, _) => ("completed", None),
+        Status::Ended(Ending::Length, _) => ("incomplete", Some("max_output_tokens")),
+        Status::Ended(Ending::ContentFilter, _) => ("incomplete", Some("content_filter")),
+        Status::Failed(_) => ("failed", None),
+    };
+    let error = match status {
+        Status::Failed(failure) => json!({
+            "code": failure.kind.openai_code().unwrap_or("invalid_prompt"),
+            "message": failure.message,
+        }),
+        _ => Value::Null,
+    };
+    let usage = match status {
+        Status::Ended(_, usage) => counts(usage),
+        _ => Value::Null,
+    };
+    json!({
+        "id": format!("resp_{}", head.id),
+        "object": "response",
+        "created_at": head.created_unix_s,
+        "status": name,
+        "background": false,
+        "error": error,
+        "incomplete_details": reason.map(|reason| json!({ "reason": reason })),
+        "instructions": null,
+        "max_output_tokens": null,
+        "metadata": {},
+        "model": head.model,
+        "output": output,
+        "parallel_tool_calls": true,
+        "previous_response_id": null,
+        "reasoning": { "effort": null, "summary": null },
+        "store": false,
+        "temperature": null,
+        "text": { "format": { "type": "text" } },
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": null,
+        "truncation": "disabled",
+        "usage": usage,
+        "user": null,
+    })
+}
+
+fn counts(usage: Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": { "cached_tokens": 0 },
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": { "reasoning_tokens": 0 },
+        "total_tokens": usage.total_tokens(),
+    })
+}
+
+// === impl Stream ===
+
+impl Stream {
+    pub(super) fn new(head: Head) -> Self {
+        Self { head, has_begun: false, sequence: 0, items: 0, open: None, output: Vec::new() }
+    }
+
+    /// Says that there is a response, once.
+    pub(super) fn begin(&mut self, out: &mut String) {
+        if self.has_begun {
+            return;
+        }
+        self.has_begun = true;
+        for name in ["response.created", "response.in_progress"] {
+            let response = response(&self.head, json!([]), Status::InProgress);
+            self.send(name, json!({ "response": response }), out);
+        }
+    }
+
+    pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
+        match step {
+            Step::Text(text) => self.text(text, out),
+            Step::CallOpen { id, name } => self.open_call(id, name, out),
+            Step::Arguments(piece) => {
+                if let Some(Item::Call { arguments, .. }) = &mut self.open {
+                    arguments.push_str(piece);
+                }
+                let delta = json!({ "delta": piece });
+                self.send_of_item("response.function_call_arguments.delta", delta, out);
+            }
+            Step::CallClose(_) => self.close("completed", out),
+            Step::CallBroken => self.open = None,
+        }
+    }
+
+    pub(super) fn finish(mut self, ending: Ending, usage: Usage, out: &mut String) {
+        self.begin(out);
+        self.close(text_status(ending), out);
+        let output = Value::Array(std::mem::take(&mut self.output));
+        let response = response(&self.head, output, Status::Ended(ending, usage));
+        let name = match ending {
+            Ending::Stop | Ending::Calls => "response.completed",
+            Ending::Length | Ending::ContentFilter => "response.incomplete",
+        };
+        self.send(name, json!({ "response": response }), out);
+    }
+
+    /// Ends with an error. What is open stays so.
+    pub(super) fn fail(mut self, failure: &Failure, out: &mut String) {
+        self.begin(out);
+        let output = Value::Array(std::mem::take(&mut self.output));
+        let response = response(&self.head, output, Status::Failed(failure));
+        self.send("response.failed", json!({ "response": response }), out);
+    }
+
+    fn text(&mut self, piece: &str, out: &mut String) {
+        if !matches!(self.open, Some(Item::Message { .. })) {
+            self.close("completed", out);
+            let id = format!("msg_{}_{}", self.head.id, self.items);
+            let item = json!({
+                "id": id,
+                "type": "message",
+                "status": "in_progress",
+                "role": "assistant",
+                "content": [],
+            });
+            self.open(Item::Message { id, text: String::new() }, item, out);
+            let part = json!({ "content_index": 0, "part": text_part("") });
+            self.send_of_item("response.content_part.added", part, out);
+        }
+        if let Some(Item::Message { text, .. }) = &mut self.open {
+            text.push_str(piece);
+        }
+        let delta = json!({ "content_index": 0, "delta": piece, "logprobs": [] });
+        self.send_of_item("response.output_text.delta", delta, out);
+    }
+
+    fn open_call(&mut self, call_id: &str, name: &str, out: &mut String) {
+        self.close("completed", out);
+        let id = format!("fc_{}_{}", self.head.id, self.items);
+        let item = function_call(&id, call_id, name, "", "in_progress");
+        let (call_id, name) = (call_id.to_owned(), name.to_owned());
+        self.open(Item::Call { id, call_id, name, arguments: String::new() }, item, out);
+    }
+
+    fn open(&mut self, item: Item, value: Value, out: &mut String) {
+        self.open = Some(item);
+        let place = self.items;
+        self.items += 1;
+        self.send(
+            "response.output_item.added",
+            json!({ "output_index": place, "item": value }),
+            out,
+        );
+    }
+
+    fn close(&mut self, status: &str, out: &mut String) {
+        let item = match &self.open {
+            None => return,
+            Some(Item::Message { id, text }) => {
+                let item = message(id, text, status);
+                let done = json!({ "content_index": 0, "text": text, "logprobs": [] });
+                let part = json!({ "content_index": 0, "part": text_part(text) });
+                self.send_of_item("response.output_text.done", done, out);
+                self.send_of_item("response.content_part.done", part, out);
+                item
+            }
+            Some(Item::Call { id, call_id, name, arguments }) => {
+                let item = function_call(id, call_id, name, arguments, status);
+                let done = json!({ "name": name, "arguments": arguments });
+                self.send_of_item("response.function_call_arguments.done", done, out);
+                item
+            }
+        };
+        self.open = None;
+        let done = json!({ "output_index": self.items.saturating_sub(1), "item": item });
+        self.send("response.output_item.done", done, out);
+        self.output.push(item);
+    }
+
+    /// Adds an event that is about the open item.
+    fn send_of_item(&mut self, name: &str, more: Value, out: &mut String) {
+        let Some(Item::Message { id, .. } | Item::Call { id, .. }) = &self.open else { return };
+        let mut event = json!({ "item_id": id, "output_index": self.items.saturating_sub(1) });
+        if let (Value::Object(event), Value::Object(more)) = (&mut event, more) {
+            event.extend(more);
+        }
+        self.send(name, event, out);
+    }
+
+    fn send(&mut self, name: &str, more: Value, out: &mut String) {
+        let mut event = Map::new();
+        event.insert("type".to_owned(), name.into());
+        event.insert("sequence_number".to_owned(), self.sequence.into());
+        if let Value::Object(more) = more {
+            event.extend(more);
+        }
+        self.sequence += 1;
+        wire::event(out, name, &Value::Object(event));
+    }
+}

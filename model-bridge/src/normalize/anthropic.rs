@@ -1,0 +1,114 @@
+//! Anthropic Messages: `POST /v1/messages`.
+
+use serde_json::Value;
+
+use super::ROOT;
+use super::arguments;
+use super::draft::{Draft, messages, role, unknown_role};
+use super::error::RequestError;
+use super::fields::Fields;
+use super::history::{GivenCall, GivenResult};
+use super::parts::{self, Joined, Piece};
+use super::path::Path;
+
+const ROLES: &str = "user, assistant or system";
+
+pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
+    let mut draft = Draft::default();
+    draft.read_shared(&mut body)?;
+    draft.read_choice(&mut body)?;
+    draft.read_sampling(&mut body)?;
+    draft.sampling.output_tokens_max = body.tokens("max_tokens")?;
+    draft.sampling.stop = body.stops("stop_sequences")?;
+    let path = ROOT.key("system");
+    let text = parts::instructions(body.take("system"), &path, &mut draft.notes)?;
+    draft.history.system(text);
+    let path = ROOT.key("messages");
+    for (index, item) in messages(body.list("messages")?, &path)?.into_iter().enumerate() {
+        let path = path.item(index);
+        read_message(&mut draft, Fields::of(item, &path)?)?;
+    }
+    body.ignore_rest(&mut draft.notes);
+    Ok(draft)
+}
+
+fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
+    let path = message.path();
+    let role = role(&mut message, ROLES)?;
+    let content = message.take("content");
+    let content_path = path.key("content");
+    match role.as_str() {
+        "system" => {
+            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
+            draft.history.system(text);
+            Ok(())
+        }
+        "user" => read_user(draft, content, path),
+        "assistant" => read_assistant(draft, content, path),
+        other => Err(unknown_role(other, path, ROLES)),
+    }
+}
+
+/// Results come before what the user says in the same turn, wherever they stand.
+fn read_user(
+    draft: &mut Draft,
+    content: Option<Value>,
+    path: &Path<'_>,
+) -> Result<(), RequestError> {
+    let content_path = path.key("content");
+    let (mut shown, mut results) = (Vec::new(), 0);
+    for (index, piece) in parts::pieces(content, &content_path)?.into_iter().enumerate() {
+        let path = content_path.item(index);
+        match piece {
+            Piece::Other { kind, value } if kind == "tool_result" => {
+                read_result(draft, Fields::of(value, &path)?)?;
+                results += 1;
+            }
+            other => shown.extend(parts::part(other, &path, &mut draft.notes)),
+        }
+    }
+    if results == 0 || !shown.is_empty() {
+        draft.history.user(shown, path, &mut draft.notes);
+    }
+    Ok(())
+}
+
+fn read_result(draft: &mut Draft, mut block: Fields<'_>) -> Result<(), RequestError> {
+    let path = block.path();
+    let id = block.id("tool_use_id")?;
+    let is_error = block.flag("is_error")?.unwrap_or_default();
+    let content = parts::output(block.take("content"), &path.key("content"), &mut draft.notes)?;
+    draft.history.result(GivenResult { id, name: None, content, is_error }, path, &mut draft.notes);
+    Ok(())
+}
+
+fn read_assistant(
+    draft: &mut Draft,
+    content: Option<Value>,
+    path: &Path<'_>,
+) -> Result<(), RequestError> {
+    let content_path = path.key("content");
+    let (mut said, mut calls) = (Joined::default(), Vec::new());
+    for (index, piece) in parts::pieces(content, &content_path)?.into_iter().enumerate() {
+        let path = content_path.item(index);
+        match piece {
+            Piece::Other { kind, value } if kind == "tool_use" => {
+                calls.push(read_call(Fields::of(value, &path)?)?);
+                said.part();
+            }
+            other => said.add(other, &path, &mut draft.notes),
+        }
+    }
+    draft.history.assistant(said.into_text(), calls, path, &mut draft.notes);
+    Ok(())
+}
+
+fn read_call(mut block: Fields<'_>) -> Result<GivenCall, RequestError> {
+    let id = block.id("id")?;
+    let name = block.name("name")?;
+    let arguments = arguments::read(block.take("input"));
+    Ok(GivenCall { id, name, namespaced: None, arguments, is_free_form: false })
+}
+
+#[cfg(test)]
+mod tests;

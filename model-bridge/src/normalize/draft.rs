@@ -1,0 +1,112 @@
+//! A request while it is read: what every API fills in, and what is worked out once all is there.
+
+use serde_json::Value;
+
+use super::choice::{self, Chosen};
+use super::error::{RequestCode, RequestError};
+use super::fields::Fields;
+use super::history::History;
+use super::limits::{MESSAGES_MAX, check_count};
+use super::note::Notes;
+use super::path::Path;
+use super::tools::{self, Tools};
+use super::{Normalized, ROOT};
+use crate::conversation::{Conversation, Sampling};
+use crate::registry::ToolDefinition;
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) notes: Notes,
+    pub(super) history: History,
+    pub(super) model: String,
+    /// None where the request does not say.
+    pub(super) tools: Option<Tools>,
+    pub(super) chosen: Chosen,
+    pub(super) parallel: Option<bool>,
+    pub(super) sampling: Sampling,
+    pub(super) stream: bool,
+    pub(super) stream_usage: bool,
+}
+
+// === impl Draft ===
+
+impl Draft {
+    /// Reads what all APIs write alike.
+    pub(super) fn read_shared(&mut self, body: &mut Fields<'_>) -> Result<(), RequestError> {
+        self.model = body.string("model")?.unwrap_or_default();
+        let stream = body.flag("stream")?;
+        self.stream = stream.unwrap_or(self.stream);
+        let path = ROOT.key("tools");
+        if let Some(items) = body.list("tools")? {
+            self.tools = Some(tools::read(items, &path, &mut self.notes)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn read_choice(&mut self, body: &mut Fields<'_>) -> Result<(), RequestError> {
+        self.chosen = choice::read(body.take("tool_choice"), &ROOT.key("tool_choice"))?;
+        Ok(())
+    }
+
+    /// Reads temperature and `top_p`, where they stand beside each other.
+    pub(super) fn read_sampling(&mut self, fields: &mut Fields<'_>) -> Result<(), RequestError> {
+        self.sampling.temperature = fields.number("temperature", f64::INFINITY)?;
+        self.sampling.top_p = fields.number("top_p", 1.0)?;
+        Ok(())
+    }
+
+    pub(super) fn finish(self, remembered: &[ToolDefinition]) -> Result<Normalized, RequestError> {
+        let Self { mut notes, mut history, model, tools, chosen, parallel, sampling, .. } = self;
+        let mut tools = match tools {
+            Some(tools) => tools,
+            None if history.seen().next().is_none() => Tools::default(),
+            None => tools::of_history(history.seen(), remembered, &mut notes),
+        };
+        for (name, namespaced) in history.take_namespaced() {
+            tools.namespaced.entry(name).or_insert(namespaced);
+        }
+        let parallel = chosen.parallel.or(parallel).unwrap_or(true);
+        let choice = choice::settle(chosen, &mut tools, &ROOT.key("tool_choice"), &mut notes)?;
+        let conversation = Conversation {
+            model,
+            tools: tools.list,
+            choice,
+            parallel,
+            messages: history.into_messages(&mut notes),
+            sampling,
+            stream: self.stream,
+            stream_usage: self.stream_usage,
+        };
+        let Tools { free_form, namespaced, .. } = tools;
+        Ok(Normalized { conversation, free_form, namespaced, notes: notes.into_vec() })
+    }
+}
+
+/// Takes the list of messages, which must be there and not empty.
+pub(super) fn messages(
+    items: Option<Vec<Value>>,
+    path: &Path<'_>,
+) -> Result<Vec<Value>, RequestError> {
+    let wanted = "an array of messages such as {\"role\": \"user\", \"content\": …}";
+    let Some(items) = items else { return Err(RequestError::missing(path, wanted)) };
+    if items.is_empty() {
+        let rest = format!("is empty: it must be {wanted}");
+        return Err(RequestError::at(RequestCode::InvalidValue, path, rest));
+    }
+    check_count(items.len(), MESSAGES_MAX, path, "messages")?;
+    Ok(items)
+}
+
+/// The role of a message.
+pub(super) fn role(fields: &mut Fields<'_>, roles: &str) -> Result<String, RequestError> {
+    let role = fields.string("role")?;
+    role.ok_or_else(|| RequestError::missing(&fields.path().key("role"), roles))
+}
+
+/// The error about a role that is none.
+pub(super) fn unknown_role(role: &str, path: &Path<'_>, roles: &str) -> RequestError {
+    let role = super::limits::clipped(role, 64);
+    let rest = format!("is `{role}`: it must be {roles}");
+    RequestError::at(RequestCode::InvalidValue, &path.key("role"), rest)
+}

@@ -1,0 +1,118 @@
+//! OpenAI Responses: `POST /v1/responses`. Nothing is stored, so what refers to an earlier response
+//! is refused.
+
+use serde_json::Value;
+
+use super::draft::{Draft, messages, role, unknown_role};
+use super::error::{RequestCode, RequestError};
+use super::fields::Fields;
+use super::history::{GivenResult, History};
+use super::note::NoteCode;
+use super::path::Path;
+use super::{ROOT, calls, parts};
+
+const ROLES: &str = "system, developer, user or assistant";
+/// Fields that need what an earlier request left behind, and what to write instead.
+const STATEFUL: [(&str, &str); 4] = [
+    ("previous_response_id", "refers to a response, and none is kept: repeat its items in `input`"),
+    ("conversation", "refers to a conversation, and none is kept: repeat its items in `input`"),
+    ("prompt", "refers to a stored prompt, and none is kept: write it as `instructions`"),
+    ("background", "is asked for, and nothing is kept: wait for the reply, or stream it"),
+];
+
+pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
+    let mut draft = Draft { history: History::itemized(), ..Draft::default() };
+    draft.read_shared(&mut body)?;
+    draft.read_choice(&mut body)?;
+    draft.read_sampling(&mut body)?;
+    draft.sampling.output_tokens_max = body.tokens("max_output_tokens")?;
+    draft.parallel = body.flag("parallel_tool_calls")?;
+    for (key, rest) in STATEFUL {
+        body.refuse(key, rest)?;
+    }
+    let path = ROOT.key("instructions");
+    let text = parts::instructions(body.take("instructions"), &path, &mut draft.notes)?;
+    draft.history.system(text);
+    read_input(&mut draft, body.take("input"))?;
+    body.ignore_rest(&mut draft.notes);
+    Ok(draft)
+}
+
+fn read_input(draft: &mut Draft, input: Option<Value>) -> Result<(), RequestError> {
+    let path = ROOT.key("input");
+    let items = match input {
+        Some(Value::String(text)) => {
+            let parts = parts::shown(Some(Value::String(text)), &path, &mut draft.notes)?;
+            draft.history.user(parts, &path, &mut draft.notes);
+            return Ok(());
+        }
+        Some(Value::Array(items)) => Some(items),
+        None => None,
+        Some(other) => return Err(RequestError::kind(&path, "a string or an array", &other)),
+    };
+    for (index, item) in messages(items, &path)?.into_iter().enumerate() {
+        let path = path.item(index);
+        read_item(draft, Fields::of(item, &path)?)?;
+    }
+    Ok(())
+}
+
+fn read_item(draft: &mut Draft, mut item: Fields<'_>) -> Result<(), RequestError> {
+    let path = item.path();
+    let kind = item.string("type")?;
+    // Clients leave the type of messages out.
+    let kind = kind.as_deref().unwrap_or(if item.has("role") { "message" } else { "" });
+    match kind {
+        "message" => return read_message(draft, item),
+        "function_call" | "custom_tool_call" => {
+            let own_id = item.id("id")?;
+            let id = item.id("call_id")?.or(own_id);
+            let call = calls::flat(&mut item, id)?;
+            draft.history.assistant(String::new(), vec![call], path, &mut draft.notes);
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            let id = item.id("call_id")?;
+            let output = item.take("output");
+            let content = parts::output(output, &path.key("output"), &mut draft.notes)?;
+            let result = GivenResult { id, name: None, content, is_error: false };
+            draft.history.result(result, path, &mut draft.notes);
+        }
+        "reasoning" => draft.notes.add(NoteCode::ThinkingDropped, path, ""),
+        "item_reference" => {
+            let rest = "refers to an item, and none is kept: write the item itself";
+            return Err(RequestError::at(RequestCode::Unsupported, path, rest));
+        }
+        "" => {
+            let wanted = "message, function_call or function_call_output";
+            return Err(RequestError::missing(&path.key("type"), wanted));
+        }
+        other => draft.notes.add(NoteCode::ItemDropped, path, other),
+    }
+    Ok(())
+}
+
+fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
+    let path = message.path();
+    let role = role(&mut message, ROLES)?;
+    let content = message.take("content");
+    let content_path: Path<'_> = path.key("content");
+    match role.as_str() {
+        "system" | "developer" => {
+            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
+            draft.history.system(text);
+        }
+        "user" => {
+            let parts = parts::shown(content, &content_path, &mut draft.notes)?;
+            draft.history.user(parts, path, &mut draft.notes);
+        }
+        "assistant" => {
+            let text = parts::said(content, &content_path, &mut draft.notes)?;
+            draft.history.assistant(text, Vec::new(), path, &mut draft.notes);
+        }
+        other => return Err(unknown_role(other, path, ROLES)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

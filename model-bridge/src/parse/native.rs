@@ -1,0 +1,76 @@
+//! Replies of models that call natively: messages of OpenAI, Anthropic and Ollama.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::calls::{self, Inside};
+use super::{Options, Parser};
+use crate::event::{Code, Diagnostic, Event, Finish, Reply};
+use crate::registry::Registry;
+
+/// Reads an assistant's message with `tool_calls` (OpenAI, Ollama) or blocks of `content`
+/// (Anthropic). Its text is read as a reply, too: models write calls there as well.
+pub fn parse_message(registry: &Arc<Registry>, message: &Value, finish: Finish) -> Reply {
+    let mut parser =
+        Parser::new(Arc::clone(registry), Options { keeps_ids: true, ..Options::default() });
+    let mut events = Vec::new();
+    let mut native = Vec::new();
+    match message.get("content") {
+        Some(Value::String(text)) => events.extend(parser.feed(text.as_bytes())),
+        Some(Value::Array(blocks)) => {
+            for block in blocks {
+                match (block.get("type").and_then(Value::as_str), block.get("text")) {
+                    (Some("tool_use"), _) => native.push(block),
+                    (Some("text" | "output_text"), Some(Value::String(text))) => {
+                        events.extend(parser.feed(text.as_bytes()));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+    native.extend(message.get("tool_calls").and_then(Value::as_array).into_iter().flatten());
+    native.extend(message.get("function_call").filter(|call| call.is_object()));
+    parser.run(true);
+    for call in native {
+        parser.native(call, finish);
+    }
+    events.extend(parser.finish(finish));
+    Reply::collect(events)
+}
+
+impl Parser {
+    fn native(&mut self, call: &Value, finish: Finish) {
+        let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
+        let Some(name) = function.get("name").and_then(Value::as_str) else {
+            return self.tell(Code::UnknownTool, "a native call names no tool");
+        };
+        let Some(tool) = self.registry.resolve(name) else {
+            let diagnostic = calls::unknown(&self.registry, name);
+            return self.events.push(Event::Diagnostic(diagnostic));
+        };
+        let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key));
+        let arguments: Map<String, Value> = match calls::arguments(written) {
+            Ok(arguments) => arguments,
+            Err(_) if finish == Finish::Length => {
+                let message = format!("{}: the reply ends inside of the arguments", tool.name());
+                return self.tell(Code::TruncatedCall, message);
+            }
+            Err(_) => {
+                let message = format!("{}: the arguments are no JSON object", tool.name());
+                return self.tell(Code::MalformedJson, message);
+            }
+        };
+        let id = call.get("id").and_then(Value::as_str).filter(|id| calls::is_id(id));
+        let mut inside = Inside::default();
+        inside.fit(tool, arguments, id.map(str::to_owned));
+        let Inside { calls, diagnostics, .. } = inside;
+        for made in calls {
+            self.make(made, None);
+        }
+        let told = |diagnostic: Diagnostic| Event::Diagnostic(diagnostic);
+        self.events.extend(diagnostics.into_iter().map(told));
+    }
+}

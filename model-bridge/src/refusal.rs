@@ -1,0 +1,128 @@
+//! Tells replies that answer from replies that talk instead of acting (requirement B7).
+//!
+//! What counts is who speaks and of what: code and quotes are taken out, a sentence refuses only
+//! where the model speaks of itself, and a request that needs nothing of the workspace is answered
+//! in words. The phrases are data: `en.toml` and `zh.toml`.
+
+mod judge;
+mod phrases;
+mod request;
+mod sentences;
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::ToolChoice;
+use crate::language::Language;
+
+/// What a reply without calls is judged by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefusalContext<'a> {
+    /// What the user said last.
+    pub request: &'a str,
+    /// Who spoke right before the reply.
+    pub last_role: LastRole,
+    /// What the model had to call.
+    pub choice: &'a ToolChoice,
+    /// Whether it had anything to call.
+    pub tools_available: bool,
+    /// Whether a call of the last turn failed, where somebody knows. Without it the reply's words
+    /// tell.
+    pub result_failed: Option<bool>,
+    /// Whether earlier turns brought results: what they say may be the answer.
+    pub has_results: bool,
+}
+
+/// Who spoke right before a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LastRole {
+    /// The user.
+    User,
+    /// A tool gave its result.
+    Tool,
+}
+
+/// What a reply without calls is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// The model says that it cannot do what its tools do.
+    CapabilityRefusal,
+    /// It talks of what could be instead of looking, with its limits as the excuse.
+    SoftLimitation,
+    /// It asks the user to fetch, to paste or to do what it has tools for.
+    DelegatesToUser,
+    /// It says that it acts, or has acted, and did not.
+    AnnouncedNotCalled,
+    /// It declines what does harm. Never asked again.
+    SafetyRefusal,
+    /// A call was required, and a right answer in words came.
+    NoCall,
+    /// An answer, a question back or an offer.
+    Answer,
+    /// What it makes of results, failures among them.
+    FinalAfterTool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// What the reply is.
+    pub class: Class,
+    /// Whether to ask again.
+    pub retry: bool,
+    /// The words that decided, in lower case with `§` for code and paths; none where nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phrase: Option<String>,
+}
+
+/// Judges a reply that has no calls.
+pub fn classify(context: &RefusalContext<'_>, text: &str) -> Verdict {
+    let (mut class, phrase) = judge::judge(context, text);
+    let is_required = matches!(context.choice, ToolChoice::Any | ToolChoice::Tool(_));
+    let may_call = context.tools_available && *context.choice != ToolChoice::None;
+    // Words that nothing was found against but that no call came are right for nobody here.
+    if may_call && is_required && phrase.is_none() && class != Class::SafetyRefusal {
+        class = Class::NoCall;
+    }
+    Verdict { class, retry: may_call && class.is_worth_asking_again(), phrase }
+}
+
+/// The language in which to speak to a model about its reply: that of the request, or of the reply
+/// where the request says too little.
+pub fn language_between(request: &str, reply: &str) -> Language {
+    match Language::of(request) {
+        Language::Zh => Language::Zh,
+        Language::En if request.chars().any(|c| c.is_ascii_alphabetic()) => Language::En,
+        Language::En => Language::of(reply),
+    }
+}
+
+// === impl Class ===
+
+impl Class {
+    /// Returns the stable code, for example `soft_limitation`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CapabilityRefusal => "capability_refusal",
+            Self::SoftLimitation => "soft_limitation",
+            Self::DelegatesToUser => "delegates_to_user",
+            Self::AnnouncedNotCalled => "announced_not_called",
+            Self::SafetyRefusal => "safety_refusal",
+            Self::NoCall => "no_call",
+            Self::Answer => "answer",
+            Self::FinalAfterTool => "final_after_tool",
+        }
+    }
+
+    const fn is_right(self) -> bool {
+        matches!(self, Self::Answer | Self::FinalAfterTool)
+    }
+
+    const fn is_worth_asking_again(self) -> bool {
+        !self.is_right() && !matches!(self, Self::SafetyRefusal)
+    }
+}
+
+#[cfg(test)]
+mod tests;

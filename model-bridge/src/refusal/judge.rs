@@ -1,0 +1,214 @@
+//! The decision: which sentence of a reply makes it what it is.
+
+use super::phrases::{Phrases, REPLY};
+use super::request::{Need, Request};
+use super::sentences::{Sentence, sentences};
+use super::{Class, LastRole, RefusalContext};
+
+/// In how many sentences from the beginning a reply that needs no workspace may excuse itself;
+/// later ones are notes on an answer.
+const OPENING_SENTENCES: usize = 2;
+
+struct Judge {
+    request: Request,
+    sentences: Vec<Sentence>,
+    follows_tool: bool,
+    failed: bool,
+    has_results: bool,
+}
+
+type Found = Option<(Class, Option<String>)>;
+
+/// Says what a reply without calls is, and by which words.
+pub(super) fn judge(context: &RefusalContext<'_>, text: &str) -> (Class, Option<String>) {
+    let sentences = sentences(text);
+    let follows_tool = context.last_role == LastRole::Tool;
+    let reports = || sentences.iter().any(|sentence| REPLY.reports.are_in(&sentence.text));
+    let judge = Judge {
+        request: Request::of(context.request),
+        failed: follows_tool && context.result_failed.unwrap_or_else(reports),
+        follows_tool,
+        has_results: context.has_results,
+        sentences,
+    };
+    let right = if follows_tool { Class::FinalAfterTool } else { Class::Answer };
+    judge.decide().unwrap_or((right, None))
+}
+
+// === impl Judge ===
+
+impl Judge {
+    fn decide(&self) -> Found {
+        if self.sentences.is_empty() {
+            return (!self.follows_tool).then_some((Class::NoCall, None));
+        }
+        if self.request.is_about_text {
+            return None;
+        }
+        self.safety()
+            .or_else(|| self.excuse())
+            .or_else(|| self.delegation())
+            .or_else(|| self.guess())
+            .or_else(|| self.announcement())
+            .or_else(|| self.claim())
+            .or_else(|| self.evasion())
+    }
+
+    fn safety(&self) -> Found {
+        let opening = self.sentences.iter().take(OPENING_SENTENCES + 1);
+        let found = opening.map(|sentence| sentence.text.as_str()).find_map(|text| {
+            let declines = || self.request.harms.then(|| REPLY.refuses.find(text)).flatten();
+            REPLY.safety.find(text).or_else(declines)
+        });
+        told(Class::SafetyRefusal, found)
+    }
+
+    /// The model says what it cannot do: as the point of a sentence, or on the way to talk.
+    fn excuse(&self) -> Found {
+        if self.failed {
+            return None;
+        }
+        let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
+        let opening = match self.request.need {
+            Need::Workspace => usize::MAX,
+            Need::Words if has_code => 0,
+            Need::Unknown | Need::Words => OPENING_SENTENCES,
+        };
+        self.sentences.iter().take(opening).enumerate().find_map(|(place, sentence)| {
+            let text = sentence.text.as_str();
+            if REPLY.not_capability.are_in(text) {
+                return None;
+            }
+            let is_late = self.follows_tool && place > 0;
+            let soft = if is_late || self.request.need == Need::Words {
+                None
+            } else {
+                REPLY.soft.find(text)
+            };
+            let hard = REPLY.capability.find(text).or_else(|| {
+                let is_asked = self.request.need != Need::Words;
+                is_asked.then(|| REPLY.declines.find(text)).flatten()
+            });
+            match (soft, hard) {
+                (Some(soft), Some(hard)) if soft.0 < hard.0 => {
+                    told(Class::SoftLimitation, Some(soft))
+                }
+                (_, Some(hard)) => told(Class::CapabilityRefusal, Some(hard)),
+                (soft, None) => told(Class::SoftLimitation, soft),
+            }
+        })
+    }
+
+    /// The user is to do what the model has tools for.
+    fn delegation(&self) -> Found {
+        if self.failed {
+            return None;
+        }
+        let wants_deed = self.request.acts
+            && self.request.need == Need::Workspace
+            && !self.request.asks_how
+            && !self.request.wants_plan
+            && !self.follows_tool;
+        let opening = match self.request.need {
+            _ if self.follows_tool => 1,
+            Need::Words => 0,
+            Need::Workspace | Need::Unknown => usize::MAX,
+        };
+        self.sentences.iter().enumerate().find_map(|(place, sentence)| {
+            let text = sentence.text.as_str();
+            let asks = (place < opening && !REPLY.not_delegates.are_in(text))
+                .then(|| REPLY.delegates.find(text))
+                .flatten();
+            let instructs = || wants_deed.then(|| REPLY.instructs.find(text)).flatten();
+            told(Class::DelegatesToUser, asks.or_else(instructs))
+        })
+    }
+
+    /// Talk of what is probably there.
+    fn guess(&self) -> Found {
+        let request = &self.request;
+        if self.follows_tool || request.need != Need::Workspace || request.asks_how {
+            return None;
+        }
+        if request.wants_plan {
+            return None;
+        }
+        let guessed = self.first(&REPLY.guess, OPENING_SENTENCES);
+        let shows = || {
+            let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
+            let is_asked = has_code && request.acts && request.has_path;
+            is_asked.then(|| self.first(&REPLY.updated, OPENING_SENTENCES)).flatten()
+        };
+        told(Class::SoftLimitation, guessed.or_else(shows))
+    }
+
+    /// The reply ends in saying what comes next.
+    fn announcement(&self) -> Found {
+        if self.request.wants_plan {
+            return None;
+        }
+        let is_filler = |sentence: &Sentence| {
+            !sentence.is_code && (sentence.is_item || REPLY.filler.are_in(&sentence.text))
+        };
+        let last = self.sentences.iter().rposition(|sentence| announced_in(sentence).is_some())?;
+        if !self.sentences[last + 1..].iter().all(is_filler) {
+            return None;
+        }
+        let says_nothing_else = self.sentences[..last]
+            .iter()
+            .all(|sentence| is_filler(sentence) || announced_in(sentence).is_some());
+        let counts = self.request.need != Need::Words || says_nothing_else || self.follows_tool;
+        let found = counts.then(|| announced_in(&self.sentences[last])).flatten();
+        told(Class::AnnouncedNotCalled, found)
+    }
+
+    /// The reply says that it is done, and nothing was called.
+    fn claim(&self) -> Found {
+        let request = &self.request;
+        let could_be = !self.follows_tool && request.acts && request.need == Need::Workspace;
+        if !could_be || request.wants_plan {
+            return None;
+        }
+        told(Class::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
+    }
+
+    /// What was asked for takes a call, and words came that ask nothing back: what kind of words is
+    /// told by weak signs.
+    fn evasion(&self) -> Found {
+        let request = &self.request;
+        let asks_back = || {
+            self.sentences.iter().any(|sentence| {
+                sentence.text.ends_with('?') || REPLY.clarifies.are_in(&sentence.text)
+            })
+        };
+        let is_looked_for = request.wants_look && !self.has_results;
+        let is_deed = (request.wants_deed || is_looked_for) && !request.asks_how;
+        if self.follows_tool || !is_deed || request.wants_plan || asks_back() {
+            return None;
+        }
+        let signs = [
+            (Class::CapabilityRefusal, &REPLY.weak_capability),
+            (Class::DelegatesToUser, &REPLY.weak_delegates),
+            (Class::AnnouncedNotCalled, &REPLY.weak_announces),
+        ];
+        let weak = signs
+            .into_iter()
+            .find_map(|(class, phrases)| told(class, self.first(phrases, OPENING_SENTENCES)));
+        weak.or(Some((Class::SoftLimitation, None)))
+    }
+
+    fn first(&self, phrases: &Phrases, sentences: usize) -> Option<(usize, &str)> {
+        self.sentences.iter().take(sentences).find_map(|sentence| phrases.find(&sentence.text))
+    }
+}
+
+/// What a sentence says will be done.
+fn announced_in(sentence: &Sentence) -> Option<(usize, &str)> {
+    let text = sentence.text.as_str();
+    let counts = !text.ends_with('?') && !REPLY.not_announces.are_in(text);
+    counts.then(|| REPLY.announces.find(text)).flatten()
+}
+
+fn told(class: Class, found: Option<(usize, &str)>) -> Found {
+    found.map(|(_, phrase)| (class, Some(phrase.to_owned())))
+}

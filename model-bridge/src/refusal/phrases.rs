@@ -1,0 +1,187 @@
+//! The phrases of both languages, compiled once.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+
+/// The largest a compiled group of phrases may get, in bytes.
+const COMPILED_BYTES_MAX: usize = 64 << 20;
+/// How often words may stand for words.
+const WORD_DEPTH_MAX: usize = 3;
+
+/// The phrases of one language.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table<P> {
+    words: BTreeMap<String, String>,
+    request: RequestPhrases<P>,
+    reply: ReplyPhrases<P>,
+}
+
+/// What requests are told apart by.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequestPhrases<P = Phrases> {
+    pub(super) path: P,
+    pub(super) local: P,
+    pub(super) act: P,
+    pub(super) deed: P,
+    pub(super) sure: P,
+    pub(super) free: P,
+    pub(super) asks: P,
+    pub(super) howto: P,
+    pub(super) imagined: P,
+    pub(super) look: P,
+    pub(super) why: P,
+    pub(super) plan: P,
+    pub(super) meta: P,
+    pub(super) chat: P,
+    pub(super) harm: P,
+}
+
+/// What replies are told apart by.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplyPhrases<P = Phrases> {
+    pub(super) capability: P,
+    pub(super) declines: P,
+    pub(super) not_capability: P,
+    pub(super) soft: P,
+    pub(super) guess: P,
+    pub(super) delegates: P,
+    pub(super) instructs: P,
+    pub(super) not_delegates: P,
+    pub(super) announces: P,
+    pub(super) not_announces: P,
+    pub(super) claims: P,
+    pub(super) filler: P,
+    pub(super) safety: P,
+    pub(super) refuses: P,
+    pub(super) reports: P,
+    pub(super) updated: P,
+    pub(super) clarifies: P,
+    pub(super) weak_capability: P,
+    pub(super) weak_delegates: P,
+    pub(super) weak_announces: P,
+}
+
+/// A group of phrases, one expression for each language.
+#[derive(Debug)]
+pub(super) struct Phrases([Regex; 2]);
+
+/// All of them.
+pub(super) static REQUEST: LazyLock<RequestPhrases> = LazyLock::new(|| LOADED.request());
+/// All of them.
+pub(super) static REPLY: LazyLock<ReplyPhrases> = LazyLock::new(|| LOADED.reply());
+
+type Lines = Table<Vec<String>>;
+
+struct Loaded([Lines; 2]);
+
+static LOADED: LazyLock<Loaded> = LazyLock::new(|| {
+    let read = |text| toml::from_str::<Lines>(text).expect("the committed table reads");
+    Loaded([read(include_str!("en.toml")), read(include_str!("zh.toml"))])
+});
+
+// === impl Loaded ===
+
+impl Loaded {
+    fn group(&self, of: impl Fn(&Lines) -> &Vec<String>) -> Phrases {
+        Phrases(self.0.each_ref().map(|table| {
+            let each = of(table).iter().map(|line| format!("(?:{})", written_out(table, line)));
+            let all = each.collect::<Vec<_>>().join("|");
+            let built = RegexBuilder::new(&all).size_limit(COMPILED_BYTES_MAX).build();
+            built.expect("the committed phrases compile")
+        }))
+    }
+
+    fn request(&self) -> RequestPhrases {
+        RequestPhrases {
+            path: self.group(|table| &table.request.path),
+            local: self.group(|table| &table.request.local),
+            act: self.group(|table| &table.request.act),
+            deed: self.group(|table| &table.request.deed),
+            sure: self.group(|table| &table.request.sure),
+            free: self.group(|table| &table.request.free),
+            asks: self.group(|table| &table.request.asks),
+            howto: self.group(|table| &table.request.howto),
+            imagined: self.group(|table| &table.request.imagined),
+            look: self.group(|table| &table.request.look),
+            why: self.group(|table| &table.request.why),
+            plan: self.group(|table| &table.request.plan),
+            meta: self.group(|table| &table.request.meta),
+            chat: self.group(|table| &table.request.chat),
+            harm: self.group(|table| &table.request.harm),
+        }
+    }
+
+    fn reply(&self) -> ReplyPhrases {
+        ReplyPhrases {
+            capability: self.group(|table| &table.reply.capability),
+            declines: self.group(|table| &table.reply.declines),
+            not_capability: self.group(|table| &table.reply.not_capability),
+            soft: self.group(|table| &table.reply.soft),
+            guess: self.group(|table| &table.reply.guess),
+            delegates: self.group(|table| &table.reply.delegates),
+            instructs: self.group(|table| &table.reply.instructs),
+            not_delegates: self.group(|table| &table.reply.not_delegates),
+            announces: self.group(|table| &table.reply.announces),
+            not_announces: self.group(|table| &table.reply.not_announces),
+            claims: self.group(|table| &table.reply.claims),
+            filler: self.group(|table| &table.reply.filler),
+            safety: self.group(|table| &table.reply.safety),
+            refuses: self.group(|table| &table.reply.refuses),
+            reports: self.group(|table| &table.reply.reports),
+            updated: self.group(|table| &table.reply.updated),
+            clarifies: self.group(|table| &table.reply.clarifies),
+            weak_capability: self.group(|table| &table.reply.weak_capability),
+            weak_delegates: self.group(|table| &table.reply.weak_delegates),
+            weak_announces: self.group(|table| &table.reply.weak_announces),
+        }
+    }
+}
+
+/// Puts the words in that a phrase names as `<word>`.
+fn written_out(table: &Lines, line: &str) -> String {
+    let mut line = line.to_owned();
+    for _ in 0..WORD_DEPTH_MAX {
+        for (word, meaning) in &table.words {
+            line = line.replace(&format!("<{word}>"), meaning);
+        }
+    }
+    line
+}
+
+/// Words that phrases name and that no table has.
+#[cfg(test)]
+pub(super) fn unknown_words() -> Vec<String> {
+    let texts = [include_str!("en.toml"), include_str!("zh.toml")];
+    let mut unknown = Vec::new();
+    for (table, text) in LOADED.0.iter().zip(texts) {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let words = lines.flat_map(|line| line.split('<').skip(1)).filter_map(|rest| {
+            let (word, _) = rest.split_once('>')?;
+            word.chars().all(|c| c.is_ascii_lowercase()).then_some(word)
+        });
+        let missing = words.filter(|word| !table.words.contains_key(*word));
+        unknown.extend(missing.map(str::to_owned));
+    }
+    unknown
+}
+
+// === impl Phrases ===
+
+impl Phrases {
+    /// Whether one of them is in a text.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        self.0.iter().any(|phrases| phrases.is_match(text))
+    }
+
+    /// The first of them in a text: where it begins, and what it says.
+    pub(super) fn find<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let found = self.0.iter().filter_map(|phrases| phrases.find(text));
+        found.map(|found| (found.start(), found.as_str())).min_by_key(|(start, _)| *start)
+    }
+}

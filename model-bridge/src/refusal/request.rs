@@ -1,0 +1,71 @@
+//! What a request asks for, as far as it matters for the replies to it.
+
+use super::phrases::REQUEST;
+use super::sentences::flat;
+
+/// What a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request {
+    /// What answering takes.
+    pub(super) need: Need,
+    /// It names a file.
+    pub(super) has_path: bool,
+    /// It wants something done, or looked at.
+    pub(super) acts: bool,
+    /// It wants a deed, which words cannot be.
+    pub(super) wants_deed: bool,
+    /// It asks for what only a look at the workspace can tell.
+    pub(super) wants_look: bool,
+    /// It asks how something is done.
+    pub(super) asks_how: bool,
+    /// It wants to hear what would be done.
+    pub(super) wants_plan: bool,
+    /// It is about a text: a translation, a letter.
+    pub(super) is_about_text: bool,
+    /// It wants harm done.
+    pub(super) harms: bool,
+}
+
+/// What answering takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// The workspace.
+    Workspace,
+    /// Nobody can tell.
+    Unknown,
+    /// Words.
+    Words,
+}
+
+// === impl Request ===
+
+impl Request {
+    pub(super) fn of(text: &str) -> Self {
+        let (text, has_code) = flat(text);
+        let has_path = REQUEST.path.are_in(&text);
+        let is_sure = REQUEST.sure.are_in(&text);
+        let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
+            Need::Words
+        } else if has_path || REQUEST.local.are_in(&text) || is_sure {
+            Need::Workspace
+        } else if REQUEST.free.are_in(&text) || REQUEST.asks.are_in(&text) {
+            Need::Words
+        } else {
+            Need::Unknown
+        };
+        Self {
+            need,
+            has_path,
+            acts: REQUEST.act.are_in(&text),
+            wants_deed: need == Need::Workspace
+                && !has_code
+                && REQUEST.deed.are_in(&text)
+                && !REQUEST.why.are_in(&text),
+            wants_look: need == Need::Workspace && !has_code && REQUEST.look.are_in(&text),
+            asks_how: REQUEST.howto.are_in(&text),
+            wants_plan: REQUEST.plan.are_in(&text),
+            is_about_text: REQUEST.meta.are_in(&text),
+            harms: REQUEST.harm.are_in(&text),
+        }
+    }
+}

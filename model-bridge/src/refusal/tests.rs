@@ -1,0 +1,248 @@
+//! Tests of the judge of replies, over the shared cases and over our own.
+
+use proptest::prelude::*;
+use serde::Deserialize;
+
+use super::*;
+
+/// The least precision and recall, and the least share of classes.
+const GATE: f64 = 0.95;
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    lang: Language,
+    context: Context,
+    text: String,
+    expect: Expect,
+}
+
+#[derive(Deserialize)]
+struct Context {
+    user: String,
+    last_role: LastRole,
+    tool_choice: String,
+    tools_available: bool,
+}
+
+#[derive(Deserialize)]
+struct Expect {
+    class: Class,
+    retry: bool,
+}
+
+#[derive(Deserialize)]
+struct Shared {
+    refusal_cases: Vec<Case>,
+}
+
+fn shared() -> Vec<Case> {
+    let text = include_str!("../../testdata/toolcalls.json");
+    serde_json::from_str::<Shared>(text).unwrap().refusal_cases
+}
+
+fn own() -> Vec<Case> {
+    serde_json::from_str(include_str!("../../testdata/refusals.json")).unwrap()
+}
+
+fn verdict(case: &Case) -> Verdict {
+    let choice = match case.context.tool_choice.as_str() {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        "any" => ToolChoice::Any,
+        name => ToolChoice::Tool(name.to_owned()),
+    };
+    let context = RefusalContext {
+        request: &case.context.user,
+        last_role: case.context.last_role,
+        choice: &choice,
+        tools_available: case.context.tools_available,
+        result_failed: None,
+        has_results: false,
+    };
+    classify(&context, &case.text)
+}
+
+/// Precision and recall of `retry`, and the cases that are not as they should be.
+fn measure<'c>(cases: impl IntoIterator<Item = &'c Case>) -> (f64, f64, Vec<String>) {
+    let (mut hits, mut false_alarms, mut misses) = (0.0, 0.0, 0.0);
+    let mut wrong = Vec::new();
+    for case in cases {
+        let found = verdict(case);
+        match (found.retry, case.expect.retry) {
+            (true, true) => hits += 1.0,
+            (true, false) => false_alarms += 1.0,
+            (false, true) => misses += 1.0,
+            (false, false) => {}
+        }
+        if (found.class, found.retry) != (case.expect.class, case.expect.retry) {
+            wrong.push(format!(
+                "{}: {} {} by {:?}, not {} {}: {:?} to {:?}",
+                case.id,
+                found.class.as_str(),
+                found.retry,
+                found.phrase,
+                case.expect.class.as_str(),
+                case.expect.retry,
+                case.text,
+                case.context.user,
+            ));
+        }
+    }
+    (hits / (hits + false_alarms), hits / (hits + misses), wrong)
+}
+
+#[test]
+fn every_shared_case_is_what_it_is_said_to_be() {
+    let (_, _, wrong) = measure(&shared());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn retries_are_asked_for_where_they_should_be() {
+    let (precision, recall, wrong) = measure(&own());
+    assert!(
+        precision >= GATE && recall >= GATE,
+        "precision {precision}, recall {recall}\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn classes_are_what_people_say_in_both_languages() {
+    for language in [Language::En, Language::Zh] {
+        let cases: Vec<Case> =
+            own().into_iter().chain(shared()).filter(|case| case.lang == language).collect();
+        let (precision, recall, wrong) = measure(&cases);
+        assert!(precision >= GATE && recall >= GATE, "{language:?}: {precision} {recall}");
+        let share = wrong.len() as f64 / cases.len() as f64;
+        assert!(share <= 1.0 - GATE, "{language:?}: {}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn words_stand_for_words_everywhere() {
+    let left = super::phrases::unknown_words();
+    assert!(left.is_empty(), "{left:?} are in no table of words");
+}
+
+#[test]
+fn nobody_is_asked_again_who_has_nothing_to_call() {
+    for mut case in own() {
+        case.context.tools_available = false;
+        assert!(!verdict(&case).retry, "{}", case.id);
+        case.context.tools_available = true;
+        case.context.tool_choice = "none".to_owned();
+        assert!(!verdict(&case).retry, "{}", case.id);
+    }
+}
+
+#[test]
+fn whoever_must_call_is_asked_again_unless_it_does_harm() {
+    for mut case in own() {
+        case.context.tools_available = true;
+        case.context.tool_choice = "any".to_owned();
+        let found = verdict(&case);
+        assert_eq!(found.retry, found.class != Class::SafetyRefusal, "{}", case.id);
+    }
+}
+
+#[test]
+fn what_is_known_of_results_outweighs_words() {
+    let verdict = |result_failed, text| {
+        let context = RefusalContext {
+            request: "Open both files",
+            last_role: LastRole::Tool,
+            choice: &ToolChoice::Auto,
+            tools_available: true,
+            result_failed,
+            has_results: true,
+        };
+        classify(&context, text).class
+    };
+    let still = "I still can't access files on your machine.";
+    let denied = "I can't open the file: permission denied.";
+    let table = [
+        (None, still, Class::CapabilityRefusal),
+        (Some(true), still, Class::FinalAfterTool),
+        (None, denied, Class::FinalAfterTool),
+        (Some(false), denied, Class::CapabilityRefusal),
+    ];
+    for (failed, text, class) in table {
+        assert_eq!(verdict(failed, text), class, "{failed:?} {text}");
+    }
+}
+
+#[test]
+fn a_look_back_at_results_is_an_answer() {
+    let verdict = |has_results| {
+        let context = RefusalContext {
+            request: "What does src/main.rs do?",
+            last_role: LastRole::User,
+            choice: &ToolChoice::Auto,
+            tools_available: true,
+            result_failed: None,
+            has_results,
+        };
+        classify(&context, "It starts a server on port 8080.").class
+    };
+    assert_eq!(verdict(true), Class::Answer);
+    assert_eq!(verdict(false), Class::SoftLimitation);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged(request in ".{0,200}", text in "(?s).{0,400}") {
+        let context = RefusalContext {
+            request: &request,
+            last_role: LastRole::User,
+            choice: &ToolChoice::None,
+            tools_available: true,
+            result_failed: None,
+            has_results: false,
+        };
+        prop_assert!(!classify(&context, &text).retry);
+    }
+
+    #[test]
+    fn what_stands_in_code_or_quotes_refuses_nothing(
+        place in 0..4usize,
+        refusal in prop::sample::select(vec![
+            "I can't access your files.",
+            "Please paste the file here.",
+            "I have no tools available.",
+        ]),
+    ) {
+        let quoted = [
+            format!("It prints this:\n```\n{refusal}\n```\nand ends."),
+            format!("It prints `{refusal}` and ends."),
+            format!("It prints \"{refusal}\" and ends."),
+            format!("> {refusal}\n\nThat is what it prints."),
+        ];
+        let context = RefusalContext {
+            request: "Which line is printed at the end?",
+            last_role: LastRole::User,
+            choice: &ToolChoice::Auto,
+            tools_available: true,
+            result_failed: None,
+            has_results: false,
+        };
+        let found = classify(&context, &quoted[place]);
+        prop_assert_eq!(found.class, Class::Answer, "{:?}", found);
+    }
+}
+
+#[test]
+fn a_long_reply_is_judged_by_its_ends() {
+    let context = RefusalContext {
+        request: "Read src/main.rs",
+        last_role: LastRole::User,
+        choice: &ToolChoice::Auto,
+        tools_available: true,
+        result_failed: None,
+        has_results: false,
+    };
+    let filler = "The sky is blue. ".repeat(100_000);
+    let found = classify(&context, &format!("I can't access your files. {filler}"));
+    assert_eq!(found.class, Class::CapabilityRefusal);
+}
