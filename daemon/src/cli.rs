@@ -55,6 +55,10 @@ use self::ui::Ui;
 
 /// Longest wait for threads that still work when the command is over.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
+/// Tasks that a busy worker polls before it looks at sockets and timers again. A plugin that computes
+/// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
+/// deadlines would not be noticed for a third of a second where each worker has such a plugin.
+const EVENT_INTERVAL: u32 = 3;
 /// What marks the root of a workspace.
 const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
@@ -161,7 +165,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(inherited) => inherited,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.event_interval(EVENT_INTERVAL).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
