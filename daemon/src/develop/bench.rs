@@ -11,7 +11,7 @@ use moss_workspace::own::OwnDir;
 use moss_workspace::project::{self, Scratch};
 use serde_json::{Map, Value, json};
 
-use crate::call::{self, Call, CallError, ConfirmMode, Event, Events, Work};
+use crate::call::{self, Call, ConfirmMode, Event, Events, Work};
 use crate::caller::Role;
 use crate::dirs::Dirs;
 use crate::plugins::{Changes, PluginState, Plugins};
@@ -32,12 +32,16 @@ const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
 
 /// A daemon with one plugin.
 pub struct Bench {
-    daemon: Arc<Daemon>,
+    place: Place,
     workspace: Arc<WorkspaceState>,
     plugin: Arc<Plugin>,
     /// Whether the plugin requests hosts and has none of them.
     lacks_hosts: bool,
-    // Removed when nothing uses it any more.
+}
+
+/// A daemon and where all is that it writes, which goes with it.
+struct Place {
+    daemon: Arc<Daemon>,
     scratch: Scratch,
 }
 
@@ -139,15 +143,16 @@ impl Bench {
         let setup = setup(own, &scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
-        let mut plugins = Plugins::new(Arc::clone(&daemon));
-        let plugin = refreshed(&daemon, &mut plugins).await?;
+        let place = Place { daemon, scratch };
+        let mut plugins = Plugins::new(Arc::clone(&place.daemon));
+        let plugin = refreshed(&place.daemon, &mut plugins).await?;
         // The code stays; only what it is granted changes.
         write_list(&list, &[entry(candidate, &plugin, given)])?;
-        let plugin = refreshed(&daemon, &mut plugins).await?;
-        let workspace = Arc::clone(only_workspace(&daemon));
+        let plugin = refreshed(&place.daemon, &mut plugins).await?;
+        let workspace = Arc::clone(only_workspace(&place.daemon));
         let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
         let lacks_hosts = !given.http && plugin.requests().iter().any(asks);
-        Ok(Self { daemon, workspace, plugin, lacks_hosts, scratch })
+        Ok(Self { place, workspace, plugin, lacks_hosts })
     }
 
     /// The plugin.
@@ -162,7 +167,7 @@ impl Bench {
     ///
     /// Where the workspace cannot be laid out or looked at.
     pub async fn try_example(&self, tool: &str, example: &Example) -> Result<Tried, BenchError> {
-        let root = self.scratch.path().join("workspace");
+        let root = self.place.scratch.path().join("workspace");
         let texts = |files: &[(RelPath, String)]| -> BTreeMap<String, String> {
             files.iter().map(|(path, text)| (path.to_string(), text.clone())).collect()
         };
@@ -186,15 +191,14 @@ impl Bench {
 
     async fn empty_store(&self) -> Result<(), BenchError> {
         let (workspace, name) = (Arc::clone(&self.workspace), self.plugin.name().to_owned());
-        let emptied =
-            tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name)).await;
-        let emptied = emptied.map_err(|error| BenchError::Refused(error.to_string()))?;
+        let emptied = tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name));
+        let emptied = emptied.await.map_err(|error| BenchError::Refused(error.to_string()))?;
         emptied.map(drop).map_err(|error| BenchError::Refused(error.to_string()))
     }
 
     /// Ends the daemon, once what it is writing is written.
     pub async fn close(self) {
-        crate::drain(&self.daemon).await;
+        crate::drain(&self.place.daemon).await;
     }
 
     async fn call(
@@ -204,7 +208,7 @@ impl Bench {
     ) -> (Result<Value, String>, Vec<String>, u64) {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let (events, mut received) = Events::channel(LOG_MAX);
-        let running = call::start(&self.daemon, self.as_call(tool, arguments), events);
+        let running = call::start(&self.place.daemon, self.as_call(tool, arguments), events);
         let outcome = running.await;
         let mut log = Vec::new();
         while let Ok(event) = received.try_recv() {
@@ -214,7 +218,7 @@ impl Bench {
         }
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(error) => return (Err(could_not_run(&error)), log, 0),
+            Err(error) => return (Err(error.to_string()), log, 0),
         };
         let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
         let result = match outcome.result {
@@ -237,6 +241,15 @@ impl Bench {
             deadline: None,
             parent: None,
         }
+    }
+}
+
+// === impl Place ===
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What is broken off may still be on its way out: nothing is written while all is removed.
+        self.daemon.workspaces().for_each(|workspace| workspace.journal.close());
     }
 }
 
@@ -277,6 +290,7 @@ fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup 
         secrets: Vec::new(),
         collector: None,
         program: own.program.clone(),
+        compilations: own.compilations.clone(),
     }
 }
 
@@ -337,10 +351,6 @@ fn granted(plugin: &Plugin, given: &Given) -> Value {
     grant.insert("http".to_owned(), json!(http));
     grant.insert("tools".to_owned(), json!(tools));
     Value::Object(grant)
-}
-
-fn could_not_run(error: &CallError) -> String {
-    error.to_string()
 }
 
 fn failed(error: &ToolError) -> String {

@@ -11,6 +11,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
+use super::compiling::OnCompile;
 use super::component::{self, Source};
 use super::{MEMORY_BYTES_MAX, compiler};
 use crate::state::Daemon;
@@ -42,6 +43,7 @@ pub(super) async fn plugin(
     entry: &PluginEntry,
     is_named: bool,
     bytes: Vec<u8>,
+    on_compile: &OnCompile,
 ) -> Result<Plugin, ToolError> {
     let options = EngineOptions {
         calls_max: 1,
@@ -49,7 +51,8 @@ pub(super) async fn plugin(
         memory_bytes_max: MEMORY_BYTES_MAX,
         allocation: Allocation::OnDemand,
     };
-    let engine = compiler::engine(daemon, options).await.map_err(|error| broken(&error))?;
+    let engine = compiler::engine(daemon, options, Some(Arc::clone(on_compile))).await;
+    let engine = engine.map_err(|error| broken(&error))?;
     let name = if is_named { entry.name.clone() } else { guess(source) };
     let bare = |name| PluginEntry { name, sha256: None, grant: Grant::default(), ..entry.clone() };
     let loaded = match Plugin::load(&engine, &bare(name), bytes.clone()).await {

@@ -6,6 +6,7 @@ use moss_proto::v1;
 use serde_json::Value;
 
 use super::described;
+use crate::cli::compiling::Steps;
 use crate::cli::confirming::{self, Confirm};
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -122,13 +123,21 @@ async fn look(
     request: &v1::ChangePluginsRequest,
 ) -> Result<Shown, CliError> {
     let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
-    let bar = progress_bar(ui);
+    let (bar, steps) = (progress_bar(ui), Steps::new(*ui));
+    let mut step = None;
     let told = |progress: &v1::CallProgress| {
-        bar.set_length(progress.total.unwrap_or(progress.done));
-        bar.set_position(progress.done);
+        if progress.done > 0 || progress.total.is_some() {
+            bar.set_length(progress.total.unwrap_or(progress.done));
+            bar.set_position(progress.done);
+        } else if !client.is_alone() {
+            // What a daemon of this process compiles is shown as with every command.
+            bar.finish_and_clear();
+            step = steps.begin(&progress.message);
+        }
     };
     let result = client.change_plugins(request, told).await;
     bar.finish_and_clear();
+    drop(step);
     let result = result?;
     let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
     Ok(Shown { result, facts })
