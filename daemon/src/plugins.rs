@@ -12,7 +12,7 @@ pub mod compiling;
 mod component;
 mod downloads;
 mod examining;
-mod inspect;
+pub(crate) mod inspect;
 mod list_file;
 mod lists;
 mod oci;

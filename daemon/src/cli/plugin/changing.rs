@@ -3,7 +3,9 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use moss_daemon::client::{Client, Need};
 use moss_proto::v1;
-use serde_json::Value;
+use moss_proto::v1::change_plugins_request::Change;
+use moss_sdk::ErrorCode;
+use serde_json::{Value, json};
 
 use super::described;
 use crate::cli::compiling::Steps;
@@ -78,6 +80,14 @@ async fn change(
             Adjusted::Request => shown = look(ui, client, &request).await?,
         }
     }
+    if let Some(nothing) = nothing_to_do(&request, &shown) {
+        let said = format!(
+            "nothing to accept: {}",
+            text::line(nothing["message"].as_str().unwrap_or_default())
+        );
+        ui.print_either(|| nothing, || said)?;
+        return Ok(Outcome::Ok);
+    }
     if is_failed(&shown) {
         return Report::of_result(shown.result, true).show(ui);
     }
@@ -97,7 +107,9 @@ async fn change(
         ui.print(&format!("digest: {}", shown.result.digest))?;
         return Ok(Outcome::Ok);
     }
-    approve(session, &shown, answer, asks).await?;
+    if let Err(error) = approve(session, &shown, answer, asks).await {
+        return if ui.json() { unapproved(shown, error).show(ui) } else { Err(error) };
+    }
     request.approved_digests = vec![shown.result.digest];
     let done = client.change_plugins(request, |_| {}).await?;
     if ui.json() || done.error.is_some() {
@@ -114,6 +126,24 @@ async fn change(
         None => ui.note(&dim(done_line(&facts))),
     }
     Ok(Outcome::Ok)
+}
+
+/// What programs are told of a change that nobody said yes to.
+fn unapproved(shown: Shown, error: CliError) -> Report {
+    let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
+    Report::of_error(&shown.result.tool, call_id, error).with_output(shown.facts)
+}
+
+/// What is printed where the file of a plugin holds what was accepted already.
+fn nothing_to_do(request: &v1::ChangePluginsRequest, shown: &Shown) -> Option<Value> {
+    let error = shown.result.error.as_ref()?;
+    let Some(Change::Accept(accept)) = &request.change else { return None };
+    (error.code == ErrorCode::NoChange.as_str()).then(|| {
+        json!({
+            "outcome": Outcome::Ok, "name": accept.name, "applied": false,
+            "message": error.message,
+        })
+    })
 }
 
 /// Works a change out, and does nothing.
@@ -214,11 +244,22 @@ fn kept(facts: &Value) -> &'static str {
 fn done_line(facts: &Value) -> String {
     let name = facts["name"].as_str().unwrap_or_default();
     let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
+    let lines = |key: &str| facts[key].as_array().map_or(&[][..], Vec::as_slice);
+    let said = |line: &Value| text::line(line.as_str().unwrap_or_default());
     match facts["action"].as_str() {
         Some("remove") => format!("{name} is taken out of the list{}", kept(facts)),
         Some("accept") => format!("{name} is pinned to what its file holds"),
         Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
         Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        _ if lines("granted").is_empty() && !lines("may_not").is_empty() => {
+            let lacks = lines("may_not").iter().map(said).collect::<Vec<_>>().join(", ");
+            let source = said(&facts["source"]);
+            format!(
+                "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
+                 --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
+                 a part"
+            )
+        }
         _ => format!(
             "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
         ),
