@@ -9,6 +9,7 @@ mod audit;
 mod call;
 mod certificate;
 mod compile_plugin;
+mod compiling;
 mod completions;
 mod confirm;
 mod confirming;
@@ -45,6 +46,7 @@ use moss_daemon::address::Address;
 use moss_daemon::client::{Client, Need};
 use moss_daemon::dirs::Dirs;
 use moss_daemon::listener::{self, Inherited};
+use moss_daemon::plugins::compiling::Compilations;
 use moss_daemon::start::Setup;
 
 use self::confirming::Confirm;
@@ -139,6 +141,8 @@ enum Command {
 struct Session {
     global: Global,
     ui: Ui,
+    /// What daemons of this process compile.
+    compilations: Compilations,
 }
 
 /// Runs the command that the arguments name.
@@ -154,8 +158,15 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Command::CompilePlugin(args) = &cli.command {
         return compile_plugin::run(args);
     }
-    logging::start(matches!(cli.command, Command::Serve(_)));
-    let session = Session { ui: Ui::new(cli.global.json), global: cli.global };
+    let is_daemon = matches!(cli.command, Command::Serve(_));
+    logging::start(is_daemon);
+    let ui = Ui::new(cli.global.json);
+    let compilations = match is_daemon {
+        // It tells in its log.
+        true => Compilations::default(),
+        false => compiling::compilations(ui),
+    };
+    let session = Session { ui, global: cli.global, compilations };
     // Before there is a thread besides this one: it changes the environment.
     let inherited = match cli.command {
         Command::Serve(_) => listener::inherit(),
@@ -266,6 +277,7 @@ impl Session {
             secrets: Vec::new(),
             collector: None,
             program: this_program(),
+            compilations: self.compilations.clone(),
         })
     }
 
