@@ -232,7 +232,7 @@ impl Command {
             Self::Prompt(command) => user_prompt::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
-            Self::Bridge(command) => bridge::run(&command, session),
+            Self::Bridge(command) => bridge::run(&command, session).await,
             Self::Certificate(command) => certificate::run(command, session),
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
