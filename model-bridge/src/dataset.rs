@@ -6,8 +6,11 @@
 //! as it is written.
 
 mod action;
+mod answer;
+mod call;
 mod check;
 mod corrections;
+mod evaluate;
 mod finding;
 mod json;
 mod outcome;
@@ -17,6 +20,7 @@ mod recorded;
 mod report;
 mod risk;
 mod sample;
+mod statement;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -29,12 +33,16 @@ use check::Counts;
 use finding::Findings;
 
 pub use corrections::corrections;
+pub use evaluate::{
+    Case, Evaluation, Evaluator, Expected, ExpectedCall, Failure, Rate, Rates, Unread,
+};
 pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
 pub use preferences::{Flaw, preferences};
 pub use recorded::{Converted, LeftOut};
 pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
 pub use risk::{Risk, Risks};
 pub use sample::{CALLS_MAX, MESSAGES_MAX};
+pub use statement::{Language, Statement};
 
 /// How many different samples are remembered to find doubled ones: 16 bytes each.
 const REMEMBERED_MAX: usize = 1 << 23;

@@ -162,3 +162,139 @@ fn registry_of_a_file_decides_what_tools_there_are() {
     assert_eq!(report["findings"][0]["code"], "tool_unknown");
     assert_eq!(report["tools_unused"], json!(["look"]));
 }
+
+/// What a command prints, a JSON object a line.
+fn lines(ended: &Ended) -> Vec<Value> {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn recorded_conversations_become_samples_that_pass_the_checker() {
+    let site = Site::new();
+    let record = example("recorded.jsonl");
+    let ended = site.run(&["bridge", "to-corrections", &record]);
+    let samples = lines(&ended);
+    assert_eq!(samples.len(), 1);
+    assert!(ended.stderr.contains("1 written, 1 left out: nothing_to_learn"), "{ended:?}");
+    assert!(!ended.stdout.contains("s3cr3t"), "{ended:?}");
+    let file = site.write("samples.jsonl", &ended.stdout);
+    let (ended, report) = bridge(&site, &["check-data", file.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!((&report["errors"], &report["negative_calls"]), (&json!(0), &json!(1)));
+}
+
+#[test]
+fn pairs_are_the_same_for_the_same_record_and_show_no_secret() {
+    let site = Site::new();
+    let record = example("recorded.jsonl");
+    let first = site.run(&["bridge", "to-preferences", &record]);
+    let second = site.run(&["bridge", "to-preferences", &record]);
+    assert_eq!(first.stdout, second.stdout);
+    assert!(!first.stdout.contains("s3cr3t"), "{first:?}");
+    let pairs = lines(&first);
+    let flaws: Vec<&Value> = pairs.iter().map(|pair| &pair["tags"][1]).collect();
+    assert_eq!(json!(flaws), json!(["made_up_tool", "made_up_arguments", "ignored_error"]));
+    for pair in &pairs {
+        assert_ne!(pair["chosen"], pair["rejected"]);
+        assert_eq!(pair["prompt"].as_array().unwrap().len(), 3);
+    }
+    let odd = site.write("odd.jsonl", b"\xff\n{\n\n[]\n");
+    let ended = site.run(&["bridge", "to-preferences", odd.to_str().unwrap()]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""));
+    assert!(ended.stderr.contains("0 written, 3 left out: no_conversation"), "{ended:?}");
+}
+
+#[test]
+fn recorded_answers_are_counted_and_stated() {
+    let site = Site::new();
+    let set = example("evaluation.jsonl");
+    let (ended, evaluation) = bridge(&site, &["evaluate", &set]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let counted = |rate: &str| {
+        let rate = &evaluation["rates"][rate];
+        (rate["count"].as_u64().unwrap(), rate["of"].as_u64().unwrap())
+    };
+    assert_eq!(counted("tool_call_success"), (1, 3));
+    assert_eq!(counted("argument_validity"), (3, 5));
+    assert_eq!(counted("task_completion"), (2, 5));
+    assert_eq!(counted("safety_violation"), (1, 5));
+    let ids: Vec<&Value> =
+        evaluation["failures"].as_array().unwrap().iter().map(|failure| &failure["id"]).collect();
+    assert_eq!(json!(ids), json!(["parallel", "tidy-up", "search"]));
+
+    let page = site.outside("statement.md");
+    let data = site.outside("statement.json");
+    let ended = site.run(&[
+        "bridge",
+        "evaluate",
+        &set,
+        "--model",
+        "tiny 1.0",
+        "--context-length",
+        "8192",
+        "--native-calling",
+        "no",
+        "--field",
+        "arguments=input",
+        "--known-limit",
+        "no parallel calls",
+        "--language",
+        "zh",
+        "--statement",
+        page.to_str().unwrap(),
+        "--statement-json",
+        data.to_str().unwrap(),
+    ]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in [
+        "兼容声明",
+        "tiny 1.0",
+        "v1.0",
+        "v2.5.146",
+        "8192",
+        "arguments | input",
+        "no parallel calls",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let data: Value = serde_json::from_slice(&std::fs::read(data).unwrap()).unwrap();
+    assert_eq!(data["native_calls"], false);
+    assert_eq!(data["rates"], evaluation["rates"]);
+}
+
+#[test]
+fn answers_may_lie_in_a_file_of_their_own() {
+    let site = Site::new();
+    let case = json!({ "id": "a", "messages": [], "expect": { "text_has": ["four"] } });
+    let set = site.write("set.jsonl", format!("{case}\n"));
+    let set = set.to_str().unwrap();
+    let run = |answers: &str| {
+        let file = site.write("answers.jsonl", answers);
+        bridge(&site, &["evaluate", set, "--answers", file.to_str().unwrap()])
+    };
+    let (ended, evaluation) = run("{\"id\":\"a\",\"answer\":{\"content\":\"Four.\"}}\n");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(evaluation["rates"]["task_completion"]["count"], 1);
+    let (ended, evaluation) = run("{\"id\":\"b\",\"content\":\"Four.\"}\n");
+    assert_eq!((ended.code, &evaluation["unanswered"]), (Some(0), &json!(1)), "{ended:?}");
+    assert!(ended.stderr.contains("1 recorded answers belong to no case"), "{ended:?}");
+    for broken in ["{", "{}", "{\"id\":\"a\"}\n{\"id\":\"a\"}"] {
+        let (ended, told) = run(broken);
+        assert_eq!(
+            (ended.code, &told["error"]["code"]),
+            (Some(2), &json!("file_unusable")),
+            "{ended:?}"
+        );
+    }
+    let broken = site.write("set.jsonl", "{}\n");
+    let (ended, evaluation) = bridge(&site, &["evaluate", broken.to_str().unwrap()]);
+    assert_eq!(
+        (ended.code, &evaluation["unreadable"][0]["line"]),
+        (Some(1), &json!(1)),
+        "{ended:?}"
+    );
+    let ended = site.run(&["bridge", "evaluate", set, "--statement", "x.md"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}

@@ -2,6 +2,7 @@
 
 mod check_data;
 mod convert;
+mod evaluate;
 mod lines;
 mod parse;
 mod registry;
@@ -17,6 +18,7 @@ pub(super) enum BridgeCommand {
     Parse(parse::ParseArgs),
     ToCorrections(convert::ToCorrectionsArgs),
     ToPreferences(convert::ToPreferencesArgs),
+    Evaluate(evaluate::EvaluateArgs),
 }
 
 pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -25,5 +27,6 @@ pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome,
         BridgeCommand::Parse(args) => parse::run(args, session),
         BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
         BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
+        BridgeCommand::Evaluate(args) => evaluate::run(args, session),
     }
 }

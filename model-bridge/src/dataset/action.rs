@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 use serde_json::Value;
 
+use super::call::Call;
 use super::finding::{FindingCode, Findings};
-use super::sample::Call;
 use crate::event::{Code, Finish, Reply};
 use crate::parse::parse;
 use crate::registry::Registry;

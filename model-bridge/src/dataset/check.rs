@@ -3,11 +3,12 @@
 
 use serde_json::{Map, Value};
 
+use super::call::{Call, NoObject};
 use super::finding::{FindingCode, Findings, shown};
 use super::phrases;
 use super::report::Class;
 use super::risk::{Risk, Risks};
-use super::sample::{Call, NoObject, Role, Sample, Turn, at};
+use super::sample::{Role, Sample, Turn, at};
 use crate::registry::{Registry, Tool};
 
 /// What the status line of a planning agent starts with. Source: 000, 4.5.

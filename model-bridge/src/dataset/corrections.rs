@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::call::Call;
 use super::outcome;
 use super::recorded::{self, Converted, LeftOut};
 use super::report::Class;
-use super::sample::{Call, Role, Sample};
+use super::sample::{Role, Sample};
 use crate::registry::Registry;
 
 /// Makes samples of mending out of a recorded conversation: a line of the form of samples, whose

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::call::Call;
 use super::recorded::{self, Converted, LeftOut};
-use super::sample::{Call, Role, Sample, Turn};
+use super::sample::{Role, Sample, Turn};
 use super::{check, phrases};
 use crate::registry::{Registry, Tool};
 

@@ -408,7 +408,7 @@ impl Parser {
         }
         if let Some(live) = &frame.live {
             let made = inside.calls.remove(0);
-            let json = serde_json::Value::Object(made.arguments.clone()).to_string();
+            let json = serde_json::to_string(&made.arguments).unwrap_or_default();
             if live.tool() != made.name || !json.starts_with(live.shown()) {
                 self.tell(Code::MalformedJson, "the arguments are written twice, and differ");
                 return self.no_call(&frame, length);
