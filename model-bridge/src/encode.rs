@@ -19,10 +19,13 @@ mod openai_chat;
 mod openai_responses;
 mod wire;
 
-use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
 
 use crate::api::Api;
 use crate::event::{Event, Reply};
+use crate::normalize::NamespacedName;
 use flow::{Ending, Flow, Grain, Step};
 
 pub use failure::{Failure, FailureKind, FailureResponse, Retry, error};
@@ -44,6 +47,19 @@ pub struct Head {
     pub created_unix_s: u64,
     /// How long the request is, in tokens: streams of Anthropic's say it at the beginning.
     pub input_tokens: u64,
+    /// Which calls the client expects in a form of their own.
+    pub forms: CallForms,
+}
+
+/// Calls that a client of OpenAI's expects in a form of their own, as [`crate::Normalized`] says it
+/// of a request. The other APIs have no such forms.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallForms {
+    /// The tools that take free text: their one argument `input` is the text. Their calls are
+    /// shown when they are whole.
+    pub free_form: BTreeSet<String>,
+    /// The tools of namespaces, by the name that a model gets: Responses says both names.
+    pub namespaced: BTreeMap<String, NamespacedName>,
 }
 
 /// What a reply cost, known when it is over.
@@ -110,6 +126,11 @@ pub fn estimate_tokens(text: &str) -> u64 {
     ascii.div_ceil(ASCII_PER_TOKEN) + narrow.div_ceil(2) + wide
 }
 
+/// The text that a tool of free text is called with.
+fn input(arguments: &Map<String, Value>) -> &str {
+    arguments.get("input").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// The text of a whole reply as it is shown: white space alone is none.
 fn shown(text: &str) -> &str {
     if text.trim().is_empty() { "" } else { text }
@@ -128,7 +149,13 @@ impl Usage {
 impl Stream {
     /// Begins a reply; nothing is written yet.
     pub fn new(api: Api, head: Head, options: StreamOptions) -> Self {
-        let grain = if api == Api::Ollama { Grain::Calls } else { Grain::Pieces };
+        let grain = match api {
+            Api::OpenAiChat | Api::OpenAiResponses => {
+                Grain::PiecesBut(head.forms.free_form.clone())
+            }
+            Api::AnthropicMessages => Grain::PiecesBut(BTreeSet::new()),
+            Api::Ollama => Grain::Calls,
+        };
         let wire = match api {
             Api::OpenAiChat => Wire::OpenAiChat(openai_chat::Stream::new(head, options)),
             Api::OpenAiResponses => Wire::OpenAiResponses(openai_responses::Stream::new(head)),

@@ -6,22 +6,28 @@
 
 mod api;
 mod block;
+mod continuation;
 mod conversation;
 pub mod dataset;
+mod decision;
 pub mod encode;
 mod event;
 mod language;
 mod normalize;
 mod parse;
+mod profile;
+mod project;
 mod prompt;
 mod refusal;
 mod registry;
 mod retry;
 
 pub use api::Api;
+pub use continuation::{RESULT_CHARS_MAX, continuation};
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
+pub use decision::{Decision, Decisions, PassReason, WithholdReason};
 pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
 pub use language::Language;
 pub use normalize::{
@@ -29,6 +35,8 @@ pub use normalize::{
     normalize, normalize_with,
 };
 pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
+pub use profile::{ModelProfile, TEMPERATURE_RECOMMENDED, profile};
+pub use project::{ChatMessage, ChatRole, assistant_text, project, read_projected};
 pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
 pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
 pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};

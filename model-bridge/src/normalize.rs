@@ -12,6 +12,7 @@ mod anthropic;
 mod arguments;
 mod calls;
 mod choice;
+mod compiled;
 mod draft;
 mod error;
 mod fields;

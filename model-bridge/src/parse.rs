@@ -219,7 +219,7 @@ impl Parser {
             let message = format!("{} was called twice with the same arguments", made.name);
             return self.tell(Code::DuplicateCall, message);
         }
-        let json = serde_json::Value::Object(made.arguments.clone()).to_string();
+        let json = serde_json::to_string(&made.arguments).unwrap_or_default();
         let (index, shown) =
             live.unwrap_or_else(|| (self.begin(&made.name, made.id.as_deref()), 0));
         if shown < json.len() {

@@ -9,7 +9,7 @@ mod status;
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::block::fill;
 use crate::conversation::ToolChoice;
@@ -41,7 +41,8 @@ pub struct PromptRequest<'a> {
 }
 
 /// How much a prompt says of each tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Form {
     /// A signature and a few words.
     #[default]

@@ -189,7 +189,9 @@ impl Tool {
     pub fn fit(&self, arguments: Map<String, Value>) -> Fitted {
         let (arguments, dropped) = fit::fit(&self.definition, arguments);
         let arguments = Value::Object(arguments);
-        let violations = self.violations(&arguments);
+        // What fits is known sooner than what is wrong with what does not.
+        let violations =
+            if self.fits(&arguments) { Vec::new() } else { self.violations(&arguments) };
         let Value::Object(arguments) = arguments else { unreachable!("an object was made above") };
         Fitted { arguments, dropped, violations }
     }

@@ -33,18 +33,20 @@ fn exchanges(cases: &[Case]) -> Vec<Exchange<'_>> {
     let mut exchanges = Vec::new();
     for (case, api) in cases.iter().flat_map(|case| Api::ALL.map(|api| (case, api))) {
         let is_cut = case.name.starts_with("cut");
+        // Nor do helpers know calls of free text.
+        let has_tools = !is_cut && case.name != "forms";
         let mut add = |chunks, is_streamed, has_tools| {
             exchanges.push(Exchange { api, case, chunks, is_streamed, has_tools });
         };
         let is_refused = case.failure.is_some() && case.events.is_empty();
         if case.failure.is_none() || is_refused {
-            add("whole", false, !is_cut);
+            add("whole", false, has_tools);
         }
         if !is_refused {
-            add("whole", true, !is_cut);
-            add("odd", true, !is_cut);
+            add("whole", true, has_tools);
+            add("odd", true, has_tools);
             if case.name != "large" {
-                add("bytes", true, !is_cut);
+                add("bytes", true, has_tools);
             }
             if is_cut && api == Api::OpenAiChat {
                 add("whole", true, true);

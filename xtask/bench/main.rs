@@ -10,6 +10,7 @@
 )]
 
 mod bare;
+mod bridge;
 mod caller;
 mod edits;
 mod figures;
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 const USAGE: &str = "usage: bench-calls calls|plugins|load MOSS COMPONENTS DIRECTORY [SECONDS], or \
-                     bench-calls edits DIRECTORY; see `cargo xtask bench`";
+                     bench-calls edits DIRECTORY, or bench-calls bridge; see `cargo xtask bench`";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,6 +41,10 @@ async fn run(arguments: &[String]) -> Result<()> {
             let answers = answers.iter().map(|text| bare::Answer::parse(text));
             let answers = answers.collect::<Result<_>>()?;
             bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
+        }
+        [bridge] if bridge == "bridge" => {
+            report::print(&bridge::measure()?);
+            Ok(())
         }
         [edits, directory] if edits == "edits" => {
             report::print(&edits::measure(directory.as_ref())?);

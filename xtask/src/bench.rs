@@ -1,5 +1,5 @@
-//! `cargo xtask bench calls`, `bench plugins`, `bench load`, `bench edits` and `bench zoo`: build what
-//! is measured and what measures, then run it.
+//! `cargo xtask bench calls`, `bench plugins`, `bench load`, `bench edits`, `bench bridge` and
+//! `bench zoo`: build what is measured and what measures, then run it.
 
 use std::process::Command;
 
@@ -30,6 +30,12 @@ pub(crate) fn load(layout: &Layout) -> Result<()> {
 pub(crate) fn edits(layout: &Layout) -> Result<()> {
     build(layout)?;
     child::run(Command::new(layout.bench_calls()).arg("edits").arg(&layout.target))
+}
+
+/// Measures reading the replies of models.
+pub(crate) fn bridge(layout: &Layout) -> Result<()> {
+    build(layout)?;
+    child::run(Command::new(layout.bench_calls()).arg("bridge"))
 }
 
 /// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.

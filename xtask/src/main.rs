@@ -1,5 +1,5 @@
 //! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
-//! `bench calls`, `bench load`, `bench edits`, `bench zoo`, `fuzz`.
+//! `bench calls`, `bench load`, `bench edits`, `bench bridge`, `bench zoo`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
 //! written outside the repository and its target directory, apart from the WASM target that rustup
@@ -48,6 +48,8 @@ usage:
       calls of plugins in process against the bare engine, 64 clients, a start with 50 plugins
   cargo xtask bench load
       64 clients that read, edit and call a plugin for a minute, then the same without moss
+  cargo xtask bench bridge
+      read replies of models: prose, calls, braces, against serde_json on the same bytes
   cargo xtask bench edits
       find places of edits at every level, and commit edits, against bare baselines
   cargo xtask bench zoo
@@ -84,6 +86,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "calls"] => bench::calls(&layout),
         ["bench", "plugins"] => bench::plugins(&layout),
         ["bench", "load"] => bench::load(&layout),
+        ["bench", "bridge"] => bench::bridge(&layout),
         ["bench", "edits"] => bench::edits(&layout),
         ["bench", "zoo"] => bench::zoo(&layout),
         ["fuzz", target] => fuzz::run(&layout, target, fuzz::SECONDS_DEFAULT),

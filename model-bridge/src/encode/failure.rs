@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{anthropic, ollama, openai_chat};
 use crate::api::Api;
+use crate::normalize::{RequestCode, RequestError};
 
 /// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +106,16 @@ impl Failure {
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
+    }
+}
+
+impl From<&RequestError> for Failure {
+    fn from(error: &RequestError) -> Self {
+        let kind = match error.code {
+            RequestCode::TooLarge => FailureKind::TooLarge,
+            _ => FailureKind::InvalidRequest,
+        };
+        Self { param: error.param.clone(), ..Self::new(kind, error.message.clone()) }
     }
 }
 

@@ -4,6 +4,8 @@
 //! is never taken back, so what is uncertain waits here: white space before text that may not come,
 //! the name of a call that has said nothing yet, the brackets that would complete its arguments.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::event::{Event, Finish};
@@ -51,10 +53,10 @@ pub(super) enum Ending {
 }
 
 /// Whether arguments are shown while they are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Grain {
-    /// In pieces.
-    Pieces,
+    /// In pieces, but for calls of these tools.
+    PiecesBut(BTreeSet<String>),
     /// Only when the call is whole.
     Calls,
 }
@@ -77,6 +79,7 @@ pub(super) struct Flow {
 struct Call {
     id: String,
     name: String,
+    in_pieces: bool,
     is_shown: bool,
     sent_bytes: usize,
     /// Text that waits.
@@ -95,6 +98,17 @@ impl Ending {
             Finish::Stop => Self::Stop,
             Finish::Length => Self::Length,
             Finish::ContentFilter => Self::ContentFilter,
+        }
+    }
+}
+
+// === impl Grain ===
+
+impl Grain {
+    fn in_pieces(&self, tool: &str) -> bool {
+        match self {
+            Self::PiecesBut(whole) => !whole.contains(tool),
+            Self::Calls => false,
         }
     }
 }
@@ -124,7 +138,7 @@ impl Flow {
             Event::Text(text) => self.text(text, sink),
             Event::CallStart { id, name, .. } => {
                 self.abandon("", sink);
-                self.call = Some(Call::new(id, name));
+                self.call = Some(Call::new(id, name, self.grain.in_pieces(name)));
             }
             Event::ArgumentFragment { fragment, .. } => self.fragment(fragment, sink),
             Event::CallEnd { arguments, .. } => self.close(arguments, sink),
@@ -165,10 +179,10 @@ impl Flow {
     }
 
     fn fragment(&mut self, fragment: &str, sink: &mut dyn FnMut(Step<'_>)) {
-        if self.grain == Grain::Calls {
+        let Some(call) = &mut self.call else { return };
+        if !call.in_pieces {
             return;
         }
-        let Some(call) = &mut self.call else { return };
         call.hold(fragment);
         if !call.is_due() {
             return;
@@ -185,14 +199,13 @@ impl Flow {
         let Some(mut call) = self.call.take() else { return };
         self.end_text();
         self.has_calls = true;
-        match self.grain {
-            Grain::Calls => sink(Step::CallOpen { id: &call.id, name: &call.name }),
-            Grain::Pieces => {
-                if call.sent_bytes == 0 && call.held.trim().is_empty() {
-                    call.held = Value::Object(arguments.clone()).to_string();
-                }
-                call.show(call.held.len(), sink);
+        if call.in_pieces {
+            if call.sent_bytes == 0 && call.held.trim().is_empty() {
+                call.held = Value::Object(arguments.clone()).to_string();
             }
+            call.show(call.held.len(), sink);
+        } else {
+            sink(Step::CallOpen { id: &call.id, name: &call.name });
         }
         sink(Step::CallClose(arguments));
     }
@@ -217,10 +230,11 @@ impl Flow {
 // === impl Call ===
 
 impl Call {
-    fn new(id: &str, name: &str) -> Self {
+    fn new(id: &str, name: &str, in_pieces: bool) -> Self {
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
+            in_pieces,
             is_shown: false,
             sent_bytes: 0,
             held: String::new(),
@@ -258,7 +272,7 @@ impl Call {
 }
 
 /// Cuts text between characters into pieces of bounded size.
-fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let end = text.floor_char_boundary(PIECE_BYTES_MAX);
         let (piece, rest) = text.split_at(end);

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::failure::Failure;
-use super::flow::{Ending, Step};
+use super::flow::{Ending, Step, pieces};
 use super::{Head, StreamOptions, Usage, wire};
 use crate::event::Reply;
 
@@ -22,6 +22,8 @@ pub(super) struct Stream {
     has_begun: bool,
     /// How many calls began, those too many counted.
     calls: usize,
+    /// Whether the call that is open takes free text.
+    is_free_form: bool,
 }
 
 /// Writes a reply as a whole.
@@ -30,6 +32,10 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
         .calls
         .iter()
         .map(|call| {
+            if head.forms.free_form.contains(&call.name) {
+                let custom = json!({ "name": call.name, "input": super::input(&call.arguments) });
+                return json!({ "id": call.id, "type": "custom", "custom": custom });
+            }
             let arguments = Value::Object(call.arguments.clone()).to_string();
             json!({
                 "id": call.id,
@@ -94,27 +100,27 @@ fn finish_reason(ending: Ending) -> &'static str {
 
 impl Stream {
     pub(super) fn new(head: Head, options: StreamOptions) -> Self {
-        Self { head, options, has_begun: false, calls: 0 }
+        Self { head, options, has_begun: false, calls: 0, is_free_form: false }
     }
 
     /// Writes a step. Calls too many are left out, and the reply ends as one that was cut off.
     pub(super) fn step(&mut self, step: Step<'_>, out: &mut String) {
         match step {
             Step::CallOpen { .. } if self.calls >= CALLS_MAX => self.calls = CALLS_MAX + 1,
-            Step::Arguments(_) if self.calls > CALLS_MAX => {}
+            Step::Arguments(_) | Step::CallClose(_) if self.calls > CALLS_MAX => {}
             Step::Text(text) => {
                 self.begin("".into(), out);
                 self.delta(&json!({ "content": text }), out);
             }
             Step::CallOpen { id, name } => {
                 self.begin(Value::Null, out);
-                let function = json!({ "name": name, "arguments": "" });
-                let call = json!({
-                    "index": self.calls,
-                    "id": id,
-                    "type": "function",
-                    "function": function,
-                });
+                self.is_free_form = self.head.forms.free_form.contains(name);
+                let (kind, of_kind) = if self.is_free_form {
+                    ("custom", json!({ "name": name, "input": "" }))
+                } else {
+                    ("function", json!({ "name": name, "arguments": "" }))
+                };
+                let call = json!({ "index": self.calls, "id": id, "type": kind, kind: of_kind });
                 self.calls += 1;
                 self.delta(&json!({ "tool_calls": [call] }), out);
             }
@@ -122,6 +128,13 @@ impl Stream {
                 let index = self.calls.saturating_sub(1);
                 let call = json!({ "index": index, "function": { "arguments": piece } });
                 self.delta(&json!({ "tool_calls": [call] }), out);
+            }
+            Step::CallClose(arguments) if self.is_free_form => {
+                let index = self.calls.saturating_sub(1);
+                for piece in pieces(super::input(arguments)) {
+                    let call = json!({ "index": index, "custom": { "input": piece } });
+                    self.delta(&json!({ "tool_calls": [call] }), out);
+                }
             }
             Step::CallClose(_) | Step::CallBroken => {}
         }

@@ -7,8 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
-use super::flow::{Ending, Step};
-use super::{Head, Usage, wire};
+use super::flow::{Ending, Step, pieces};
+use super::{CallForms, Head, Usage, wire};
 use crate::event::Reply;
 
 /// Writes a streamed reply.
@@ -29,7 +29,18 @@ pub(super) struct Stream {
 #[derive(Debug)]
 enum Item {
     Message { id: String, text: String },
-    Call { id: String, call_id: String, name: String, arguments: String },
+    Call { call: Call, arguments: String },
+}
+
+/// A call without its arguments.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    call_id: String,
+    name: String,
+    namespace: Option<String>,
+    /// Whether it takes free text: an item, and events, of another kind.
+    is_free_form: bool,
 }
 
 /// How a response stands.
@@ -50,10 +61,14 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
         let status = if reply.calls.is_empty() { text_status(ending) } else { "completed" };
         output.push(message(&id, text, status));
     }
-    for call in &reply.calls {
-        let id = format!("fc_{}_{}", head.id, output.len());
-        let arguments = Value::Object(call.arguments.clone()).to_string();
-        output.push(function_call(&id, &call.id, &call.name, &arguments, "completed"));
+    for made in &reply.calls {
+        let call = Call::new(head, output.len(), &made.id, &made.name);
+        let arguments = if call.is_free_form {
+            super::input(&made.arguments).to_owned()
+        } else {
+            Value::Object(made.arguments.clone()).to_string()
+        };
+        output.push(call.item(&arguments, "completed"));
     }
     response(head, output.into(), Status::Ended(ending, usage))
 }
@@ -70,17 +85,6 @@ fn message(id: &str, text: &str, status: &str) -> Value {
 
 fn text_part(text: &str) -> Value {
     json!({ "type": "output_text", "annotations": [], "logprobs": [], "text": text })
-}
-
-fn function_call(id: &str, call_id: &str, name: &str, arguments: &str, status: &str) -> Value {
-    json!({
-        "id": id,
-        "type": "function_call",
-        "status": status,
-        "call_id": call_id,
-        "name": name,
-        "arguments": arguments,
-    })
 }
 
 /// The status of the text that a reply ends with.
@@ -148,6 +152,44 @@ fn counts(usage: Usage) -> Value {
     })
 }
 
+// === impl Call ===
+
+impl Call {
+    fn new(head: &Head, place: usize, call_id: &str, name: &str) -> Self {
+        let CallForms { free_form, namespaced } = &head.forms;
+        let is_free_form = free_form.contains(name);
+        let prefix = if is_free_form { "ctc" } else { "fc" };
+        let both = namespaced.get(name);
+        Self {
+            id: format!("{prefix}_{}_{place}", head.id),
+            call_id: call_id.to_owned(),
+            name: both.map_or(name, |both| &both.name).to_owned(),
+            namespace: both.map(|both| both.namespace.clone()),
+            is_free_form,
+        }
+    }
+
+    fn item(&self, arguments: &str, status: &str) -> Value {
+        let (kind, field) = if self.is_free_form {
+            ("custom_tool_call", "input")
+        } else {
+            ("function_call", "arguments")
+        };
+        let mut item = json!({
+            "id": self.id,
+            "type": kind,
+            "status": status,
+            "call_id": self.call_id,
+            "name": self.name,
+            field: arguments,
+        });
+        if let Some(namespace) = &self.namespace {
+            item["namespace"] = namespace.as_str().into();
+        }
+        item
+    }
+}
+
 // === impl Stream ===
 
 impl Stream {
@@ -178,7 +220,10 @@ impl Stream {
                 let delta = json!({ "delta": piece });
                 self.send_of_item("response.function_call_arguments.delta", delta, out);
             }
-            Step::CallClose(_) => self.close("completed", out),
+            Step::CallClose(arguments) => {
+                self.free_text(arguments, out);
+                self.close("completed", out);
+            }
             Step::CallBroken => self.open = None,
         }
     }
@@ -227,10 +272,23 @@ impl Stream {
 
     fn open_call(&mut self, call_id: &str, name: &str, out: &mut String) {
         self.close("completed", out);
-        let id = format!("fc_{}_{}", self.head.id, self.items);
-        let item = function_call(&id, call_id, name, "", "in_progress");
-        let (call_id, name) = (call_id.to_owned(), name.to_owned());
-        self.open(Item::Call { id, call_id, name, arguments: String::new() }, item, out);
+        let call = Call::new(&self.head, self.items, call_id, name);
+        let item = call.item("", "in_progress");
+        self.open(Item::Call { call, arguments: String::new() }, item, out);
+    }
+
+    /// Writes what a call of free text has, now that it is whole.
+    fn free_text(&mut self, arguments: &Map<String, Value>, out: &mut String) {
+        let Some(Item::Call { call, arguments: written }) = &mut self.open else { return };
+        if !call.is_free_form {
+            return;
+        }
+        let input = super::input(arguments);
+        written.push_str(input);
+        for piece in pieces(input) {
+            let delta = json!({ "delta": piece });
+            self.send_of_item("response.custom_tool_call_input.delta", delta, out);
+        }
     }
 
     fn open(&mut self, item: Item, value: Value, out: &mut String) {
@@ -255,10 +313,15 @@ impl Stream {
                 self.send_of_item("response.content_part.done", part, out);
                 item
             }
-            Some(Item::Call { id, call_id, name, arguments }) => {
-                let item = function_call(id, call_id, name, arguments, status);
-                let done = json!({ "name": name, "arguments": arguments });
-                self.send_of_item("response.function_call_arguments.done", done, out);
+            Some(Item::Call { call, arguments }) => {
+                let item = call.item(arguments, status);
+                let (name, done) = if call.is_free_form {
+                    ("response.custom_tool_call_input.done", json!({ "input": arguments }))
+                } else {
+                    let done = json!({ "name": call.name, "arguments": arguments });
+                    ("response.function_call_arguments.done", done)
+                };
+                self.send_of_item(name, done, out);
                 item
             }
         };
@@ -270,7 +333,11 @@ impl Stream {
 
     /// Adds an event that is about the open item.
     fn send_of_item(&mut self, name: &str, more: Value, out: &mut String) {
-        let Some(Item::Message { id, .. } | Item::Call { id, .. }) = &self.open else { return };
+        let id = match &self.open {
+            Some(Item::Message { id, .. }) => id,
+            Some(Item::Call { call, .. }) => &call.id,
+            None => return,
+        };
         let mut event = json!({ "item_id": id, "output_index": self.items.saturating_sub(1) });
         if let (Value::Object(event), Value::Object(more)) = (&mut event, more) {
             event.extend(more);

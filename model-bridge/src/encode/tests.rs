@@ -6,10 +6,12 @@ mod laws;
 use serde_json::{Value, json};
 
 use super::{
-    Failure, FailureKind, Head, Retry, Stream, StreamOptions, Usage, error, estimate_tokens, whole,
+    CallForms, Failure, FailureKind, Head, Retry, Stream, StreamOptions, Usage, error,
+    estimate_tokens, whole,
 };
 use crate::api::Api;
 use crate::event::{Event, Finish, Reply};
+use crate::normalize::NamespacedName;
 
 const USAGE: Usage = Usage { input_tokens: 12, output_tokens: 34, elapsed_ns: 56 };
 
@@ -19,6 +21,7 @@ fn head() -> Head {
         model: "m".to_owned(),
         created_unix_s: 1_700_000_000,
         input_tokens: 12,
+        ..Head::default()
     }
 }
 
@@ -494,4 +497,71 @@ fn more_calls_than_a_client_takes_end_the_reply_as_cut_off() {
     }
     let seen = client::read(Api::OpenAiResponses, &streamed(Api::OpenAiResponses, &calls(129)));
     assert_eq!((seen.calls.len(), seen.end), (129, "calls"));
+}
+
+/// A call of a tool that takes free text, and one of a tool in a namespace.
+fn formed() -> (Head, Vec<Event>) {
+    let both = NamespacedName { namespace: "mcp__web".to_owned(), name: "search".to_owned() };
+    let forms = CallForms {
+        free_form: ["apply_patch".to_owned()].into(),
+        namespaced: [(both.flat(), both)].into(),
+    };
+    let events = vec![
+        start(0, "apply_patch"),
+        fragment(0, "{\"input\":\"*** a\\n"),
+        fragment(0, "b\"}"),
+        end(0, json!({ "input": "*** a\nb" })),
+        start(1, "mcp__web__search"),
+        fragment(1, "{}"),
+        end(1, json!({})),
+        Event::Finish(Finish::Stop),
+    ];
+    (Head { forms, ..head() }, events)
+}
+
+#[test]
+fn calls_of_free_text_and_of_namespaces_have_their_own_forms() {
+    let (head, events) = formed();
+    let reply = Reply::collect(events.clone());
+    let response = whole(Api::OpenAiResponses, &head, &reply, USAGE);
+    assert_eq!(
+        response["output"],
+        json!([
+            { "id": "ctc_1_0", "type": "custom_tool_call", "status": "completed",
+              "call_id": "call_0", "name": "apply_patch", "input": "*** a\nb" },
+            { "id": "fc_1_1", "type": "function_call", "status": "completed",
+              "call_id": "call_1", "name": "search", "arguments": "{}",
+              "namespace": "mcp__web" },
+        ])
+    );
+    let mut stream = Stream::new(Api::OpenAiResponses, head.clone(), StreamOptions::default());
+    let wire: String = events.iter().map(|event| stream.push(event)).collect();
+    let payloads = payloads(&(wire + &stream.finish(USAGE)));
+    let types: Vec<&str> =
+        at(&payloads[2..6], "/type").iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(
+        types,
+        [
+            "response.output_item.added",
+            "response.custom_tool_call_input.delta",
+            "response.custom_tool_call_input.done",
+            "response.output_item.done",
+        ]
+    );
+    assert_eq!(payloads[3]["delta"], "*** a\nb");
+    assert_eq!(payloads.last().unwrap()["response"]["output"], response["output"]);
+
+    let chat = whole(Api::OpenAiChat, &head, &reply, USAGE);
+    let calls = &chat["choices"][0]["message"]["tool_calls"];
+    let custom = json!({ "name": "apply_patch", "input": "*** a\nb" });
+    assert_eq!(calls[0], json!({ "id": "call_0", "type": "custom", "custom": custom }));
+    assert_eq!(calls[1]["function"]["name"], "mcp__web__search");
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_refused_with_the_field() {
+    let error = crate::normalize(Api::OpenAiChat, json!({ "messages": 1 })).unwrap_err();
+    let response = super::error(Api::OpenAiChat, &Failure::from(&error));
+    assert_eq!((response.status, &response.body["error"]["param"]), (400, &json!(error.param)));
+    assert_eq!(response.body["error"]["message"], error.message);
 }

@@ -8,7 +8,7 @@ use super::path::Path;
 /// How many notes of different words there are; more of a kind are counted only.
 const NOTES_MAX: usize = 64;
 /// The most bytes of a path and of a detail.
-const DETAIL_BYTES_MAX: usize = 256;
+pub(super) const DETAIL_BYTES_MAX: usize = 256;
 
 /// Something that was left out, made up or changed when a request was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,6 +51,8 @@ pub enum NoteCode {
     ResultOrphaned,
     /// A call has more than one result.
     ResultRepeated,
+    /// The schema of a tool cannot be compiled; its arguments are not held to it.
+    SchemaIgnored,
     /// What a model thought in an earlier turn was left out.
     ThinkingDropped,
     /// A tool that only a provider can run was left out.
@@ -111,6 +113,7 @@ impl NoteCode {
             Self::ResultMatched => "result_matched",
             Self::ResultOrphaned => "result_orphaned",
             Self::ResultRepeated => "result_repeated",
+            Self::SchemaIgnored => "schema_ignored",
             Self::ThinkingDropped => "thinking_dropped",
             Self::ToolDropped => "tool_dropped",
             Self::ToolRepeated => "tool_repeated",

@@ -263,6 +263,20 @@ fn requests_that_are_too_large_are_refused() {
 }
 
 #[test]
+fn what_is_refused_is_an_error_of_the_api() {
+    use crate::encode::{FailureKind, error};
+    for api in Api::ALL {
+        let refusal = normalize(api, json!({ "model": 1 })).unwrap_err();
+        let response = error(api, &refusal.into());
+        assert_eq!(response.status, 400, "{api:?}");
+        assert!(response.body.to_string().contains("model must be a string"), "{response:?}");
+    }
+    let large = json!({ "x": vec![Value::Null; limits::VALUES_MAX] });
+    let failure: crate::encode::Failure = normalize(Api::OpenAiChat, large).unwrap_err().into();
+    assert_eq!(failure.kind, FailureKind::TooLarge);
+}
+
+#[test]
 fn what_is_not_known_is_ignored_and_told_once() {
     for api in Api::ALL {
         let mut body = written::body(api, &turns()[..2]);

@@ -4,10 +4,13 @@
 //! Only strict JSON is followed. From the first byte that is none nothing is said any more: the
 //! whole frame is read at its end.
 
+mod pending;
+
 use serde_json::Value;
 
 use super::calls::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
 use super::mend::DEPTH_MAX;
+use pending::Pending;
 
 /// What the JSON is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +19,6 @@ pub(super) enum Shape {
     Call,
     /// The arguments of a call.
     Arguments,
-}
-
-/// A string among the arguments that is being written.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Pending {
-    /// Its key, as written.
-    pub(super) key: String,
-    /// What it says so far.
-    pub(super) text: String,
-    /// The first half of a pair of escapes.
-    high: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +217,7 @@ impl Watch {
                 self.begin_string(false);
                 if self.is_argument() {
                     let key = self.argument.clone();
-                    self.pending = Some(Pending { key, ..Pending::default() });
+                    self.pending = Some(Pending::new(key));
                 }
             }
             (Lex::Value | Lex::FirstItem, b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
@@ -371,82 +363,6 @@ impl Watch {
         }
         if level == 1 {
             self.key = key;
-        }
-    }
-
-    fn escape(&mut self, is_key: bool, byte: u8) {
-        self.at += 1;
-        let c = match byte {
-            b'u' => {
-                self.lex = Lex::Unicode(is_key, 4, 0);
-                return;
-            }
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            _ => {
-                self.is_strict = false;
-                return;
-            }
-        };
-        self.lex = Lex::String(is_key);
-        if let Some(pending) = &mut self.pending {
-            pending.unpaired();
-            pending.text.push(c);
-        }
-    }
-
-    fn unicode(&mut self, is_key: bool, left: u8, unit: u16, byte: u8) {
-        let Some(digit) = char::from(byte).to_digit(16) else {
-            self.is_strict = false;
-            return;
-        };
-        self.at += 1;
-        let unit = unit << 4 | u16::try_from(digit).unwrap_or(0);
-        if left > 1 {
-            self.lex = Lex::Unicode(is_key, left - 1, unit);
-            return;
-        }
-        self.lex = Lex::String(is_key);
-        if let Some(pending) = &mut self.pending {
-            self.is_strict &= pending.unit(unit);
-        }
-    }
-}
-
-// === impl Pending ===
-
-impl Pending {
-    /// Takes `\uXXXX`. Returns whether it can be part of a string.
-    fn unit(&mut self, unit: u16) -> bool {
-        match (self.high.take(), unit) {
-            (None, 0xd800..0xdc00) => {
-                self.high = Some(unit);
-                true
-            }
-            (Some(high), 0xdc00..0xe000) => {
-                self.text.extend(char::decode_utf16([high, unit]).flatten());
-                true
-            }
-            (None, unit) => match char::from_u32(u32::from(unit)) {
-                Some(c) => {
-                    self.text.push(c);
-                    true
-                }
-                None => false,
-            },
-            (Some(_), _) => false,
-        }
-    }
-
-    /// Something came that is not the second half of a pair. What has half of one is refused when
-    /// the string ends: nothing of it is said meanwhile.
-    fn unpaired(&mut self) {
-        if self.high.take().is_some() {
-            self.text.push('\u{fffd}');
         }
     }
 }

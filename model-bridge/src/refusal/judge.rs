@@ -111,7 +111,8 @@ impl Judge {
             && !self.follows_tool;
         let opening = match self.request.need {
             _ if self.follows_tool => 1,
-            Need::Words => 0,
+            Need::Words if self.request.asks_how => 0,
+            Need::Words => usize::from(self.sentences.len() <= OPENING_SENTENCES),
             Need::Workspace | Need::Unknown => usize::MAX,
         };
         self.sentences.iter().enumerate().find_map(|(place, sentence)| {

@@ -31,6 +31,8 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("i'd", "i would"),
     ("you'd", "you would"),
     ("we'd", "we would"),
+    ("what's", "what is"),
+    ("where's", "where is"),
     ("here's", "here is"),
     ("there's", "there is"),
     ("it's", "it is"),
@@ -167,16 +169,7 @@ fn without_list_mark(line: &str) -> (&str, bool) {
 fn plain(line: &str) -> String {
     let line = without_code(line, |_| CODE);
     let line = without_quotes(&line);
-    let line = PATH.replace_all(&line, |found: &regex::Captures<'_>| {
-        let path = &found[0];
-        let is_file = !NO_FILES.contains(&path.to_lowercase().as_str());
-        // A dot that ends the sentence is no part of the path.
-        match (is_file, path.strip_suffix('.')) {
-            (false, _) => path.to_owned(),
-            (true, Some(_)) => format!("{CODE}."),
-            (true, None) => CODE.to_string(),
-        }
-    });
+    let line = without_paths(&line);
     let mut words = String::with_capacity(line.len());
     for c in line.chars().flat_map(char::to_lowercase) {
         match c {
@@ -194,6 +187,27 @@ fn plain(line: &str) -> String {
     }
     let words = words.replace("...", "…").replace("……", "…");
     CONTRACTIONS.iter().fold(words, |words, (short, long)| words.replace(short, long))
+}
+
+/// Puts [`CODE`] in the place of paths.
+fn without_paths(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut end = 0;
+    for found in PATH.find_iter(line) {
+        let path = found.as_str();
+        let before = line[..found.start()].chars().next_back();
+        // A slash between words is no root, and some names only look like files.
+        let is_joined = path.starts_with('/') && before.is_some_and(|c| c.is_ascii_alphanumeric());
+        if is_joined || NO_FILES.contains(&path.to_lowercase().as_str()) {
+            continue;
+        }
+        out.push_str(&line[end..found.start()]);
+        out.push(CODE);
+        // A dot that ends the sentence is no part of the path.
+        end = found.end() - usize::from(path.ends_with('.'));
+    }
+    out.push_str(&line[end..]);
+    out
 }
 
 /// Puts a mark in the place of `code`. Fences stay.

@@ -33,6 +33,12 @@ OPENAI = openai.OpenAI(api_key="x", timeout=BOUND, max_retries=1)
 ANTHROPIC = anthropic.Anthropic(api_key="x", timeout=BOUND, max_retries=1)
 
 
+def given(call):
+    if call.type == "custom":
+        return {"name": call.custom.name, "arguments": {"input": call.custom.input}}
+    return {"name": call.function.name, "arguments": parsed(call.function.arguments)}
+
+
 def openai_client(exchange):
     return OPENAI.with_options(base_url=exchange["url"] + "/v1")
 
@@ -48,11 +54,14 @@ def joined(chunks, seen):
             message["role"] = choice.delta.role or message["role"]
             message["content"] += choice.delta.content or ""
             for call in choice.delta.tool_calls or []:
-                if call.index == len(message["tool_calls"]):
-                    message["tool_calls"].append(call.to_dict())
+                call, calls = call.to_dict(), message["tool_calls"]
+                if call["index"] == len(calls):
+                    calls.append(call)
+                elif "custom" in call:
+                    calls[call["index"]]["custom"]["input"] += call["custom"]["input"]
                 else:
-                    function = message["tool_calls"][call.index]["function"]
-                    function["arguments"] += call.function.arguments
+                    arguments = call["function"]["arguments"]
+                    calls[call["index"]]["function"]["arguments"] += arguments
     seen["text"] = message["content"]
     return openai.types.chat.ChatCompletion.construct(**completion)
 
@@ -62,7 +71,8 @@ def openai_chat(exchange, seen):
     request = {"model": MODEL, "messages": ASKED}
     if exchange["tools"]:
         function = {"strict": True, "parameters": SCHEMA}
-        request["tools"] = [{"type": "function", "function": {"name": name, **function}} for name in TOOLS]
+        functions = [{"name": name, **function} for name in TOOLS]
+        request["tools"] = [{"type": "function", "function": function} for function in functions]
     completions = openai_client(exchange).chat.completions
     options = {"stream_options": {"include_usage": True}}
     if exchange["stream"] and not exchange["tools"]:
@@ -85,10 +95,7 @@ def openai_chat(exchange, seen):
     return {
         "id": completion.id,
         "text": choice.message.content or "",
-        "calls": [
-            {"id": call.id, "name": call.function.name, "arguments": parsed(call.function.arguments)}
-            for call in calls
-        ],
+        "calls": [{"id": call.id, **given(call)} for call in calls],
         "end": choice.finish_reason,
         "tokens": [completion.usage.prompt_tokens, completion.usage.completion_tokens],
     }
@@ -124,13 +131,19 @@ def openai_responses(exchange, seen):
         assert seen["text"] == response.output_text, seen
     else:
         response = responses.create(**request)
-    calls = [item for item in response.output if item.type == "function_call"]
+    calls = [item for item in response.output if item.type.endswith("_call")]
     reason = response.incomplete_details.reason if response.incomplete_details else None
     return {
         "id": response.id,
         "text": response.output_text,
         "calls": [
-            {"id": call.call_id, "name": call.name, "arguments": parsed(call.arguments)}
+            {
+                "id": call.call_id,
+                "name": "__".join(filter(None, [call.namespace, call.name])),
+                "arguments": {"input": call.input}
+                if call.type == "custom_tool_call"
+                else parsed(call.arguments),
+            }
             for call in calls
         ],
         "end": reason or response.status,

@@ -48,15 +48,56 @@ function openai(exchange: Exchange): OpenAI {
   return new OpenAI({ baseURL: `${exchange.url}/v1`, apiKey: "x", timeout: BOUND, maxRetries: 1 });
 }
 
+type Chunk = OpenAI.Chat.Completions.ChatCompletionChunk;
+type Completion = OpenAI.Chat.Completions.ChatCompletion;
+
+interface Call {
+  index?: number;
+  custom?: { input: string };
+  function?: { arguments: string };
+}
+
+// A streamed completion as a whole: what the helper makes, but also with calls of free text, which
+// it does not know.
+async function joined(chunks: AsyncIterable<Chunk>, seen: Seen): Promise<Completion> {
+  const calls: Call[] = [];
+  const choice: { message: object; finish_reason?: string | null } = { message: {} };
+  let completion = {};
+  for await (const { id, usage, choices } of chunks) {
+    completion = { id, usage, choices: [choice] };
+    for (const { delta, finish_reason } of choices) {
+      seen.text += delta.content ?? "";
+      choice.finish_reason = finish_reason;
+      for (const call of (delta.tool_calls ?? []) as Call[]) {
+        const begun = calls[call.index ?? -1];
+        if (!begun) {
+          check(call.index === calls.length, call);
+          calls.push(call);
+        } else if (begun.custom) {
+          begun.custom.input += call.custom?.input;
+        } else if (begun.function) {
+          begun.function.arguments += call.function?.arguments;
+        }
+      }
+    }
+  }
+  choice.message = { content: seen.text, tool_calls: calls };
+  return completion as Completion;
+}
+
 async function openaiChat(exchange: Exchange, seen: Seen): Promise<object> {
   const tools = TOOLS.map((name) => {
     return { type: "function" as const, function: { name, strict: true, parameters: SCHEMA } };
   });
   const request = { model: MODEL, messages: ASKED, ...(exchange.tools ? { tools } : {}) };
   const completions = openai(exchange).chat.completions;
+  const options = { stream_options: { include_usage: true } };
   let completion;
-  if (exchange.stream) {
-    const stream = completions.stream({ ...request, stream_options: { include_usage: true } });
+  if (exchange.stream && !exchange.tools) {
+    const chunks = await completions.create({ ...request, ...options, stream: true });
+    completion = await joined(chunks, seen);
+  } else if (exchange.stream) {
+    const stream = completions.stream({ ...request, ...options });
     stream.on("content.delta", (event) => {
       seen.text += event.delta;
       seen.deltas += 1;
@@ -73,8 +114,9 @@ async function openaiChat(exchange: Exchange, seen: Seen): Promise<object> {
     id: completion.id,
     text: choice.message.content ?? "",
     calls: calls.map((call) => {
-      if (call.type !== "function") {
-        throw new Error("a call of another kind");
+      if (call.type === "custom") {
+        const { name, input } = call.custom;
+        return { id: call.id, name, arguments: { input } };
       }
       const { name, arguments: text } = call.function;
       return { id: call.id, name, arguments: parsed(text) };
@@ -123,12 +165,17 @@ async function openaiResponses(exchange: Exchange, seen: Seen): Promise<object> 
     response = await responses.create(request);
   }
   const texts = response.output.flatMap((item) => (item.type === "message" ? item.content : []));
-  const calls = response.output.filter((item) => item.type === "function_call");
+  const calls = response.output.filter(
+    (item) => item.type === "function_call" || item.type === "custom_tool_call",
+  );
   return {
     id: response.id,
     text: texts.map((part) => (part.type === "output_text" ? part.text : "")).join(""),
     calls: calls.map((call) => {
-      return { id: call.call_id, name: call.name, arguments: parsed(call.arguments) };
+      const name = call.namespace ? `${call.namespace}__${call.name}` : call.name;
+      const isCustom = call.type === "custom_tool_call";
+      const given = isCustom ? { input: call.input } : parsed(call.arguments);
+      return { id: call.call_id, name, arguments: given };
     }),
     end: response.incomplete_details?.reason ?? response.status,
     tokens: [response.usage?.input_tokens, response.usage?.output_tokens],

@@ -6,6 +6,11 @@ use moss_model_bridge::encode::{Failure, FailureKind, Retry};
 use moss_model_bridge::{Event, Finish, Options, Parser, Registry};
 use serde_json::{Value, json};
 
+/// A tool that takes free text.
+pub(super) const FREE_FORM: &str = "apply_patch";
+/// A tool of a namespace, by its one name.
+pub(super) const NAMESPACED: &str = "mcp__web__search";
+
 /// A reply, or none.
 pub(super) struct Case {
     /// What it shows, and its place on the server.
@@ -62,6 +67,14 @@ fn replies() -> Vec<Case> {
         reply("cut", [texts(&["and so"])], Finish::Length),
         reply("cut_by_filter", [texts(&["and so"])], Finish::ContentFilter),
         reply("cut_call", [read(), cut_call()], Finish::Length),
+        reply(
+            "forms",
+            [
+                call(0, FREE_FORM, &json!({ "input": odd }), 3),
+                call(1, NAMESPACED, &json!({ "q": odd }), 3),
+            ],
+            Finish::Stop,
+        ),
         Case { name: "written", events: written(), failure: None },
     ]
 }

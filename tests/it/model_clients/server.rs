@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use moss_model_bridge::encode::{self, Head, Stream, StreamOptions, Usage};
-use moss_model_bridge::{Api, Reply};
+use moss_model_bridge::encode::{self, CallForms, Head, Stream, StreamOptions, Usage};
+use moss_model_bridge::{Api, NamespacedName, Reply};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::cases::{Case, cases};
+use super::cases::{Case, FREE_FORM, NAMESPACED, cases};
 
 /// What every reply is said to have cost.
 pub(super) const USAGE: Usage = Usage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
@@ -105,11 +105,16 @@ async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
 }
 
 fn answer(api: Api, case: &Case, request: &Value) -> Response {
+    let both = NamespacedName { namespace: "mcp__web".to_owned(), name: "search".to_owned() };
     let head = Head {
         id: "7f".to_owned(),
         model: request["model"].as_str().unwrap().to_owned(),
         created_unix_s: 1_700_000_000,
         input_tokens: USAGE.input_tokens,
+        forms: CallForms {
+            free_form: [FREE_FORM.to_owned()].into(),
+            namespaced: [(NAMESPACED.to_owned(), both)].into(),
+        },
     };
     if let (Some(failure), true) = (&case.failure, case.events.is_empty()) {
         let encode::FailureResponse { status, mut headers, body } = encode::error(api, failure);

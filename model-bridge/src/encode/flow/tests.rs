@@ -6,6 +6,10 @@ use serde_json::{Map, Value, json};
 use super::{Ending, Flow, Grain, PIECE_BYTES_MAX, Step};
 use crate::event::{Event, Finish};
 
+fn pieces() -> Grain {
+    Grain::PiecesBut(["free".to_owned()].into())
+}
+
 fn text(text: &str) -> Event {
     Event::Text(text.to_owned())
 }
@@ -46,7 +50,7 @@ fn shown(grain: Grain, events: &[Event]) -> (Vec<(&'static str, String)>, Ending
 }
 
 fn steps(events: &[Event]) -> Vec<(&'static str, String)> {
-    shown(Grain::Pieces, events).0
+    shown(pieces(), events).0
 }
 
 fn words<'a>(steps: &'a [(&'static str, String)]) -> Vec<(&'static str, &'a str)> {
@@ -119,7 +123,7 @@ fn a_call_of_which_nothing_was_shown_becomes_text() {
         abandoned(0, "{\"pa"),
         Event::Finish(Finish::Stop),
     ];
-    let (steps, ending) = shown(Grain::Pieces, &events);
+    let (steps, ending) = shown(pieces(), &events);
     assert_eq!(words(&steps), [("text", "so: "), ("text", "{\"pa")]);
     assert_eq!(ending, Ending::Stop);
 }
@@ -140,7 +144,7 @@ fn a_call_that_was_shown_and_is_none_ends_the_reply_as_cut_off() {
             text("after"),
             Event::Finish(finish),
         ];
-        let (steps, ended) = shown(Grain::Pieces, &events);
+        let (steps, ended) = shown(pieces(), &events);
         assert_eq!(
             words(&steps)[3..],
             [
@@ -174,6 +178,19 @@ fn where_only_whole_calls_are_shown_an_abandoned_one_is_text() {
 }
 
 #[test]
+fn calls_of_tools_that_take_text_are_shown_when_they_are_whole() {
+    let events = |last: Event| {
+        let (id, name) = ("call_0".to_owned(), "free".to_owned());
+        let begun = Event::CallStart { index: 0, id, name };
+        [begun, fragment(0, "{\"input\":\"a"), fragment(0, "b\"}"), last]
+    };
+    let whole = steps(&events(end(0, json!({ "input": "ab" }))));
+    assert_eq!(words(&whole), [("open", "call_0 free"), ("close", "{\"input\":\"ab\"}")]);
+    let none = steps(&events(abandoned(0, "{\"input\":\"ab\"}")));
+    assert_eq!(words(&none), [("text", "{\"input\":\"ab\"}")]);
+}
+
+#[test]
 fn calls_turn_only_a_good_end_into_one_with_calls() {
     for (finish, ending) in [
         (Some(Finish::Stop), Ending::Calls),
@@ -183,7 +200,7 @@ fn calls_turn_only_a_good_end_into_one_with_calls() {
     ] {
         let mut events = vec![start(0), end(0, json!({}))];
         events.extend(finish.map(Event::Finish));
-        assert_eq!(shown(Grain::Pieces, &events).1, ending, "{finish:?}");
+        assert_eq!(shown(pieces(), &events).1, ending, "{finish:?}");
     }
 }
 
@@ -199,20 +216,20 @@ fn what_belongs_to_no_call_or_comes_after_the_end_is_left_out() {
         start(0),
         end(0, json!({})),
     ];
-    let (steps, ending) = shown(Grain::Pieces, &events);
+    let (steps, ending) = shown(pieces(), &events);
     assert_eq!((words(&steps), ending), (vec![("text", "a")], Ending::Stop));
 }
 
 #[test]
 fn a_call_inside_of_which_another_begins_or_the_reply_ends_is_none() {
     let cut = [start(0), fragment(0, "{\"a\":"), Event::Finish(Finish::Stop)];
-    let (cut, ending) = shown(Grain::Pieces, &cut);
+    let (cut, ending) = shown(pieces(), &cut);
     assert_eq!((cut[2].0, ending), ("broken", Ending::Length));
     let unfinished = [start(0), fragment(0, "{\"a\":")];
-    assert_eq!(shown(Grain::Pieces, &unfinished).0[2].0, "broken");
+    assert_eq!(shown(pieces(), &unfinished).0[2].0, "broken");
     let twice = [start(0), fragment(0, "{\"a\":"), start(1), end(1, json!({}))];
     assert_eq!(
-        shown(Grain::Pieces, &twice).0[2..4],
+        shown(pieces(), &twice).0[2..4],
         [("broken", String::new()), ("open", "call_1 tool_1".to_owned()),]
     );
 }
@@ -300,7 +317,7 @@ proptest! {
         } else {
             Event::CallEnd { index: 0, arguments }
         });
-        let (steps, _) = shown(Grain::Pieces, &events);
+        let (steps, _) = shown(pieces(), &events);
         let sent = joined(&steps, "arguments");
         if is_abandoned {
             prop_assert!(json.starts_with(&sent));

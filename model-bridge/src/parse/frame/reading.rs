@@ -1,0 +1,221 @@
+//! How the reader of replies goes on with what may be a call: begins to pass it on, ends it, or finds
+//! that it is none.
+
+use super::super::data::Data;
+use super::super::live::{self, Live};
+use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text};
+use super::{End, Frame, Kind};
+use crate::event::{Code, Event};
+
+// === impl Parser ===
+
+impl Parser {
+    /// Goes on with what may be a call.
+    pub(in crate::parse) fn frame(&mut self, mut frame: Box<Frame>, is_last: bool) -> Step {
+        if frame.kind != Kind::FileEdit && self.look(&mut frame) {
+            return Step::Again;
+        }
+        let is_over_long = self.rest().len() > CALL_BYTES_MAX;
+        let body = self.body(&frame);
+        if let Some(end) = frame.end(body, is_last && !is_over_long) {
+            self.end(*frame, &end);
+            return Step::Again;
+        }
+        if is_over_long {
+            self.too_long(*frame);
+            return Step::Again;
+        }
+        if !is_last {
+            self.state = State::Frame(frame);
+            return Step::NeedsMore;
+        }
+        let body = self.body(&frame);
+        match frame.last_end(body) {
+            Some(end) => self.end(*frame, &end),
+            None => self.cut_off(&frame),
+        }
+        Step::Again
+    }
+
+    /// The inside of a frame so far.
+    fn body(&self, frame: &Frame) -> &str {
+        let rest = self.rest();
+        &rest[frame.body..rest.floor_char_boundary(CALL_BYTES_MAX)]
+    }
+
+    /// Looks at the JSON of a frame as far as it came. Returns whether it turned out to be no call.
+    fn look(&mut self, frame: &mut Frame) -> bool {
+        loop {
+            let body = self.body(frame);
+            frame.watch.look(body, live::BEGIN_BYTES);
+            let is_behind = frame.watch.is_behind(body);
+            if !frame.is_explicit() && self.is_data(frame) {
+                return true;
+            }
+            if !is_behind {
+                break;
+            }
+            self.begin_live(frame);
+        }
+        self.begin_live(frame);
+        self.advance(frame);
+        false
+    }
+
+    /// Whether the JSON of a frame that is not marked as a call is none; if so, passes it on.
+    fn is_data(&mut self, frame: &Frame) -> bool {
+        let watch = &frame.watch;
+        let unknown = watch.name().is_some_and(|name| self.registry.resolve(name).is_none());
+        let is_none = !watch.is_viable() || unknown;
+        match frame.kind {
+            Kind::Whole if !watch.is_strict() => {
+                // Text that happens to begin with a bracket.
+                self.pass(1);
+                true
+            }
+            Kind::Whole if is_none => {
+                self.state = State::Data(Data::default());
+                true
+            }
+            Kind::Fence { sign, run, .. } if is_none => {
+                let is_block = self.rest().as_bytes()[frame.body - 1] == b'\n';
+                if is_block {
+                    self.pass(frame.body);
+                    self.state = State::Code(vec![run], sign);
+                } else {
+                    self.pass(run);
+                    self.line.toggle_code(run);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins to pass on a call whose arguments are long, when nothing speaks against it.
+    fn begin_live(&mut self, frame: &mut Frame) {
+        let Some(pending) = frame.watch.pending() else { return };
+        let is_whole_reply = frame.kind == Kind::Whole;
+        if frame.live.is_some()
+            || pending.text.len() < live::BEGIN_BYTES
+            || frame.is_shown()
+            || is_whole_reply
+            || frame.watch.is_late()
+            || self.begun >= CALLS_MAX
+        {
+            return;
+        }
+        let name = frame.name.as_deref().or(frame.watch.name());
+        let Some(tool) = name.and_then(|name| self.registry.resolve(name)) else { return };
+        // One that was made already is not made again: what is the same so far may be one.
+        let may_be_made = self.made.iter().any(|made| {
+            made.name == tool.name() && live::is_beginning(tool, &frame.watch, &made.arguments)
+        });
+        if may_be_made || !live::takes_strings(tool, &pending.key) {
+            return;
+        }
+        let name = tool.name().to_owned();
+        frame.live = Some(Live::new(self.begin(&name, None), name));
+    }
+
+    /// Passes on what is known by now of the arguments of a call that began.
+    fn advance(&mut self, frame: &mut Frame) {
+        let Some(live) = &mut frame.live else { return };
+        let Some(tool) = self.registry.tool(live.tool()) else { return };
+        let before = live.advance(tool, &frame.watch);
+        let shown = live.shown();
+        if shown.len() > before {
+            let (index, fragment) = (live.index, shown[before..].to_owned());
+            self.events.push(Event::ArgumentFragment { index, fragment });
+        }
+    }
+
+    /// Ends a frame: makes its calls, or passes it on as text.
+    fn end(&mut self, frame: Frame, end: &End) {
+        let begin = self.at + frame.body;
+        let body = self.text[begin..begin + end.body].to_owned();
+        let length = frame.body + end.frame;
+        let mut inside = frame.inside(self, &body, end.closed);
+        let is_whole = frame.kind != Kind::Whole || frame.other.is_none();
+        let makes = !inside.calls.is_empty()
+            && is_whole
+            && (frame.is_explicit() || inside.broken == 0)
+            && self.begun + inside.calls.len() <= CALLS_MAX + usize::from(frame.live.is_some());
+        if frame.is_shown() {
+            return self.show(&frame, length, makes);
+        }
+        if !makes {
+            if frame.is_explicit() {
+                for diagnostic in inside.diagnostics {
+                    self.events.push(Event::Diagnostic(diagnostic));
+                }
+            }
+            return self.no_call(&frame, length);
+        }
+        if let Some(live) = &frame.live {
+            let made = inside.calls.remove(0);
+            let json = serde_json::to_string(&made.arguments).unwrap_or_default();
+            if live.tool() != made.name || !json.starts_with(live.shown()) {
+                self.tell(Code::MalformedJson, "the arguments are written twice, and differ");
+                return self.no_call(&frame, length);
+            }
+            self.make(made, Some((live.index, live.shown().len())));
+        }
+        self.at += length;
+        self.line.forget();
+        for made in inside.calls {
+            self.make(made, None);
+        }
+        for diagnostic in inside.diagnostics {
+            self.events.push(Event::Diagnostic(diagnostic));
+        }
+        let has_end_mark = matches!(frame.kind, Kind::Line | Kind::Whole) || end.closed;
+        if !has_end_mark {
+            self.tell(Code::UnclosedFrame, "the end mark of the call is missing");
+        }
+    }
+
+    /// Passes on a frame that is only shown.
+    fn show(&mut self, frame: &Frame, length: usize, would_call: bool) {
+        if frame.is_explicit() || would_call {
+            let message = "the words before the call say that it is only shown";
+            self.tell(Code::QuotedExample, message);
+        }
+        let text = self.text[self.at..self.at + length].to_owned();
+        self.line.pass_shown(&text);
+        push_text(&mut self.events, &text);
+        self.at += length;
+    }
+
+    /// Passes on a frame that is no call.
+    fn no_call(&mut self, frame: &Frame, length: usize) {
+        if frame.suspect.is_some() {
+            self.fallbacks += 1;
+        }
+        let Some(live) = &frame.live else { return self.pass(length) };
+        let text = self.text[self.at..self.at + length].to_owned();
+        self.line.pass(&text);
+        self.at += length;
+        self.events.push(Event::CallAbandoned { index: live.index, text });
+    }
+
+    /// Ends a frame in which the reply ends. Whatever it is, nobody runs it (policy P6).
+    fn cut_off(&mut self, frame: &Frame) {
+        let watch = &frame.watch;
+        let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
+        if (frame.is_explicit() || (named && watch.has_arguments())) && !frame.is_shown() {
+            self.tell(Code::TruncatedCall, "the reply ends inside of a call; it was not made");
+        }
+        self.no_call(frame, self.rest().len());
+    }
+
+    fn too_long(&mut self, frame: Frame) {
+        let message = format!("a call is longer than {CALL_BYTES_MAX} bytes; it is text");
+        self.tell(Code::MalformedJson, message);
+        let length = self.rest().floor_char_boundary(CALL_BYTES_MAX);
+        self.no_call(&frame, length);
+        if let Kind::Fence { sign, run, .. } = frame.kind {
+            self.state = State::Code(vec![run], sign);
+        }
+    }
+}

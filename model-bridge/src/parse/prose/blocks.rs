@@ -1,0 +1,98 @@
+//! What is no place for a call: blocks of code, data, and what the model thinks aloud.
+
+use super::super::data::Data;
+use super::super::{Parser, State, Step};
+use super::INFO_BYTES_MAX;
+use crate::event::Event;
+
+/// What ends what a model thinks aloud.
+const THINK_CLOSE: &str = "</think>";
+/// The most blocks in blocks that are told apart.
+const NESTED_MAX: usize = 32;
+
+// === impl Parser ===
+
+impl Parser {
+    /// Blocks of code: text up to the fence that ends the outermost one.
+    pub(in crate::parse) fn code(
+        &mut self,
+        mut fences: Vec<usize>,
+        sign: u8,
+        is_last: bool,
+    ) -> Step {
+        while !self.rest().is_empty() {
+            let rest = self.rest();
+            if self.line.is_blank() && !rest.starts_with('\n') {
+                let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+                if blank > 0 {
+                    self.pass(blank);
+                    continue;
+                }
+                let run = rest.bytes().take_while(|byte| *byte == sign).count();
+                let after = &rest[run..];
+                let first = after.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+                let waits = run > 0 && first.is_none() && !is_last && rest.len() <= INFO_BYTES_MAX;
+                if waits {
+                    self.state = State::Code(fences, sign);
+                    return Step::NeedsMore;
+                }
+                let around = fences.last().copied().unwrap_or(0);
+                if run >= around.max(3) {
+                    let ends = first.is_none_or(|byte| byte == b'\n');
+                    if ends {
+                        fences.pop();
+                    } else if fences.len() < NESTED_MAX {
+                        fences.push(run);
+                    }
+                    self.pass(run);
+                    if fences.is_empty() {
+                        return Step::Again;
+                    }
+                    continue;
+                }
+            }
+            let rest = self.rest();
+            let line = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+            self.pass(line);
+        }
+        self.state = State::Code(fences, sign);
+        Step::NeedsMore
+    }
+
+    /// JSON that is no call: text up to its end.
+    pub(in crate::parse) fn data(&mut self, mut data: Data) -> Step {
+        let length = data.take(self.rest());
+        self.pass(length);
+        if data.is_over() {
+            return Step::Again;
+        }
+        self.state = State::Data(data);
+        Step::NeedsMore
+    }
+
+    /// What the model thinks aloud: not for the user, and never a call (policy P8).
+    pub(in crate::parse) fn reasoning(&mut self, is_last: bool) -> Step {
+        let rest = self.rest();
+        let (length, ends) = match memchr::memmem::find(rest.as_bytes(), THINK_CLOSE.as_bytes()) {
+            Some(end) => (end, true),
+            None if is_last => (rest.len(), false),
+            None => {
+                let held =
+                    (1..THINK_CLOSE.len()).rev().find(|n| rest.ends_with(&THINK_CLOSE[..*n]));
+                (rest.len() - held.unwrap_or(0), false)
+            }
+        };
+        if length > 0 {
+            self.events.push(Event::Reasoning(rest[..length].to_owned()));
+        }
+        self.at += length;
+        if ends {
+            self.at += THINK_CLOSE.len();
+            // What follows may be all that the reply says.
+            self.has_begun = self.begun > 0;
+            return Step::Again;
+        }
+        self.state = State::Reasoning;
+        Step::NeedsMore
+    }
+}
