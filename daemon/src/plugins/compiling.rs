@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&told), 3);
         drop(looked_at);
         assert_eq!((compilations.all().len(), Arc::strong_count(&told)), (0, 2));
-        let line = "compiling a (19.1 MiB); this is done once, its code is kept";
+        let line = "compiling a (19.2 MiB); this is done once, its code is kept";
         assert_eq!(*told.lock().unwrap(), [line, line]);
     }
 }
