@@ -13,7 +13,7 @@ const CASES: &str = include_str!("../../model-bridge/testdata/toolcalls.json");
 /// Runs `moss bridge parse` on a reply. Returns the code it ends with, and what it printed.
 fn parse(site: &Site, arguments: &[&str], reply: &[u8]) -> (Option<i32>, String, String) {
     let mut child = site
-        .command(&[&["bridge", "parse"], arguments].concat())
+        .command([&["bridge", "parse"], arguments].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
