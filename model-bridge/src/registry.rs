@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(crate) use names::fold;
 pub(crate) use types::Types;
 
 /// Size limit of a compiled `pattern`, in bytes.

@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_size_is_said_in_short() {
         for (bytes, said) in
-            [(0, "0 B"), (1023, "1023 B"), (2047, "1 KiB"), (20_132_660, "19.1 MiB")]
+            [(0, "0 B"), (1023, "1023 B"), (2047, "1 KiB"), (20_132_660, "19.2 MiB")]
         {
             assert_eq!(about(bytes), said);
         }

@@ -1,31 +1,26 @@
 //! What tells that a frame for a call is shown, not made: the words before it.
 
-/// Words before which nothing is to be done, whatever follows.
-const NEVER: &[&str] = &[
-    "do not execute",
-    "don't execute",
-    "not execute",
-    "do not run",
-    "don't run",
-    "not to be run",
-    "not to be executed",
-    "do not call",
-    "don't call",
-    "never send",
-    "never run",
-    "不要执行",
-    "不要运行",
-    "不要调用",
-    "请勿执行",
-    "请勿运行",
-    "别执行",
-    "勿执行",
-    "不会执行",
-    "不执行",
-];
-/// Words that speak of how something is written.
-const FORM: &[&str] = &["format", "syntax", "格式", "语法", "写法"];
-/// Words of somebody who is about to act: the form that they speak of is what they work on.
+/// Words that forbid, at the beginning of a clause.
+const FORBID: &[&str] = &["do not", "don't", "never", "not to be"];
+/// What they forbid.
+const DEED: &[&str] =
+    &["execute", "executed", "run", "call", "called", "send", "use", "do", "write", "make", "copy"];
+/// What they forbid it to; nothing after it, or these.
+const OBJECT: &[&str] = &["it", "this", "that", "these", "them", "any of this", "yet"];
+/// What forbids in Chinese, and what it forbids.
+const FORBID_ZH: &[&str] = &["不要", "请勿", "切勿", "勿", "别", "禁止"];
+const DEED_ZH: &[&str] = &["执行", "运行", "调用", "照做", "复制"];
+/// What may follow it: the end of a clause, or a word for what is shown.
+const OBJECT_ZH: &[&str] = &["它", "此", "这", "以下", "下面", "该"];
+/// Words for how something is written, and what follows them where that is shown.
+const FORM: &[&str] = &["format", "syntax"];
+const FORM_NEXT: &[&str] =
+    &["is", "of", "for", "looks", "below", "to call", "to use", "as follows"];
+const FORM_ZH: &[&str] = &["格式", "语法", "写法", "用法"];
+const FORM_NEXT_ZH: &[&str] = &["如下", "是", "为", "示例", "（", "("];
+/// Words that show how something looks.
+const LIKE: &[&str] = &["looks like", "look like", "looks like this", "look like this", "像这样"];
+/// Words of somebody who is about to act: what they speak of is what they work on.
 const ACTING: &[&str] = &[
     "i'll ",
     "i will ",
@@ -36,9 +31,8 @@ const ACTING: &[&str] = &[
     "now i ",
     "fix",
     "check",
-    "reformat",
-    "format the",
-    "run the format",
+    "reading",
+    "rewriting",
     "我来",
     "我将",
     "让我",
@@ -47,13 +41,20 @@ const ACTING: &[&str] = &[
     "修复",
     "修正",
     "检查",
+    "读取",
+    "查看",
+    "修改",
+    "重新",
 ];
 /// Words that introduce an example.
 const EXAMPLE: &[&str] = &[
-    "example",
+    "for example",
+    "example:",
+    "example (",
+    "an example",
+    "examples:",
     "e.g.",
     "for instance",
-    "such as this",
     "例如",
     "比如",
     "示例",
@@ -80,15 +81,94 @@ impl Cue {
     /// Reads the line before a frame.
     pub(super) fn of(line: &str) -> Self {
         let line = line.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-        if has(NEVER) || (has(FORM) && !has(ACTING)) {
+        let acts = has(&line, ACTING);
+        if forbids(&line) || (!acts && (shows_form(&line) || ends_like(&line))) {
             Self::Strong
-        } else if has(EXAMPLE) {
+        } else if !acts && (has(&line, EXAMPLE) || line.trim_end().ends_with("example")) {
             Self::Weak
         } else {
             Self::None
         }
     }
+}
+
+fn has(line: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| line.contains(word))
+}
+
+/// The places after a word that stands by itself.
+fn after<'l>(line: &'l str, word: &'l str) -> impl Iterator<Item = (&'l str, &'l str)> {
+    line.match_indices(word).filter_map(move |(place, _)| {
+        let (before, rest) = (&line[..place], &line[place + word.len()..]);
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        let stands_alone = !word.is_ascii()
+            || !(is_word(before.chars().next_back()) || is_word(rest.chars().next()));
+        stands_alone.then_some((before, rest))
+    })
+}
+
+/// Whether nothing follows but the end of a clause.
+fn ends_clause(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([' ', '*', '_', '`']);
+    rest.chars().next().is_none_or(|c| ".:!,;)]-—。：！，；）".contains(c))
+}
+
+fn forbids(line: &str) -> bool {
+    let begins_clause = |before: &str| {
+        let before = before.trim_end_matches([' ', '*', '_', '"', '\'']);
+        let last = before.chars().next_back();
+        last.is_none_or(|c| !c.is_alphanumeric())
+            || before.ends_with("please")
+            || before.ends_with("but")
+    };
+    let in_english = FORBID.iter().any(|forbid| {
+        after(line, forbid).filter(|(before, _)| begins_clause(before)).any(|(_, rest)| {
+            let rest = rest.trim_start();
+            DEED.iter().filter_map(|deed| rest.strip_prefix(deed)).any(|rest| {
+                let object = rest.trim_start();
+                ends_clause(rest)
+                    || OBJECT
+                        .iter()
+                        .filter_map(|word| object.strip_prefix(word))
+                        .any(|rest| ends_clause(rest) || rest.starts_with(" yet"))
+            })
+        })
+    });
+    in_english
+        || FORBID_ZH.iter().any(|forbid| {
+            after(line, forbid).any(|(_, rest)| {
+                DEED_ZH.iter().filter_map(|deed| rest.strip_prefix(deed)).any(|rest| {
+                    ends_clause(rest) || OBJECT_ZH.iter().any(|word| rest.starts_with(word))
+                })
+            })
+        })
+}
+
+fn shows_form(line: &str) -> bool {
+    let ends = |rest: &str| rest.trim_end_matches([':', '：', '.', '。', '*', ' ']).is_empty();
+    let in_english = FORM.iter().any(|word| {
+        after(line, word).any(|(_, rest)| {
+            let next = rest.trim_start();
+            let goes_on = |word: &&str| {
+                next.strip_prefix(*word)
+                    .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            };
+            ends(rest) || next.starts_with([':', '(']) || FORM_NEXT.iter().any(goes_on)
+        })
+    });
+    in_english
+        || FORM_ZH.iter().any(|word| {
+            after(line, word).any(|(_, rest)| {
+                ends(rest)
+                    || rest.starts_with(['：', ':'])
+                    || FORM_NEXT_ZH.iter().any(|next| rest.starts_with(next))
+            })
+        })
+}
+
+fn ends_like(line: &str) -> bool {
+    let line = line.trim_end_matches([':', '：', ' ', '*']);
+    LIKE.iter().any(|words| line.ends_with(words))
 }
 
 #[cfg(test)]
@@ -101,12 +181,34 @@ mod tests {
             ("Reading it now:", Cue::None),
             ("动作格式如下（不要执行）：", Cue::Strong),
             ("Do NOT execute this:", Cue::Strong),
+            ("An example (do not run it):", Cue::Strong),
+            ("Example. Do not execute it yet:", Cue::Strong),
             ("The call syntax is:", Cue::Strong),
             ("The format of a call:", Cue::Strong),
+            ("Use this format to call tools:", Cue::Strong),
+            ("Tool calls have this format:", Cue::Strong),
+            ("A call looks like this:", Cue::Strong),
+            ("请勿执行以下内容：", Cue::Strong),
+            ("调用语法：", Cue::Strong),
             ("Let me fix the format of main.rs:", Cue::None),
             ("我来修复格式：", Cue::None),
+            ("Getting more information about the project.", Cue::None),
+            ("Formatting the code:", Cue::None),
+            ("Reading the formatter config:", Cue::None),
+            ("There is a syntax error in a.rs.", Cue::None),
+            ("main.rs 有一个语法错误：", Cue::None),
+            ("先运行格式化：", Cue::None),
+            ("读取配置文件的格式：", Cue::None),
+            ("文件格式不对，重新写入：", Cue::None),
+            ("The file is in an unknown format. Reading it:", Cue::None),
+            ("The command was not executed. Retrying:", Cue::None),
+            ("I don't run anything yet; first I look.", Cue::None),
+            ("This code is never run, so delete it:", Cue::None),
+            ("先读取，不执行测试：", Cue::None),
             ("For example:", Cue::Weak),
+            ("Here is an example:", Cue::Weak),
             ("例如：", Cue::Weak),
+            ("Reading examples/a.rs:", Cue::None),
             ("", Cue::None),
         ] {
             assert_eq!(Cue::of(line), cue, "{line}");

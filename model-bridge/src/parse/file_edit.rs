@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::calls::Inside;
 use crate::event::{Code, Diagnostic};
-use crate::registry::Registry;
+use crate::registry::{Registry, fold};
 
 /// What begins one.
 pub(super) const OPEN: &str = "<file-edit";
@@ -13,6 +13,8 @@ pub(super) const OPEN: &str = "<file-edit";
 pub(super) const CLOSE: &str = "</file-edit>";
 /// The most bytes of the part between `<` and `>`.
 pub(super) const TAG_BYTES_MAX: usize = 4096;
+/// The most bytes before the `=` of its first attribute.
+const ATTRIBUTE_BYTES_MAX: usize = 40;
 
 /// Names of what a call needs, each the likeliest first.
 const PATH: &[&str] = &["path", "filePath"];
@@ -23,29 +25,71 @@ const OLD_TEXT: &[&str] = &["old_text", "oldText", "old_string"];
 const NEW_TEXT: &[&str] = &["new_text", "newText", "new_string"];
 const BLOCKS: &[&str] = &["diffContent", "diff_content", "diff"];
 
-/// Makes calls of an edit. `tag` is what stands between `<file-edit` and `>`.
+/// What stands after `<file-edit`.
+pub(super) enum Tag {
+    /// No tag.
+    None,
+    /// Nothing yet that tells.
+    MayBegin,
+    /// A tag whose `>` has not come.
+    Begun,
+    /// A tag of so many bytes before its `>`.
+    Whole(usize),
+}
+
+/// Looks at what stands after `<file-edit`: a tag has an attribute.
+pub(super) fn tag(after: &str) -> Tag {
+    let near = &after[..after.floor_char_boundary(TAG_BYTES_MAX + 1)];
+    let Some(first) = near.chars().next() else { return Tag::MayBegin };
+    let inner = near.trim_start();
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let rest = inner.trim_start_matches(name);
+    if !first.is_whitespace() || near.len() - rest.len() > ATTRIBUTE_BYTES_MAX {
+        return Tag::None;
+    }
+    match rest.chars().next() {
+        None => Tag::MayBegin,
+        Some('=') if rest.len() < inner.len() => match near.find('>') {
+            Some(length) => Tag::Whole(length),
+            None if near.len() > TAG_BYTES_MAX => Tag::None,
+            None => Tag::Begun,
+        },
+        Some(_) => Tag::None,
+    }
+}
+
+/// Makes calls of an edit. `tag` is what stands between `<file-edit` and `>`. What is not of the form
+/// is refused: written as it is, it would become the file.
 pub(super) fn inside(registry: &Registry, tag: &str, body: &str) -> Inside {
-    let mut inside = Inside::default();
-    let attributes = attributes(tag);
-    let attribute = |names: &[&str]| {
-        attributes.iter().find(|(key, _)| names.contains(key)).map(|(_, value)| value.clone())
+    let refused = |message: &str| Inside::default().none(Code::SchemaInvalid, message);
+    let Some(attributes) = attributes(tag) else {
+        return refused("<file-edit> takes filePath=\"…\", startLine=\"…\" and endLine=\"…\" only");
     };
-    let Some(path) = attribute(&["filePath", "path", "file", "file_path"]) else {
-        return inside.none(Code::SchemaInvalid, "<file-edit> has no filePath=\"…\"");
+    let Some(path) = attributes.path else {
+        return refused("<file-edit> has no filePath=\"…\"");
     };
     let body = trimmed(body);
-    if is_blocks(body) && registry.resolve("editTool").is_some() {
-        inside.put(registry, "editTool", &[(PATH, path), (BLOCKS, body.to_owned())]);
-    } else if is_blocks(body) {
-        for (old, new) in blocks(body) {
+    let mut inside = Inside::default();
+    if let Some(blocks) = blocks(body) {
+        if blocks.is_empty() || attributes.lines.is_some() {
+            return refused("the SEARCH/REPLACE blocks of <file-edit> are not whole");
+        }
+        if registry.resolve("editTool").is_some() {
+            inside.put(registry, "editTool", &[(PATH, path), (BLOCKS, body.to_owned())]);
+            return inside;
+        }
+        for (old, new) in blocks {
             let edit = [(PATH, path.clone()), (OLD_TEXT, old), (NEW_TEXT, new)];
             inside.put(registry, "replace_text", &edit);
         }
-    } else if let Some((old, new)) = search_and_replace(body) {
+        return inside;
+    }
+    if let Some((old, new)) = search_and_replace(body) {
         let edit = [(PATH, path), (OLD_TEXT, old.to_owned()), (NEW_TEXT, new.to_owned())];
         inside.put(registry, "replace_text", &edit);
-    } else if let Some(start) = attribute(&["startLine", "start_line"]) {
-        let end = attribute(&["endLine", "end_line"]).unwrap_or_else(|| start.clone());
+    } else if has_marks(body) {
+        return refused("<search> and <replace> stand once each in <file-edit>, in this order");
+    } else if let Some((start, end)) = attributes.lines {
         let edit = [(PATH, path), (START_LINE, start), (END_LINE, end), (CONTENT, body.to_owned())];
         inside.put(registry, "replace_lines", &edit);
     } else {
@@ -60,18 +104,48 @@ fn trimmed(body: &str) -> &str {
     body.strip_suffix("\r\n").or_else(|| body.strip_suffix('\n')).unwrap_or(body)
 }
 
-fn attributes(tag: &str) -> Vec<(&str, String)> {
-    let mut found = Vec::new();
-    let mut rest = tag;
-    while let Some((key, after)) = rest.split_once('=') {
-        let key = key.trim().trim_start_matches(|c: char| !c.is_alphanumeric());
+/// What a tag says.
+struct Attributes {
+    path: Option<String>,
+    /// The first and the last line.
+    lines: Option<(String, String)>,
+}
+
+/// Reads the attributes of a tag; none where one is unknown, there twice, or makes no sense.
+fn attributes(tag: &str) -> Option<Attributes> {
+    let (mut path, mut start, mut end) = (None, None, None);
+    let mut rest = tag.trim();
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=')?;
         let after = after.trim_start();
-        let Some(quote) = after.chars().next().filter(|c| matches!(c, '"' | '\'')) else { break };
-        let Some((value, after)) = after[1..].split_once(quote) else { break };
-        found.push((key, unescaped(value)));
-        rest = after;
+        let first = after.chars().next()?;
+        let (value, after) = match first {
+            '"' | '\'' => after[1..].split_once(first)?,
+            '“' | '”' => after[first.len_utf8()..].split_once('”')?,
+            _ => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
+        };
+        let place = match fold(key.trim()).as_str() {
+            "filepath" | "path" | "file" => &mut path,
+            "startline" => &mut start,
+            "endline" => &mut end,
+            _ => return None,
+        };
+        if place.replace(unescaped(value)).is_some() {
+            return None;
+        }
+        rest = after.trim_start();
     }
-    found
+    let lines = match (start, end) {
+        (None, None) => None,
+        (Some(start), end) => {
+            let end = end.unwrap_or_else(|| start.clone());
+            let number = |line: &String| line.parse::<u64>().ok().filter(|line| *line > 0);
+            (number(&start)? <= number(&end)?).then_some(())?;
+            Some((start, end))
+        }
+        (None, Some(_)) => return None,
+    };
+    Some(Attributes { path, lines })
 }
 
 fn unescaped(value: &str) -> String {
@@ -83,17 +157,31 @@ fn unescaped(value: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// `<search>…</search>` and `<replace>…</replace>`.
+/// `<search>…</search>` and `<replace>…</replace>`, once each.
 fn search_and_replace(body: &str) -> Option<(&str, &str)> {
     let rest = body.trim_start().strip_prefix("<search>")?;
     let (old, rest) = rest.split_once("</search>")?;
     let new = rest.trim_start().strip_prefix("<replace>")?;
-    let (new, _) = new.rsplit_once("</replace>")?;
-    Some((trimmed(old), trimmed(new)))
+    let new = new.trim_end().strip_suffix("</replace>")?;
+    let is_once = !["<search>", "</replace>", "<replace>"].iter().any(|mark| new.contains(mark));
+    is_once.then(|| (trimmed(old), trimmed(new)))
 }
 
-fn is_blocks(body: &str) -> bool {
-    body.lines().any(|line| is_mark(line, '-', " SEARCH"))
+/// Whether lines of another way to write edits are in a body.
+fn has_marks(body: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "<search>",
+        "</search>",
+        "<replace>",
+        "</replace>",
+        "<<<<<<< ",
+        ">>>>>>> ",
+        "*** begin patch",
+    ];
+    body.lines().any(|line| {
+        let line = line.trim().to_ascii_lowercase();
+        MARKS.iter().any(|mark| line.starts_with(mark))
+    })
 }
 
 /// Whether a line is a mark of the SEARCH/REPLACE form (requirement E1): seven signs or more.
@@ -103,25 +191,32 @@ fn is_mark(line: &str, sign: char, word: &str) -> bool {
         .is_some_and(|signs| signs.len() >= 7 && signs.chars().all(|c| c == sign))
 }
 
-/// The SEARCH/REPLACE blocks of a body, as pairs.
-fn blocks(body: &str) -> Vec<(String, String)> {
+/// The SEARCH/REPLACE blocks of a body, as pairs: none where it has no mark of them, an empty list
+/// where one is not whole.
+fn blocks(body: &str) -> Option<Vec<(String, String)>> {
+    let opens = |line: &str| is_mark(line, '-', " SEARCH");
+    let closes = |line: &str| is_mark(line, '+', " REPLACE");
+    if !body.lines().any(|line| opens(line) || closes(line)) {
+        return None;
+    }
     let mut found = Vec::new();
     let mut part = 0;
     let (mut old, mut new) = (Vec::new(), Vec::new());
-    for line in body.lines() {
+    for line in body.split('\n') {
         match part {
-            0 if is_mark(line, '-', " SEARCH") => part = 1,
+            0 if opens(line) => part = 1,
             1 if is_mark(line, '=', "") => part = 2,
-            2 if is_mark(line, '+', " REPLACE") => {
+            2 if closes(line) => {
                 found.push((old.join("\n"), new.join("\n")));
                 (old, new, part) = (Vec::new(), Vec::new(), 0);
             }
+            _ if opens(line) || closes(line) => return Some(Vec::new()),
             1 => old.push(line),
             2 => new.push(line),
             _ => {}
         }
     }
-    found
+    Some(if part == 0 { found } else { Vec::new() })
 }
 
 // === impl Inside ===

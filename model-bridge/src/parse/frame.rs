@@ -18,8 +18,10 @@ const SUSPICION_BYTES_MAX: usize = 64 << 10;
 const SUSPECTS_MAX: usize = 8;
 /// How often a reply may be read again from an end that was suspected only.
 const FALLBACKS_MAX: usize = 64;
-const TAG_CLOSE: &str = "[/TOOL]";
-const HERMES_CLOSE: &str = "</tool_call>";
+pub(super) const TAG_CLOSE: &str = "[/TOOL]";
+pub(super) const HERMES_CLOSE: &str = "</tool_call>";
+/// Said where a reply ends inside of a call.
+pub(super) const CUT_OFF: &str = "the reply ends inside of a call; it was not made";
 
 /// The form of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub(super) struct Frame {
     kind: Kind,
     /// Where its inside begins.
     body: usize,
+    /// Whether it stands in a line of text.
+    is_in_line: bool,
     /// What its mark says: the tool, or the attributes of a tag.
     name: Option<String>,
     cue: Cue,
@@ -79,6 +83,7 @@ impl Frame {
         Self {
             kind,
             body,
+            is_in_line: false,
             name: None,
             cue: Cue::None,
             scan: Scan::new(sign, fence),
@@ -97,6 +102,12 @@ impl Frame {
     pub(super) fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self.watch = Watch::new(Shape::Arguments);
+        self
+    }
+
+    /// Takes that text stands before it on its line.
+    pub(super) fn in_line(mut self) -> Self {
+        self.is_in_line = true;
         self
     }
 

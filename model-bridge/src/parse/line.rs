@@ -5,6 +5,9 @@ use super::cue::Cue;
 /// How much of a line is kept to read it, in bytes.
 const LINE_BYTES_MAX: usize = 512;
 
+/// How much of the beginning of a line is kept, in bytes.
+const BEGIN_BYTES_MAX: usize = 32;
+
 /// The line that is being written, and the one before it.
 #[derive(Debug, Default)]
 pub(super) struct Line {
@@ -12,8 +15,8 @@ pub(super) struct Line {
     current: String,
     /// Whether only blanks came so far.
     has_begun: bool,
-    /// Whether it is a quotation.
-    is_quoted: bool,
+    /// How the line begins, as far as it tells whether it is a quotation.
+    begin: String,
     /// How many backticks began the code inside of the line that has not ended; 0 for none.
     code: usize,
     /// The last line with something on it.
@@ -57,8 +60,9 @@ impl Line {
                 return;
             }
             self.has_begun = true;
-            self.is_quoted = begun.starts_with('>');
         }
+        let room = BEGIN_BYTES_MAX.saturating_sub(self.begin.len());
+        self.begin.push_str(&text[..text.floor_char_boundary(room)]);
         let tail = text.ceil_char_boundary(text.len().saturating_sub(LINE_BYTES_MAX));
         self.current.push_str(&text[tail..]);
         if self.current.len() > 2 * LINE_BYTES_MAX {
@@ -73,7 +77,7 @@ impl Line {
         }
         self.current.clear();
         self.has_begun = false;
-        self.is_quoted = false;
+        self.begin.clear();
         self.code = 0;
     }
 
@@ -95,9 +99,17 @@ impl Line {
         !self.has_begun
     }
 
-    /// Whether the line quotes somebody.
+    /// Whether the line quotes somebody: `>` begins it, also in a list, or the sign of a diff right
+    /// before this place.
     pub(super) fn is_quoted(&self) -> bool {
-        self.is_quoted
+        let mut begin = self.begin.trim_start();
+        if matches!(begin, "+" | "-") {
+            return true;
+        }
+        while let Some(rest) = without_bullet(begin) {
+            begin = rest.trim_start();
+        }
+        begin.starts_with('>')
     }
 
     /// Whether the place is inside of code between backticks.
@@ -122,4 +134,14 @@ impl Line {
     fn before(&self) -> &str {
         if self.has_begun { &self.current } else { &self.previous }
     }
+}
+
+/// What follows the sign of an item of a list.
+fn without_bullet(line: &str) -> Option<&str> {
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let sign = match digits {
+        0 => line.strip_prefix(['-', '*', '+'])?,
+        _ => line[digits..].strip_prefix(['.', ')'])?,
+    };
+    sign.starts_with(' ').then_some(sign)
 }

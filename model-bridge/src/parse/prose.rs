@@ -2,13 +2,20 @@
 
 mod blocks;
 
-use super::frame::{Frame, Kind};
+use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
 
 /// What a fence says that holds a call.
-const EXPLICIT: &[&str] =
-    &["json action", "action", "tool_call", "tool_calls", "json tool_call", "json tool_calls"];
+const EXPLICIT: &[&str] = &[
+    "json action",
+    "action",
+    "action json",
+    "tool call",
+    "tool calls",
+    "json tool call",
+    "json tool calls",
+];
 /// What a fence says that may hold a call.
 const IMPLICIT: &[&str] = &["json", ""];
 /// The most bytes of what a fence says that are waited for.
@@ -119,7 +126,16 @@ impl Parser {
         }
         let longest = RESULTS.iter().map(|mark| mark.len()).max().unwrap_or(0);
         let begin = rest[..rest.floor_char_boundary(longest)].to_lowercase();
-        if RESULTS.iter().any(|mark| begin.starts_with(mark)) {
+        let found = RESULTS.iter().find(|mark| begin.starts_with(**mark));
+        if let Some(mark) = found {
+            // `Tool results show…` is a sentence.
+            let Some(next) = rest[mark.len()..].chars().next().or(is_last.then_some('\n')) else {
+                return Some(Step::NeedsMore);
+            };
+            let is_word = mark.ends_with(char::is_alphanumeric) && next.is_alphanumeric();
+            if is_word {
+                return None;
+            }
             self.tell(
                 Code::HallucinatedResult,
                 "the reply makes up the result of its call; what follows is dropped",
@@ -152,6 +168,7 @@ impl Parser {
         let starts_line = self.line.is_blank();
         let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
         let said = after[..end.unwrap_or(after.len())].to_ascii_lowercase();
+        let said = said.replace([':', '_', '-', '\u{a0}'], " ");
         let info = said.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
         let mut known = EXPLICIT.iter().chain(IMPLICIT);
         let may_be = known.any(|known| known.starts_with(&info));
@@ -163,7 +180,9 @@ impl Parser {
             }
             Some((_, b'`')) if may_be => return self.inline(run),
             Some((end, byte))
-                if (is_explicit || is_implicit) && (byte == b'\n' || !self.line.in_code()) =>
+                if (is_explicit || is_implicit)
+                    && (byte == b'\n' || !self.line.in_code())
+                    && (byte == b'\n' || is_explicit || starts_line) =>
             {
                 let body = run + end + usize::from(byte == b'\n');
                 return Mark::Frame(Box::new(Frame::new(
@@ -215,8 +234,14 @@ impl Parser {
             let end = after.find([']', '\n', '[']);
             return match end {
                 Some(end) if after.as_bytes()[end] == b']' && end <= NAME_BYTES_MAX => {
-                    let frame = Frame::new(Kind::Tag, TAG_MARK.len() + end + 1);
-                    Mark::Frame(Box::new(frame.named(after[..end].trim())))
+                    match opens_json(&after[end + 1..], TAG_CLOSE, is_last) {
+                        None => Mark::NeedsMore,
+                        Some(false) => Mark::Text(1),
+                        Some(true) => {
+                            let frame = Frame::new(Kind::Tag, TAG_MARK.len() + end + 1);
+                            Mark::Frame(Box::new(frame.named(after[..end].trim())))
+                        }
+                    }
                 }
                 None if !is_last && after.len() <= NAME_BYTES_MAX => Mark::NeedsMore,
                 _ => Mark::Text(1),
@@ -247,26 +272,28 @@ impl Parser {
             self.in_chat = false;
             return Mark::Done;
         }
-        if rest.starts_with(HERMES_OPEN) {
-            return Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len())));
+        if let Some(after) = rest.strip_prefix(HERMES_OPEN) {
+            return match opens_json(after, HERMES_CLOSE, is_last) {
+                None => Mark::NeedsMore,
+                Some(false) => Mark::Text(1),
+                Some(true) => Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len()))),
+            };
         }
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
-            return match (after.find('>'), after.bytes().next()) {
-                (_, Some(byte)) if !byte.is_ascii_whitespace() && byte != b'>' => Mark::Text(1),
-                (Some(end), _) if end <= file_edit::TAG_BYTES_MAX => {
-                    let frame = Frame::new(Kind::FileEdit, file_edit::OPEN.len() + end + 1);
-                    Mark::Frame(Box::new(frame.named(&after[..end])))
+            return match file_edit::tag(after) {
+                file_edit::Tag::None => Mark::Text(1),
+                file_edit::Tag::Whole(length) => {
+                    let body = file_edit::OPEN.len() + length + 1;
+                    let frame = Frame::new(Kind::FileEdit, body).named(&after[..length]);
+                    Mark::Frame(Box::new(if starts_line { frame } else { frame.in_line() }))
                 }
-                // What may be a tag is a call that is cut off, where the reply ends in it.
-                (None, Some(_)) if after.len() <= file_edit::TAG_BYTES_MAX => {
-                    if is_last {
-                        Mark::Text(rest.len())
-                    } else {
-                        Mark::NeedsMore
-                    }
+                file_edit::Tag::Begun if is_last => {
+                    let length = rest.len();
+                    self.tell(Code::TruncatedCall, CUT_OFF);
+                    Mark::Text(length)
                 }
-                (None, None) if !is_last => Mark::NeedsMore,
-                _ => Mark::Text(1),
+                file_edit::Tag::MayBegin if is_last => Mark::Text(1),
+                file_edit::Tag::Begun | file_edit::Tag::MayBegin => Mark::NeedsMore,
             };
         }
         let marks = [HERMES_OPEN, file_edit::OPEN, CHAT_CLOSE, CHAT_OPEN, THINK_OPEN];
@@ -289,6 +316,9 @@ fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
         return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
     }
+    // What is further away is no name.
+    let near = NAME_BYTES_MAX + ARGUMENTS_MARK.len() + INFO_BYTES_MAX + 1;
+    let inner = &inner[..inner.floor_char_boundary(near)];
     let end = inner.find(ARGUMENTS_MARK);
     let no_name = inner.find(['\n', '{', '`', '<', '"']);
     let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
@@ -308,7 +338,22 @@ fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
     if !json.starts_with(['{', '｛']) && !json.is_empty() {
         return Mark::Text(1);
     }
-    Mark::Frame(Box::new(Frame::new(Kind::Line, rest.len() - json.len()).named(name)))
+    let begin = mark + blank + inner.len() - json.len();
+    Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+}
+
+/// Whether JSON begins here, or the end mark follows at once; none where more must come to know.
+fn opens_json(after: &str, close: &str, is_last: bool) -> Option<bool> {
+    let inner = after.trim_start();
+    if after.len() - inner.len() > INFO_BYTES_MAX {
+        return Some(false);
+    }
+    let may_close = close.starts_with(inner) && inner != close;
+    if inner.is_empty() || may_close || inner == "[" {
+        return is_last.then_some(false);
+    }
+    let is_json = inner.starts_with(['{', '[', '｛', '［']) && !inner.starts_with("[/");
+    Some(is_json || inner.starts_with(close))
 }
 
 fn may_be_arguments_mark(text: &str) -> bool {

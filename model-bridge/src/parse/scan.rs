@@ -152,8 +152,10 @@ impl Scan {
                     return Some(Found::Balanced(self.at));
                 }
             }
-            '/' if rest.starts_with("//") && self.depth > 0 => self.mode = Mode::LineComment,
-            '/' if rest.starts_with("/*") && self.depth > 0 => {
+            '/' if rest.starts_with("//") && self.may_comment(text, place) => {
+                self.mode = Mode::LineComment;
+            }
+            '/' if rest.starts_with("/*") && self.may_comment(text, place) => {
                 self.at += 1;
                 self.mode = Mode::BlockComment;
             }
@@ -161,6 +163,12 @@ impl Scan {
             _ => {}
         }
         None
+    }
+
+    /// Whether a comment may begin at a place: a path without quotes has slashes, too.
+    fn may_comment(&self, text: &str, place: usize) -> bool {
+        let before = place.checked_sub(1).map(|place| text.as_bytes()[place]);
+        self.depth > 0 && before.is_none_or(|byte| !byte.is_ascii_alphanumeric())
     }
 
     /// Goes through a string. Returns none to go on.

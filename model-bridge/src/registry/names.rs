@@ -44,7 +44,7 @@ impl Names {
 }
 
 /// Leaves out what names differ in without meaning it: case, `-`, `_` and spaces.
-pub(super) fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 

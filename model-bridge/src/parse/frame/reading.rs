@@ -5,7 +5,7 @@ use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text};
-use super::{End, Frame, Kind};
+use super::{CUT_OFF, End, Frame, Kind};
 use crate::event::{Code, Event};
 
 // === impl Parser ===
@@ -142,7 +142,9 @@ impl Parser {
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
             && self.begun + inside.calls.len() <= CALLS_MAX + usize::from(frame.live.is_some());
-        if frame.is_shown() {
+        // In a sentence, marks around a few words are only spoken of.
+        let is_spoken = frame.is_in_line && !body.contains('\n');
+        if frame.is_shown() || is_spoken {
             return self.show(&frame, length, makes);
         }
         if !makes {
@@ -205,7 +207,7 @@ impl Parser {
         let watch = &frame.watch;
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
         if (frame.is_explicit() || (named && watch.has_arguments())) && !frame.is_shown() {
-            self.tell(Code::TruncatedCall, "the reply ends inside of a call; it was not made");
+            self.tell(Code::TruncatedCall, CUT_OFF);
         }
         self.no_call(frame, self.rest().len());
     }
