@@ -22,6 +22,8 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.ToolService/CallTool", Role::Caller),
     ("/moss.v1.ToolService/StreamCallTool", Role::Caller),
     ("/moss.v1.ToolService/WatchTools", Role::Caller),
+    ("/moss.v1.BridgeService/Parse", Role::Caller),
+    ("/moss.v1.BridgeService/RenderPrompt", Role::Caller),
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),
