@@ -239,7 +239,7 @@ async fn attempt(
     let entry = scope.catalog.entry(name).map_err(|unknown| {
         let is_loading = *scope.daemon.plugins_loading.borrow();
         let unknown = UnknownTool { is_loading, ..unknown };
-        CallError::UnknownTool(scope.call.workspace.with_plugins(unknown))
+        CallError::UnknownTool(scope.daemon.with_plugins(&scope.call.workspace, unknown))
     })?;
     let arguments =
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;

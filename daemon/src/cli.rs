@@ -10,6 +10,7 @@ mod bridge;
 mod call;
 mod certificate;
 mod compile_plugin;
+mod compiling;
 mod completions;
 mod confirm;
 mod confirming;
@@ -46,6 +47,7 @@ use moss_daemon::address::Address;
 use moss_daemon::client::{Client, Need};
 use moss_daemon::dirs::Dirs;
 use moss_daemon::listener::{self, Inherited};
+use moss_daemon::plugins::compiling::Compilations;
 use moss_daemon::start::Setup;
 
 use self::confirming::Confirm;
@@ -56,6 +58,10 @@ use self::ui::Ui;
 
 /// Longest wait for threads that still work when the command is over.
 const EXIT_GRACE: Duration = Duration::from_secs(5);
+/// Tasks that a busy worker polls before it looks at sockets and timers again. A plugin that computes
+/// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
+/// deadlines would not be noticed for a third of a second where each worker has such a plugin.
+const EVENT_INTERVAL: u32 = 3;
 /// What marks the root of a workspace.
 const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
@@ -138,6 +144,8 @@ enum Command {
 struct Session {
     global: Global,
     ui: Ui,
+    /// What daemons of this process compile.
+    compilations: Compilations,
 }
 
 /// Runs the command that the arguments name.
@@ -153,8 +161,15 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     if let Command::CompilePlugin(args) = &cli.command {
         return compile_plugin::run(args);
     }
-    logging::start(matches!(cli.command, Command::Serve(_)));
-    let session = Session { ui: Ui::new(cli.global.json), global: cli.global };
+    let is_daemon = matches!(cli.command, Command::Serve(_));
+    logging::start(is_daemon);
+    let ui = Ui::new(cli.global.json);
+    let compilations = match is_daemon {
+        // It tells in its log.
+        true => Compilations::default(),
+        false => compiling::compilations(ui),
+    };
+    let session = Session { ui, global: cli.global, compilations };
     // Before there is a thread besides this one: it changes the environment.
     let inherited = match cli.command {
         Command::Serve(_) => listener::inherit(),
@@ -164,7 +179,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(inherited) => inherited,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.event_interval(EVENT_INTERVAL).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return error::finish(&session.ui, Err(error.into())),
     };
@@ -216,7 +232,7 @@ impl Command {
             Self::Prompt(command) => user_prompt::run(command, session).await,
             Self::Plugin(command) => plugin::run(command, session).await,
             Self::Audit(command) => audit::run(&command, session),
-            Self::Bridge(command) => bridge::run(&command, session),
+            Self::Bridge(command) => bridge::run(&command, session).await,
             Self::Certificate(command) => certificate::run(command, session),
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
@@ -265,6 +281,7 @@ impl Session {
             secrets: Vec::new(),
             collector: None,
             program: this_program(),
+            compilations: self.compilations.clone(),
         })
     }
 

@@ -43,9 +43,7 @@ pub fn call(
         return Ok(vec![plugin_change(workspace, tool, role, session)]);
     }
     let catalog = workspace.catalog.load();
-    let entry = catalog
-        .entry(tool)
-        .map_err(|unknown| CallError::UnknownTool(workspace.with_plugins(unknown)))?;
+    let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();
     let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;

@@ -8,10 +8,11 @@ mod changes;
 pub mod check;
 mod code_cache;
 pub mod compiler;
+pub mod compiling;
 mod component;
 mod downloads;
 mod examining;
-mod inspect;
+pub(crate) mod inspect;
 mod list_file;
 mod lists;
 mod oci;
@@ -287,7 +288,7 @@ impl Plugins {
             memory_bytes_max: MEMORY_BYTES_MAX,
             allocation: Allocation::Auto,
         };
-        let engine = compiler::engine(&self.daemon, options).await?;
+        let engine = compiler::engine(&self.daemon, options, None).await?;
         self.engine = Some(engine.clone());
         Ok(engine)
     }

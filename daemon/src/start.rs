@@ -18,6 +18,7 @@ use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
 use crate::journal::{Journal, JournalError};
 use crate::plugin_store::PluginStores;
+use crate::plugins::compiling::Compilations;
 use crate::policy::{Policy, PolicyError, Source, Sources};
 use crate::state::{Daemon, Kept, WorkspaceState};
 use crate::todos::Todos;
@@ -50,6 +51,8 @@ pub struct Setup {
     /// This very program, which compiles plugins in a process of its own. Where none is named they
     /// are compiled in this process, without a bound on time and memory.
     pub program: Option<PathBuf>,
+    /// What it compiles, for whoever follows that.
+    pub compilations: Compilations,
 }
 
 /// A daemon that is ready to serve.

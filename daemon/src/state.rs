@@ -245,6 +245,18 @@ impl Daemon {
         self.is_following_plugins.store(true, Ordering::Relaxed);
     }
 
+    /// Adds to a name that no tool has the plugins that might have it, were they loaded, and what is
+    /// compiled of them now.
+    pub fn with_plugins(&self, workspace: &WorkspaceState, unknown: UnknownTool) -> UnknownTool {
+        let is_loaded = |status: &&PluginStatus| matches!(status.state, PluginState::Ready(_));
+        let plugins = workspace.plugins.load();
+        let missing = plugins.iter().filter(|status| !is_loaded(status));
+        let not_loaded: Vec<_> = missing.map(|status| status.name.clone()).collect();
+        let compiling = |name: &String| self.setup.compilations.of_listed(name);
+        let compiling = not_loaded.iter().filter_map(compiling).collect();
+        UnknownTool { not_loaded, compiling, ..unknown }
+    }
+
     /// Returns every limit as it is now.
     pub fn config(&self) -> arc_swap::Guard<Arc<Config>> {
         self.config.load()
@@ -266,14 +278,6 @@ impl Daemon {
 // === impl WorkspaceState ===
 
 impl WorkspaceState {
-    /// Adds to a name that no tool has the plugins that might have it, were they loaded.
-    pub fn with_plugins(&self, unknown: UnknownTool) -> UnknownTool {
-        let is_loaded = |status: &&PluginStatus| matches!(status.state, PluginState::Ready(_));
-        let plugins = self.plugins.load();
-        let missing = plugins.iter().filter(|status| !is_loaded(status));
-        UnknownTool { not_loaded: missing.map(|status| status.name.clone()).collect(), ..unknown }
-    }
-
     /// Puts a workspace together.
     pub fn new(
         files: Workspace,

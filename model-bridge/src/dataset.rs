@@ -42,7 +42,7 @@ pub use recorded::{Converted, LeftOut};
 pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
 pub use risk::{Risk, Risks};
 pub use sample::{CALLS_MAX, MESSAGES_MAX};
-pub use statement::{Language, Statement};
+pub use statement::Statement;
 
 /// How many different samples are remembered to find doubled ones: 16 bytes each.
 const REMEMBERED_MAX: usize = 1 << 23;

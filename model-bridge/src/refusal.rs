@@ -9,16 +9,18 @@ mod phrases;
 mod request;
 mod sentences;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::ToolChoice;
+use crate::conversation::{Conversation, Message, Part, ToolChoice};
 use crate::language::Language;
 
 /// What a reply without calls is judged by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefusalContext<'a> {
     /// What the user said last.
-    pub request: &'a str,
+    pub request: Cow<'a, str>,
     /// Who spoke right before the reply.
     pub last_role: LastRole,
     /// What the model had to call.
@@ -95,6 +97,50 @@ pub fn language_between(request: &str, reply: &str) -> Language {
         Language::Zh => Language::Zh,
         Language::En if request.chars().any(|c| c.is_ascii_alphabetic()) => Language::En,
         Language::En => Language::of(reply),
+    }
+}
+
+// === impl RefusalContext ===
+
+impl<'a> RefusalContext<'a> {
+    /// Reads the context off the conversation that a reply ends.
+    pub fn of(conversation: &'a Conversation) -> Self {
+        let messages = &conversation.messages;
+        let spoken = messages.iter().rev().find(|one| !matches!(one, Message::System(_)));
+        let is_result = |message: &&Message| matches!(message, Message::Result(_));
+        let said = messages.iter().rev().filter(|one| !matches!(one, Message::System(_)));
+        let mut last = said.take_while(is_result);
+        let has_failed = last.any(|one| matches!(one, Message::Result(result) if result.is_error));
+        let request = messages.iter().rev().find_map(|message| match message {
+            Message::User(parts) => Some(text_of(parts)),
+            _ => None,
+        });
+        Self {
+            request: request.unwrap_or_default(),
+            last_role: match spoken {
+                Some(Message::Result(_)) => LastRole::Tool,
+                _ => LastRole::User,
+            },
+            choice: &conversation.choice,
+            tools_available: !conversation.tools.is_empty(),
+            // A result that is not marked may still tell of a failure.
+            result_failed: has_failed.then_some(true),
+            has_results: messages.iter().any(|message| is_result(&message)),
+        }
+    }
+}
+
+fn text_of(parts: &[Part]) -> Cow<'_, str> {
+    let mut texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Opaque(_) => None,
+    });
+    match (texts.next(), texts.next()) {
+        (Some(only), None) => Cow::Borrowed(only),
+        (Some(first), Some(second)) => {
+            Cow::Owned([first, second].into_iter().chain(texts).collect::<Vec<_>>().join("\n"))
+        }
+        (None, _) => Cow::Borrowed(""),
     }
 }
 

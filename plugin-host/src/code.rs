@@ -27,12 +27,18 @@ const CODE_STARTS_AT: usize = SEAL_BYTES + MARK.len() + ID_BYTES;
 
 /// Makes code of components, or finds what was made before.
 pub trait Compiler: Send + Sync {
-    /// Returns the code of a component. Dropping the future ends the work.
+    /// Returns the code of a component, which is a plugin's of this name. Dropping the future ends
+    /// the work.
     ///
     /// # Errors
     ///
     /// Where the component is damaged, or a limit on compiling is reached.
-    fn code(&self, id: CodeId, component: Bytes) -> BoxFuture<'_, Result<Code, LoadError>>;
+    fn code<'a>(
+        &'a self,
+        plugin: &'a str,
+        id: CodeId,
+        component: Bytes,
+    ) -> BoxFuture<'a, Result<Code, LoadError>>;
 }
 
 /// Compiles on the blocking pool of this process: without a limit on time or memory, and keeps
@@ -89,7 +95,12 @@ fn precompile(wasm: &wasmtime::Engine, component: &[u8]) -> Result<Vec<u8>, Stri
 // === impl InProcess ===
 
 impl Compiler for InProcess {
-    fn code(&self, id: CodeId, component: Bytes) -> BoxFuture<'_, Result<Code, LoadError>> {
+    fn code<'a>(
+        &'a self,
+        _plugin: &'a str,
+        id: CodeId,
+        component: Bytes,
+    ) -> BoxFuture<'a, Result<Code, LoadError>> {
         let compile = move || {
             let wasm = wasmtime::Engine::new(&engine::config())
                 .map_err(|error| LoadError::Compiler(format!("{error:#}")))?;

@@ -35,6 +35,15 @@ pub fn size(bytes: usize) -> String {
     format!("{}{unit}", bytes / unit_bytes)
 }
 
+/// Writes a size as people say it, in the largest unit that it has one of.
+pub fn about(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        _ => format!("{}.{} MiB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20),
+    }
+}
+
 fn split(text: &str) -> Option<(&str, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     (digits > 0).then(|| text.split_at(digits))
@@ -51,6 +60,15 @@ mod tests {
         }
         for text in ["1B", "1500B", "64MiB", "3KiB", "2GiB"] {
             assert_eq!(size(parse_size(text).unwrap()), text);
+        }
+    }
+
+    #[test]
+    fn a_size_is_said_in_short() {
+        for (bytes, said) in
+            [(0, "0 B"), (1023, "1023 B"), (2047, "1 KiB"), (20_132_660, "19.1 MiB")]
+        {
+            assert_eq!(about(bytes), said);
         }
     }
 

@@ -67,6 +67,8 @@ async fn commands_say_the_same_with_and_without_a_daemon() {
         &["plugin", "list", "--json"],
         &["call", "act"],
     ];
+    // What is compiled is told where it is compiled first.
+    site.run(&["tools"]);
     let alone: Vec<_> = commands.iter().map(|command| site.run(command)).collect();
     let daemon = site.serve();
     let client = daemon.caller().await;

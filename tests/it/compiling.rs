@@ -1,13 +1,17 @@
 //! Plugins are compiled in a process of their own, within limits; what it made is kept and only
 //! used as it was made.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Instant;
 
 use moss_proto::v1;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::harness::guests::{install, zoo};
-use crate::harness::{Daemon, Site};
+use crate::harness::guests::{install, zoo, zoo_long_to_compile};
+use crate::harness::{BOUND, Daemon, Ended, Site};
 use crate::plugins::settled;
 
 /// A machine with one plugin whose tool is `act`.
@@ -135,6 +139,149 @@ fn a_command_without_a_daemon_uses_what_a_daemon_kept() {
     site.config("[plugins]\ncompile_timeout_ms = 1");
     let second = site.run(&["call", "act"]);
     assert_eq!(second.code, Some(0), "{}", second.stderr);
+}
+
+/// What a command says where nobody looks, when it compiles the plugin `zoo`.
+const TOLD: &str = "compiling zoo (";
+const ONCE: &str = "); this is done once, its code is kept\n";
+
+/// A component in a file outside of the workspace.
+fn component(site: &Site, bytes: &[u8]) -> String {
+    let file = site.outside("zoo.wasm");
+    std::fs::write(&file, bytes).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_compiled_is_told_once_and_never_where_the_code_is_kept() {
+    let file = |site: &Site| component(site, &zoo("polite"));
+    let listed = |site: &Site| {
+        install(site, &[("zoo", &zoo("polite"), json!({}))]);
+    };
+    type Command<'a> = Box<dyn Fn(&Site) -> Ended + 'a>;
+    let commands: [Command<'_>; 5] = [
+        Box::new(|site| site.run(&["plugin", "check", &file(site)])),
+        Box::new(|site| site.run(&["plugin", "test", &file(site)])),
+        Box::new(|site| site.run(&["plugin", "add", "--dry-run", &file(site)])),
+        Box::new(|site| {
+            listed(site);
+            site.run(&["call", "act"])
+        }),
+        Box::new(|site| {
+            listed(site);
+            site.run(&["plugin", "list"])
+        }),
+    ];
+    for (index, run) in commands.iter().enumerate() {
+        let site = Site::new();
+        let cold = run(&site);
+        assert_eq!(cold.stderr.matches(TOLD).count(), 1, "{index}: {cold:?}");
+        assert!(cold.stderr.contains(ONCE) && !cold.stdout.contains(TOLD), "{index}: {cold:?}");
+        let warm = run(&site);
+        assert!(!warm.stderr.contains(TOLD), "{index}: {warm:?}");
+        assert_eq!((cold.code, cold.stdout), (warm.code, warm.stdout), "{index}");
+    }
+}
+
+#[test]
+fn beside_json_nothing_is_told_of_compiling() {
+    let site = Site::new();
+    let checked = site.run(&["plugin", "check", "--json", &component(&site, &zoo("polite"))]);
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""));
+    let shown: serde_json::Value = serde_json::from_str(&checked.stdout).unwrap();
+    assert_eq!(shown["name"], "zoo", "{shown}");
+}
+
+#[test]
+fn a_daemon_that_compiles_what_is_added_tells_who_adds_it() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let file = component(&site, &zoo("polite"));
+    let cold = site.run(&["plugin", "add", "--dry-run", &file]);
+    assert_eq!(cold.code, Some(0), "{}", cold.stderr);
+    assert_eq!(cold.stderr.matches(TOLD).count(), 1, "{}", cold.stderr);
+    let added = site.run(&["plugin", "add", "--yes", &file]);
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    assert!(!added.stderr.contains(TOLD), "{}", added.stderr);
+    assert!(daemon.log().contains("a plugin is compiled"), "{}", daemon.log());
+    daemon.stop();
+}
+
+/// Stops the clock for the process that compiles for another one, as soon as there is one: nothing
+/// but its end gets it out of there.
+#[cfg(target_os = "linux")]
+fn hold_compiler_of(pid: u32) -> Pid {
+    let end = Instant::now() + BOUND;
+    while Instant::now() < end {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        let children = threads.map(|thread| {
+            let file = thread.unwrap().path().join("children");
+            std::fs::read_to_string(file).unwrap_or_default()
+        });
+        let children = children.collect::<String>();
+        let compiles = |child: &&str| {
+            let said = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+            // Who starts a program waits for it to be that program.
+            String::from_utf8_lossy(&said).contains("compile-plugin")
+        };
+        if let Some(child) = children.split_whitespace().find(compiles) {
+            let child = Pid::from_raw(child.parse().unwrap()).unwrap();
+            kill_process(child, Signal::STOP).unwrap();
+            return child;
+        }
+    }
+    panic!("nothing is compiled");
+}
+
+/// Whether a process has ended; nobody may have waited for it yet.
+#[cfg(target_os = "linux")]
+fn has_ended(process: Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
+    status.map_or(true, |status| status.contains(") Z "))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_breaks_off_while_something_is_compiled_leaves_nothing_behind() {
+    let site = Site::new();
+    let file = component(&site, &zoo_long_to_compile());
+    for arguments in [["plugin", "check", &file], ["plugin", "add", &file]] {
+        let mut command = site.command(arguments);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.starts_with(TOLD), "{first}");
+        let compiler = hold_compiler_of(child.id());
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let said: Vec<_> = lines.map(Result::unwrap).collect();
+        assert_eq!(said, ["error: cancelled"]);
+        assert!(has_ended(compiler), "the compiler {compiler:?} goes on");
+        assert_eq!(kept(&site), [""; 0].map(PathBuf::from));
+        let scratch = std::fs::read_dir(site.outside("zoo.wasm").parent().unwrap()).unwrap();
+        let names = scratch.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let left: Vec<_> = names.filter(|name| name.starts_with("moss-")).collect();
+        assert_eq!(left, [""; 0], "{left:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn while_a_plugin_is_compiled_everybody_is_told_so() {
+    let site = Site::new();
+    install(&site, &[("zoo", &zoo_long_to_compile(), json!({}))]);
+    let daemon = site.serve();
+    let compiler = hold_compiler_of(daemon.pid());
+    let listed = site.run(&["plugin", "list"]);
+    assert!(listed.stdout.contains(" compiling 1.7 MiB, "), "{}", listed.stdout);
+    let explained = site.run(&["policy", "explain", "act"]);
+    let told = "there is no tool `act` yet: the plugin `zoo` (1.7 MiB) is being compiled, for ";
+    assert!(explained.stderr.contains(told), "{}", explained.stderr);
+    daemon.stop();
+    assert!(has_ended(compiler), "the compiler {compiler:?} goes on");
+    assert_eq!(kept(&site), [""; 0].map(PathBuf::from));
 }
 
 #[test]

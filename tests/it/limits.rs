@@ -5,11 +5,16 @@ use std::os::unix::net::UnixStream;
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::json;
+use tokio::task::JoinSet;
 use tonic::Code;
 
 use crate::harness::guests::{install, zoo};
 use crate::harness::{Events, Site, call, details, failure, reason, until, waiting, within};
 use crate::plugins::settled;
+
+/// Calls that are answered while plugins keep every processor busy. A daemon that hears of nothing then
+/// answers a handful.
+const HEARD_MIN: usize = 20;
 
 #[tokio::test]
 async fn an_oversized_request_is_refused_and_the_connection_lives() {
@@ -280,5 +285,33 @@ async fn calls_that_wait_for_a_plugin_keep_nobody_from_other_tools() {
     }
     for _ in 0..5 {
         client.done("read_file", json!({ "path": "a.txt" })).await;
+    }
+}
+
+#[tokio::test]
+async fn plugins_that_take_every_processor_keep_nobody_from_being_heard() {
+    let site = Site::new();
+    let calls = std::thread::available_parallelism().unwrap().get().min(16) * 2;
+    let limits = json!({ "limits": { "timeout": "2s", "calls": calls } });
+    install(&site, &[("zoo", &zoo("spin"), limits)]);
+    site.write("a.txt", "a\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    settled(&client).await;
+    let mut spinning = JoinSet::new();
+    for _ in 0..calls {
+        let client = client.clone();
+        spinning.spawn(async move { client.ran("act", json!({})).await });
+    }
+    let running = async || client.load().await.calls_running as usize;
+    until("all of them run", async || running().await == calls).await;
+    let mut heard = 0;
+    while running().await == calls {
+        client.done("read_file", json!({ "path": "a.txt" })).await;
+        heard += 1;
+    }
+    assert!(heard >= HEARD_MIN, "{heard} calls were answered");
+    for result in spinning.join_all().await {
+        assert_eq!(failure(&result).code, "timeout");
     }
 }

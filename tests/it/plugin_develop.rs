@@ -251,6 +251,21 @@ fn the_examples_in_rust_are_in_order_and_do_what_they_show() {
 }
 
 #[test]
+fn settings_that_do_not_fit_are_told_once_with_what_would() {
+    let site = Site::new();
+    let component = plugin("license_header").display().to_string();
+    for command in ["check", "test"] {
+        let refused = site.run(&["plugin", command, &component, "--config", r#"{"heading": "x"}"#]);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        let told = "the settings are not what the plugin takes: no key `heading`";
+        assert_eq!(refused.stderr.matches(told).count(), 1, "{refused:?}");
+        let told = "hint: give its settings, such as --config '{\"header\":\"";
+        assert!(refused.stderr.contains(told), "{refused:?}");
+        assert!(!refused.stderr.contains("WARN") && !refused.stderr.contains("moss-tools.json"));
+    }
+}
+
+#[test]
 fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
     let site = Site::new();
     let file = |name: &str, bytes: &[u8]| {

@@ -85,7 +85,14 @@ fn a_plugin_is_added_after_it_was_shown() {
 
     let again = site.run(&["plugin", "add", file, "--yes", "--json"]);
     assert_eq!((again.code, &parsed(&again)["error"]["code"]), (Some(1), &json!("already_exists")));
+    let bare = site.run(&["plugin", "add", file, "--replace", "--grant", "{}", "--yes"]);
+    assert_eq!(bare.code, Some(0), "{bare:?}");
+    for part in ["is granted nothing; it asks for: read", "--replace --grant-requested /"] {
+        assert!(bare.stderr.contains(part), "{part}: {}", bare.stderr);
+    }
+    assert!(!bare.stderr.contains("try `moss call"), "{}", bare.stderr);
     let replaced = site.run(&["plugin", "add", file, "--replace", "--grant-requested", "--yes"]);
+    assert!(replaced.stderr.contains("try `moss call"), "{}", replaced.stderr);
     assert_eq!(replaced.code, Some(0), "{replaced:?}");
     let shown = parsed(&site.run(&["plugin", "show", "word-count", "--json"]));
     let shown = &shown["plugins"][0];
@@ -248,7 +255,27 @@ async fn a_staged_version_serves_once_it_is_accepted_and_watchers_are_told() {
     ready(&client, "zoo", &sha256(&two)).await;
     assert_eq!(client.done("act", json!({})).await, json!({ "v": 2 }));
     let again = site.run(&["plugin", "accept", "zoo", "--yes", "--json"]);
-    assert_eq!(parsed(&again)["error"]["code"], "no_change");
+    let again = (again.code, parsed(&again));
+    assert_eq!((again.0, &again.1["applied"]), (Some(0), &json!(false)), "{again:?}");
+    let told = site.run(&["plugin", "accept", "zoo"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(told.stdout.starts_with("nothing to accept: `zoo` is pinned"), "{told:?}");
+    for arguments in [["plugin", "remove", "zoo", "--json"], ["plugin", "accept", "zoo", "--json"]]
+    {
+        if arguments[1] == "accept" {
+            std::fs::write(site.outside("config/moss/zoo.wasm"), &one).unwrap();
+        }
+        let unasked = site.run(&arguments);
+        let digest = if arguments[1] == "accept" { sha256(&one) } else { sha256(&two) };
+        let shown = parsed(&unasked);
+        assert_eq!(
+            (unasked.code, &shown["output"]["sha256"]),
+            (Some(4), &digest.into()),
+            "{shown}"
+        );
+        assert_eq!(shown["digest"].as_str().map(str::len), Some(64), "{shown}");
+        assert_eq!(shown["error"]["code"], "confirmation_required", "{shown}");
+    }
 }
 
 /// Puts the plugin `zoo` and a list that names it into the workspace.

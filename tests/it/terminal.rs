@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
+use crate::harness::guests::zoo;
 use crate::harness::{BOUND, Site};
 
 /// A command on a terminal.
@@ -142,6 +143,23 @@ fn what_is_no_answer_is_asked_again_and_is_never_a_yes() {
     terminal.type_in("\u{4}");
     assert_eq!(terminal.end().0, Some(4));
     assert_eq!(site.read("a.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn a_person_sees_what_is_compiled_and_no_more_of_it_in_the_end() {
+    let site = Site::new();
+    let file = site.outside("zoo.wasm");
+    std::fs::write(&file, zoo("polite")).unwrap();
+    let check = || Terminal::start(site.command(["plugin", "check", file.to_str().unwrap()]));
+    let terminal = check();
+    terminal.wait_for("compiling zoo (");
+    terminal.wait_for("this is done once, its code is kept 0s");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    let (_, last) = screen.rsplit_once("0s").unwrap();
+    assert!(last.contains("\u{1b}[2K") && last.contains("0 errors"), "{screen:?}");
+    let (code, screen) = check().end();
+    assert_eq!((code, screen.contains("compiling")), (Some(0), false), "{screen}");
 }
 
 #[test]

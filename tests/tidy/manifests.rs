@@ -32,7 +32,14 @@ const CRATES: &[(&str, &[&str])] = &[
     ("workspace", &["moss-sdk"]),
     (
         "xtask",
-        &["moss-builtin-tools", "moss-plugin-host", "moss-proto", "moss-sdk", "moss-workspace"],
+        &[
+            "moss-builtin-tools",
+            "moss-model-bridge",
+            "moss-plugin-host",
+            "moss-proto",
+            "moss-sdk",
+            "moss-workspace",
+        ],
     ),
 ];
 const LICENSE: &str = "MIT OR Apache-2.0";

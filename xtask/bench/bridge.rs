@@ -51,17 +51,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
 }
 
 fn cases() -> Result<Vec<Case>> {
-    let mut prose = String::new();
-    for number in 0.. {
-        write!(
-            prose,
-            "{number}. It reads the file, and `main` calls it [twice]: once when a < b, "
-        )?;
-        prose.push_str("once after.\n所以它先读取文件，然后再写。\n\n");
-        if prose.len() >= LARGE_BYTES {
-            break;
-        }
-    }
+    let prose = prose()?;
     let call = json!({ "tool": "replace_text", "parameters": {
         "path": "src/main.rs", "oldText": "fn main() {}", "newText": "fn main() {\n    run();\n}"
     }});
@@ -122,6 +112,22 @@ fn cases() -> Result<Vec<Case>> {
             0,
         ),
     ])
+}
+
+/// Text as models write it, with characters in it that may begin a call.
+fn prose() -> Result<String> {
+    let mut prose = String::new();
+    for number in 0.. {
+        write!(
+            prose,
+            "{number}. It reads the file, and `main` calls it [twice]: once when a < b, "
+        )?;
+        prose.push_str("once after.\n所以它先读取文件，然后再写。\n\n");
+        if prose.len() >= LARGE_BYTES {
+            break;
+        }
+    }
+    Ok(prose)
 }
 
 // === impl Case ===

@@ -5,6 +5,7 @@ mod convert;
 mod evaluate;
 mod lines;
 mod parse;
+mod prompt;
 mod registry;
 
 use super::Session;
@@ -16,15 +17,17 @@ use super::outcome::Outcome;
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),
     Parse(parse::ParseArgs),
+    Prompt(prompt::PromptArgs),
     ToCorrections(convert::ToCorrectionsArgs),
     ToPreferences(convert::ToPreferencesArgs),
     Evaluate(evaluate::EvaluateArgs),
 }
 
-pub(super) fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
+pub(super) async fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
     match command {
         BridgeCommand::CheckData(args) => check_data::run(args, session),
         BridgeCommand::Parse(args) => parse::run(args, session),
+        BridgeCommand::Prompt(args) => prompt::run(args, session).await,
         BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
         BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
         BridgeCommand::Evaluate(args) => evaluate::run(args, session),

@@ -38,6 +38,8 @@ impl<'a> Meter<'a> {
         let bar = self.bar.get_or_insert_with(|| ProgressBar::new(0));
         let template = match progress.total {
             Some(_) => "{msg} {bar:30} {percent}%",
+            // A step without numbers.
+            None if progress.done == 0 => "{msg}",
             None => "{msg} {human_pos}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -63,6 +65,7 @@ fn line(progress: &v1::CallProgress) -> String {
             let percent = u128::from(progress.done) * 100 / u128::from(total);
             format!("{message} {}/{total} ({percent}%)", progress.done)
         }
+        None if progress.done == 0 => message,
         None => format!("{message} {}", progress.done),
     }
 }
@@ -75,7 +78,9 @@ mod tests {
     fn progress_without_an_end_tells_how_far_it_is() {
         let mut progress = v1::CallProgress { message: "files\r".into(), done: 3, total: None };
         assert_eq!(line(&progress), "files\\r 3");
-        progress.total = Some(9);
+        progress.done = 0;
+        assert_eq!(line(&progress), "files\\r");
+        (progress.done, progress.total) = (3, Some(9));
         assert_eq!(line(&progress), "files\\r 3/9 (33%)");
     }
 }

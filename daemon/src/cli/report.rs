@@ -125,6 +125,11 @@ impl Report {
         }
     }
 
+    /// Adds what was found out before it ended.
+    pub(super) fn with_output(self, output: Value) -> Self {
+        Self { output: Some(output), ..self }
+    }
+
     /// Forgets the effect, which the person has seen already.
     pub(super) fn without_effect(mut self) -> Self {
         if let Shown::Error(confirmation) = &mut self.shown {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::text;
 
 /// Where a command writes.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Ui {
     json: bool,
     interactive: bool,

@@ -145,6 +145,10 @@ pub(super) fn plugin(plugin: &v1::Plugin) -> Value {
         "list": plugin.list,
         "own_tool_names": plugin.own_tool_names,
         "left_out": plugin.left_out,
+        "compiling": plugin.compiling.as_ref().map(|now| json!({
+            "since": time(now.since.as_ref()),
+            "component_bytes": now.component_bytes,
+        })),
     })
 }
 

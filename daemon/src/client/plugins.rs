@@ -31,7 +31,7 @@ impl Client {
     pub async fn change_plugins(
         &self,
         mut request: v1::ChangePluginsRequest,
-        progress: impl Fn(&v1::CallProgress),
+        mut progress: impl FnMut(&v1::CallProgress),
     ) -> Result<v1::CallResult, Failure> {
         request.workspace.clone_from(&self.workspace);
         let request = self.request(Role::Approver, request);

@@ -1,20 +1,22 @@
 //! A daemon of this process with one plugin and a workspace of its own, in which the examples of the
 //! plugin's tools run: the same checks, limits and policy as elsewhere, nothing of the user's.
 
+mod listed;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Capability, Example, Plugin, Request};
+use moss_plugin_host::{Capability, Example, LoadError, Plugin, Request};
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::own::OwnDir;
 use moss_workspace::project::{self, Scratch};
 use serde_json::{Map, Value, json};
 
-use crate::call::{self, Call, CallError, ConfirmMode, Event, Events, Work};
+pub use self::listed::{Candidate, Given, LIST, entry, write_list};
+use crate::call::{self, Call, ConfirmMode, Event, Events, Work};
 use crate::caller::Role;
 use crate::dirs::Dirs;
-use crate::plugins::{Changes, PluginState, Plugins};
+use crate::plugins::{Changes, PluginState, Plugins, inspect};
 use crate::start::{self, Setup, StartError};
 use crate::state::{Daemon, WorkspaceState};
 
@@ -24,41 +26,23 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 const FILES_MAX: usize = 10_000;
 /// Most log messages of one run that are kept.
 const LOG_MAX: usize = 200;
-/// The file name of a list.
-pub const LIST: &str = "moss-tools.json";
 /// Everything is allowed that the administrator does not forbid: it happens in a place of its own.
 const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
                       effects = [\"write\", \"delete\", \"network\"]\ndecision = \"allow\"\n";
 
 /// A daemon with one plugin.
 pub struct Bench {
-    daemon: Arc<Daemon>,
+    place: Place,
     workspace: Arc<WorkspaceState>,
     plugin: Arc<Plugin>,
     /// Whether the plugin requests hosts and has none of them.
     lacks_hosts: bool,
-    // Removed when nothing uses it any more.
+}
+
+/// A daemon and where all is that it writes, which goes with it.
+struct Place {
+    daemon: Arc<Daemon>,
     scratch: Scratch,
-}
-
-/// A component that is tried.
-#[derive(Debug, Clone, Copy)]
-pub struct Candidate<'a> {
-    /// What it calls itself.
-    pub name: &'a str,
-    /// Where it is.
-    pub file: &'a Path,
-    /// Its digest: the author is who accepts it.
-    pub sha256: &'a str,
-}
-
-/// What a plugin is given while it is tried, beside what it requests.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Given {
-    /// Whether it may reach the hosts that it requests.
-    pub http: bool,
-    /// Its settings.
-    pub config: Map<String, Value>,
 }
 
 /// What came of an example.
@@ -113,6 +97,9 @@ pub enum BenchError {
     /// The component is no plugin, and why.
     #[error("{0}")]
     Refused(String),
+    /// The component is no plugin, or does not take its settings.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
 // === impl Bench ===
@@ -127,6 +114,7 @@ impl Bench {
     pub async fn open(
         own: &Setup,
         candidate: Candidate<'_>,
+        bytes: &[u8],
         given: &Given,
     ) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
@@ -135,19 +123,21 @@ impl Bench {
         let config = scratch.path().join("config");
         project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
         let list = scratch.path().join(LIST);
-        write_list(&list, &[candidate.entry(json!({}), given)])?;
+        write_list(&list, &[])?;
         let setup = setup(own, &scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
-        let mut plugins = Plugins::new(Arc::clone(&daemon));
-        let plugin = refreshed(&daemon, &mut plugins).await?;
-        // The code stays; only what it is granted changes.
+        let place = Place { daemon, scratch };
+        // What it requests tells what it is granted.
+        let bare = listed::parsed(&candidate.entry(json!({}), given))?;
+        let plugin = inspect::load(&place.daemon, &bare, bytes.to_vec(), None).await?;
         write_list(&list, &[entry(candidate, &plugin, given)])?;
-        let plugin = refreshed(&daemon, &mut plugins).await?;
-        let workspace = Arc::clone(only_workspace(&daemon));
+        let mut plugins = Plugins::new(Arc::clone(&place.daemon));
+        let plugin = refreshed(&place.daemon, &mut plugins).await?;
+        let workspace = Arc::clone(only_workspace(&place.daemon));
         let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
         let lacks_hosts = !given.http && plugin.requests().iter().any(asks);
-        Ok(Self { daemon, workspace, plugin, lacks_hosts, scratch })
+        Ok(Self { place, workspace, plugin, lacks_hosts })
     }
 
     /// The plugin.
@@ -162,7 +152,7 @@ impl Bench {
     ///
     /// Where the workspace cannot be laid out or looked at.
     pub async fn try_example(&self, tool: &str, example: &Example) -> Result<Tried, BenchError> {
-        let root = self.scratch.path().join("workspace");
+        let root = self.place.scratch.path().join("workspace");
         let texts = |files: &[(RelPath, String)]| -> BTreeMap<String, String> {
             files.iter().map(|(path, text)| (path.to_string(), text.clone())).collect()
         };
@@ -186,15 +176,14 @@ impl Bench {
 
     async fn empty_store(&self) -> Result<(), BenchError> {
         let (workspace, name) = (Arc::clone(&self.workspace), self.plugin.name().to_owned());
-        let emptied =
-            tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name)).await;
-        let emptied = emptied.map_err(|error| BenchError::Refused(error.to_string()))?;
+        let emptied = tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name));
+        let emptied = emptied.await.map_err(|error| BenchError::Refused(error.to_string()))?;
         emptied.map(drop).map_err(|error| BenchError::Refused(error.to_string()))
     }
 
     /// Ends the daemon, once what it is writing is written.
     pub async fn close(self) {
-        crate::drain(&self.daemon).await;
+        crate::drain(&self.place.daemon).await;
     }
 
     async fn call(
@@ -204,7 +193,7 @@ impl Bench {
     ) -> (Result<Value, String>, Vec<String>, u64) {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let (events, mut received) = Events::channel(LOG_MAX);
-        let running = call::start(&self.daemon, self.as_call(tool, arguments), events);
+        let running = call::start(&self.place.daemon, self.as_call(tool, arguments), events);
         let outcome = running.await;
         let mut log = Vec::new();
         while let Ok(event) = received.try_recv() {
@@ -214,7 +203,7 @@ impl Bench {
         }
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(error) => return (Err(could_not_run(&error)), log, 0),
+            Err(error) => return (Err(error.to_string()), log, 0),
         };
         let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
         let result = match outcome.result {
@@ -240,15 +229,12 @@ impl Bench {
     }
 }
 
-// === impl Candidate ===
+// === impl Place ===
 
-impl Candidate<'_> {
-    fn entry(self, grant: Value, given: &Given) -> Value {
-        let Self { name, file, sha256 } = self;
-        let config = &given.config;
-        json!({
-            "name": name, "source": file, "sha256": sha256, "grant": grant, "config": config,
-        })
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What is broken off may still be on its way out: nothing is written while all is removed.
+        self.daemon.workspaces().for_each(|workspace| workspace.journal.close());
     }
 }
 
@@ -277,23 +263,8 @@ fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup 
         secrets: Vec::new(),
         collector: None,
         program: own.program.clone(),
+        compilations: own.compilations.clone(),
     }
-}
-
-/// Writes a list of plugins of this name, as moss reads them.
-///
-/// # Errors
-///
-/// Where it cannot be written.
-pub fn write_list(list: &Path, entries: &[Value]) -> Result<(), BenchError> {
-    let text = json!({ "version": 1, "plugins": entries }).to_string();
-    let directory = OwnDir::open(list.parent().unwrap_or(list))?;
-    Ok(directory.write(LIST, text.as_bytes())?)
-}
-
-/// Makes the entry of a plugin in a list that grants all that it requests, as far as it is given.
-pub fn entry(candidate: Candidate<'_>, plugin: &Plugin, given: &Given) -> Value {
-    candidate.entry(granted(plugin, given), given)
 }
 
 async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {
@@ -309,38 +280,6 @@ async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Pl
 
 fn only_workspace(daemon: &Daemon) -> &Arc<WorkspaceState> {
     daemon.workspaces().next().expect("it was started with one")
-}
-
-/// All that a plugin requests; no variables, whose values an example cannot know.
-fn granted(plugin: &Plugin, given: &Given) -> Value {
-    let mut files = Vec::new();
-    let (mut http, mut tools) = (Vec::new(), Vec::new());
-    let mut grant = Map::new();
-    for request in plugin.requests() {
-        match &request.capability {
-            Capability::Files(path) => {
-                files.push(json!({ "path": path.to_string(), "access": "read" }));
-            }
-            Capability::Http(host) if given.http => http.push(host.to_string()),
-            // `*` asks for whatever is granted: nobody says what that is.
-            Capability::Tool(name) if name.to_string() != "*" => tools.push(name.to_string()),
-            Capability::Store(bytes) => {
-                grant.insert("store".to_owned(), json!(format!("{bytes}B")));
-            }
-            Capability::Editor => {
-                grant.insert("editor".to_owned(), json!(true));
-            }
-            Capability::Http(_) | Capability::Env(_) | Capability::Tool(_) => {}
-        }
-    }
-    grant.insert("fs".to_owned(), json!(files));
-    grant.insert("http".to_owned(), json!(http));
-    grant.insert("tools".to_owned(), json!(tools));
-    Value::Object(grant)
-}
-
-fn could_not_run(error: &CallError) -> String {
-    error.to_string()
 }
 
 fn failed(error: &ToolError) -> String {

@@ -21,6 +21,7 @@ use tonic::{Extensions, Request, Response, Status};
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
 use crate::call::{self, Background, Call, ConfirmMode, Events, Work};
+use crate::plugins::compiling::Compilations;
 use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange, RemovePlugin};
 use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
@@ -44,7 +45,7 @@ impl PluginService for Plugins {
         request: Request<v1::ListPluginsRequest>,
     ) -> Result<Response<v1::ListPluginsResponse>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
-        Ok(Response::new(v1::ListPluginsResponse { plugins: all(&workspace) }))
+        Ok(Response::new(v1::ListPluginsResponse { plugins: all(&self.0, &workspace) }))
     }
 
     type WatchPluginsStream = WatchStream;
@@ -54,14 +55,14 @@ impl PluginService for Plugins {
         request: Request<v1::WatchPluginsRequest>,
     ) -> Result<Response<WatchStream>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
-        let draining = self.0.draining.clone();
+        let daemon = Arc::clone(&self.0);
         // One message: what a slow reader has not taken is not made yet.
         let (sender, stream) = mpsc::channel(1);
         self.0.tasks.spawn(async move {
             tokio::select! {
-                () = draining.cancelled() => {}
+                () = daemon.draining.cancelled() => {}
                 () = sender.closed() => {}
-                () = tell(&workspace, &sender) => {}
+                () = tell(&daemon, &workspace, &sender) => {}
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -115,22 +116,29 @@ async fn forward(
 
 /// Tells all plugins, and again whenever something else is known of one.
 async fn tell(
+    daemon: &Daemon,
     workspace: &WorkspaceState,
     sender: &mpsc::Sender<Result<v1::WatchPluginsResponse, Status>>,
 ) {
     let mut replaced = workspace.plugins_replaced.subscribe();
+    let mut compiled = daemon.setup.compilations.subscribe();
     let mut told = None;
     loop {
         let Ok(place) = sender.reserve().await else { return };
         replaced.mark_unchanged();
-        let plugins = all(workspace);
+        compiled.mark_unchanged();
+        let plugins = all(daemon, workspace);
         if told.as_ref() != Some(&plugins) {
             told = Some(plugins.clone());
             place.send(Ok(v1::WatchPluginsResponse { plugins }));
         } else {
             drop(place);
         }
-        if replaced.changed().await.is_err() {
+        let changed = tokio::select! {
+            changed = replaced.changed() => changed,
+            changed = compiled.changed() => changed,
+        };
+        if changed.is_err() {
             return;
         }
     }
@@ -232,11 +240,13 @@ fn path(field: &str, text: String) -> Result<Option<PathBuf>, Status> {
     }
 }
 
-fn all(workspace: &WorkspaceState) -> Vec<v1::Plugin> {
-    workspace.plugins.load().iter().map(plugin).collect()
+fn all(daemon: &Daemon, workspace: &WorkspaceState) -> Vec<v1::Plugin> {
+    let compilations = &daemon.setup.compilations;
+    let statuses = workspace.plugins.load();
+    statuses.iter().map(|status| plugin(status, compilations)).collect()
 }
 
-fn plugin(status: &PluginStatus) -> v1::Plugin {
+fn plugin(status: &PluginStatus, compilations: &Compilations) -> v1::Plugin {
     let line = status.entry.as_ref().map_or_else(String::new, |entry| format!(":{}", entry.line));
     let mut plugin = v1::Plugin {
         name: status.name.clone(),
@@ -248,6 +258,10 @@ fn plugin(status: &PluginStatus) -> v1::Plugin {
         ..v1::Plugin::default()
     };
     if let Some(entry) = &status.entry {
+        plugin.compiling = compilations.of_listed(&entry.name).map(|now| v1::PluginCompilation {
+            since: Some(to_proto::timestamp(now.since)),
+            component_bytes: now.bytes as u64,
+        });
         plugin.pinned_sha256 = entry.sha256.map(|digest| digest.to_string()).unwrap_or_default();
         plugin.granted = entry.grant.lines();
     }

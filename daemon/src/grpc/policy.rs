@@ -75,6 +75,7 @@ impl PolicyService for Policy {
         let (_, extensions, request) = request.into_parts();
         let role = from_proto::role(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
+        let daemon = Arc::clone(&self.0);
         let (explained, problems) = tokio::task::spawn_blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
@@ -82,7 +83,13 @@ impl PolicyService for Policy {
             let caller = role.as_str().to_owned();
             let session = session_id.map(|session_id| SessionKey { caller, session_id });
             let explained =
-                explain::call(&workspace, &request.tool, arguments, role, session.as_ref())?;
+                explain::call(&workspace, &request.tool, arguments, role, session.as_ref());
+            let explained = explained.map_err(|refusal| match refusal {
+                CallError::UnknownTool(unknown) => {
+                    CallError::UnknownTool(daemon.with_plugins(&workspace, unknown))
+                }
+                refusal => refusal,
+            })?;
             Ok((explained, problems(&workspace)))
         })
         .await

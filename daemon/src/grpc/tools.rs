@@ -60,7 +60,7 @@ impl ToolService for Tools {
         let catalog = workspace.catalog.load_full();
         let entry = catalog
             .entry(&request.name)
-            .map_err(|unknown| CallError::UnknownTool(workspace.with_plugins(unknown)))
+            .map_err(|unknown| CallError::UnknownTool(self.0.with_plugins(&workspace, unknown)))
             .map_err(|unknown| error::call(&unknown))?;
         let tool = Some(to_proto::tool(entry, language));
         Ok(Response::new(v1::GetToolResponse { tool }))

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use moss_plugin_host::code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed};
 use moss_plugin_host::{Engine, EngineOptions, LoadError};
 use moss_sandbox::{Ending, Limits, Worker, WorkerError};
@@ -15,6 +16,7 @@ use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;
 
 use super::code_cache::{self, CodeCache};
+use super::compiling::{Compilation, Compiling, OnCompile, Shown};
 use crate::config;
 use crate::state::Daemon;
 
@@ -46,6 +48,8 @@ pub(super) struct ChildCompiler {
     daemon: Weak<Daemon>,
     key: CodeKey,
     cache: Option<Arc<CodeCache>>,
+    /// Who wants to know, where it is for a look; none where it is for the lists.
+    looker: Option<OnCompile>,
     /// Who compiles what.
     under_way: Mutex<HashMap<CodeId, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -65,13 +69,20 @@ pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> Limits {
     Limits { memory_bytes, cpu_seconds, files: FILES_MAX }
 }
 
-/// Sets up an engine that compiles in a process of its own.
-pub(super) async fn engine(daemon: &Arc<Daemon>, options: EngineOptions) -> Result<Engine, String> {
+/// Sets up an engine that compiles in a process of its own: for the lists, or for somebody who looks
+/// at a component.
+pub(super) async fn engine(
+    daemon: &Arc<Daemon>,
+    options: EngineOptions,
+    looker: Option<OnCompile>,
+) -> Result<Engine, String> {
     let daemon = Arc::clone(daemon);
     let made = spawn_blocking(move || {
         let engine = Engine::new(options).map_err(|error| error.to_string())?;
         Ok(match daemon.setup.program.clone() {
-            Some(program) => engine.with_compiler(Arc::new(ChildCompiler::new(program, &daemon))),
+            Some(program) => {
+                engine.with_compiler(Arc::new(ChildCompiler::new(program, &daemon, looker)))
+            }
             None => engine,
         })
     });
@@ -82,7 +93,7 @@ pub(super) async fn engine(daemon: &Arc<Daemon>, options: EngineOptions) -> Resu
 
 impl ChildCompiler {
     /// Opens the cache; without one everything is compiled at every start.
-    fn new(program: PathBuf, daemon: &Arc<Daemon>) -> Self {
+    fn new(program: PathBuf, daemon: &Arc<Daemon>, looker: Option<OnCompile>) -> Self {
         let cache = CodeCache::open(&daemon.setup.dirs.code);
         let cache = cache.inspect_err(|error| {
             tracing::warn!(%error, "compiled code of plugins is not kept");
@@ -93,17 +104,23 @@ impl ChildCompiler {
             daemon: Arc::downgrade(daemon),
             key: cache.as_ref().map_or_else(code_cache::random_key, |cache| cache.key().clone()),
             cache,
+            looker,
             under_way: Mutex::default(),
         }
     }
 
-    async fn find_or_compile(&self, id: CodeId, component: Bytes) -> Result<Code, LoadError> {
+    async fn find_or_compile(
+        &self,
+        plugin: &str,
+        id: CodeId,
+        component: Bytes,
+    ) -> Result<Code, LoadError> {
         let turn = self.lock_of(id);
         let code = {
             let _turn = turn.lock().await;
             match self.find(id).await {
                 Some(code) => Ok(code),
-                None => self.compile_and_keep(id, &component).await,
+                None => self.compile_and_keep(plugin, id, &component).await,
             }
         };
         self.forget_lock(id, &turn);
@@ -115,7 +132,12 @@ impl ChildCompiler {
         spawn_blocking(move || cache.find(id)).await.ok()?
     }
 
-    async fn compile_and_keep(&self, id: CodeId, component: &[u8]) -> Result<Code, LoadError> {
+    async fn compile_and_keep(
+        &self,
+        plugin: &str,
+        id: CodeId,
+        component: &[u8],
+    ) -> Result<Code, LoadError> {
         let of_daemon =
             |daemon: Arc<Daemon>| (daemon.config().plugins.clone(), Arc::clone(&daemon.compilers));
         let Some((config, compilers)) = self.daemon.upgrade().map(of_daemon) else {
@@ -123,7 +145,9 @@ impl ChildCompiler {
         };
         let _place = compilers.acquire().await.expect("nobody closes it");
         let worker = self.worker(&config);
+        let told = self.tell(plugin, component.len());
         let sealed = worker.run(&[self.key.as_bytes(), component]).await;
+        drop(told);
         let sealed = sealed.map_err(|error| explain(error, &config))?;
         let (key, cache) = (self.key.clone(), self.cache.clone());
         let opened = spawn_blocking(move || {
@@ -135,6 +159,21 @@ impl ChildCompiler {
         });
         let opened = opened.await.map_err(|error| LoadError::Compiler(error.to_string()))?;
         opened.ok_or_else(|| LoadError::Compiler("the compiler is another moss's".to_owned()))
+    }
+
+    /// Tells whoever wants to know that a component is compiled, until what is returned is dropped.
+    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, Shown)> {
+        let compiling = Compiling {
+            plugin: plugin.to_owned(),
+            bytes,
+            since: Timestamp::now(),
+            is_kept: self.cache.is_some(),
+            is_listed: self.looker.is_none(),
+        };
+        tracing::info!(plugin, bytes, "a plugin is compiled");
+        let shown = self.looker.as_ref().and_then(|tell| tell(&compiling));
+        let daemon = self.daemon.upgrade()?;
+        Some((daemon.setup.compilations.begin(compiling), shown))
     }
 
     fn worker(&self, config: &config::Plugins) -> Worker {
@@ -172,8 +211,13 @@ impl ChildCompiler {
 }
 
 impl Compiler for ChildCompiler {
-    fn code(&self, id: CodeId, component: Bytes) -> BoxFuture<'_, Result<Code, LoadError>> {
-        Box::pin(self.find_or_compile(id, component))
+    fn code<'a>(
+        &'a self,
+        plugin: &'a str,
+        id: CodeId,
+        component: Bytes,
+    ) -> BoxFuture<'a, Result<Code, LoadError>> {
+        Box::pin(self.find_or_compile(plugin, id, component))
     }
 }
 

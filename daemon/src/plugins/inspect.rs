@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use moss_plugin_host::{
-    Allocation, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
+    Allocation, Engine, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
 };
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
+use super::compiling::OnCompile;
 use super::component::{self, Source};
 use super::{MEMORY_BYTES_MAX, compiler};
 use crate::state::Daemon;
@@ -42,14 +43,10 @@ pub(super) async fn plugin(
     entry: &PluginEntry,
     is_named: bool,
     bytes: Vec<u8>,
+    on_compile: &OnCompile,
 ) -> Result<Plugin, ToolError> {
-    let options = EngineOptions {
-        calls_max: 1,
-        warm_max: 0,
-        memory_bytes_max: MEMORY_BYTES_MAX,
-        allocation: Allocation::OnDemand,
-    };
-    let engine = compiler::engine(daemon, options).await.map_err(|error| broken(&error))?;
+    let engine = engine(daemon, Some(Arc::clone(on_compile))).await;
+    let engine = engine.map_err(|error| broken(&error))?;
     let name = if is_named { entry.name.clone() } else { guess(source) };
     let bare = |name| PluginEntry { name, sha256: None, grant: Grant::default(), ..entry.clone() };
     let loaded = match Plugin::load(&engine, &bare(name), bytes.clone()).await {
@@ -59,16 +56,44 @@ pub(super) async fn plugin(
         loaded => loaded,
     };
     loaded.map_err(|error| {
-        let hint = match error {
-            LoadError::Settings(_) if entry.config.is_empty() => {
-                "give them: `moss plugin add --config JSON`"
+        let hint = match &error {
+            LoadError::Settings(problem) if entry.config.is_empty() => {
+                format!("give them, such as `moss plugin add {}`", problem.option())
             }
-            LoadError::Settings(_) => "mend them: `--config JSON`, or `config` in the list",
-            _ => "nothing was changed",
+            LoadError::Settings(problem) => {
+                format!("mend them, such as `{}`, or `config` in the list", problem.option())
+            }
+            _ => "nothing was changed".to_owned(),
         };
         let message = format!("{}: {error}", source.display());
         ToolError::new(ErrorCode::PluginFailed, message).hint(hint)
     })
+}
+
+/// Makes a plugin of a component, under its entry, in an engine of its own.
+///
+/// # Errors
+///
+/// What it is refused for.
+pub(crate) async fn load(
+    daemon: &Arc<Daemon>,
+    entry: &PluginEntry,
+    bytes: Vec<u8>,
+    on_compile: Option<OnCompile>,
+) -> Result<Plugin, LoadError> {
+    let engine = engine(daemon, on_compile).await.map_err(LoadError::Compiler)?;
+    Plugin::load(&engine, entry, bytes).await
+}
+
+/// An engine for one look.
+async fn engine(daemon: &Arc<Daemon>, on_compile: Option<OnCompile>) -> Result<Engine, String> {
+    let options = EngineOptions {
+        calls_max: 1,
+        warm_max: 0,
+        memory_bytes_max: MEMORY_BYTES_MAX,
+        allocation: Allocation::OnDemand,
+    };
+    compiler::engine(daemon, options, on_compile).await
 }
 
 fn broken(reason: &str) -> ToolError {

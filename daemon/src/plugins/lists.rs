@@ -288,6 +288,7 @@ mod tests {
 
     use super::*;
     use crate::dirs::Dirs;
+    use crate::plugins::compiling::Compilations;
 
     /// The text of a list with these plugins.
     fn list(names: &[&str]) -> String {
@@ -310,6 +311,7 @@ mod tests {
             secrets: Vec::new(),
             collector: None,
             program: None,
+            compilations: Compilations::default(),
         };
         fs::create_dir(at("c")).unwrap();
         let config = Config::default();

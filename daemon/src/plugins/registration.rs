@@ -26,6 +26,7 @@ use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
+use crate::plugins::compiling::OnCompile;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -130,6 +131,13 @@ pub(crate) enum Writing {
     Untrust,
 }
 
+/// Who hears how far the working out is.
+#[derive(Clone, Copy)]
+pub(crate) struct Hears<'a> {
+    pub(crate) on_bytes: OnBytes<'a>,
+    pub(crate) on_compile: &'a OnCompile,
+}
+
 /// Works a change out. Compiling takes up to seconds.
 ///
 /// # Errors
@@ -139,16 +147,16 @@ pub(crate) async fn propose(
     daemon: &Arc<Daemon>,
     workspace: &WorkspaceState,
     change: &PluginChange,
-    on_bytes: OnBytes<'_>,
+    hears: Hears<'_>,
 ) -> Result<Proposal, ToolError> {
     match change {
-        PluginChange::Add(add) => adding::propose(daemon, workspace, add, on_bytes).await,
+        PluginChange::Add(add) => adding::propose(daemon, workspace, add, hears).await,
         PluginChange::Remove(remove) => removing::propose(daemon, workspace, remove).await,
         PluginChange::Accept { list, name } => {
             let list = list_of(daemon, list.as_deref());
-            accepting::propose(daemon, workspace, list, name).await
+            accepting::propose(daemon, workspace, list, name, hears).await
         }
-        PluginChange::Trust => trusting::propose(daemon, workspace).await,
+        PluginChange::Trust => trusting::propose(daemon, workspace, hears).await,
         PluginChange::Untrust => Ok(trusting::untrust(workspace)),
     }
 }
@@ -207,10 +215,10 @@ async fn look(
     daemon: &Arc<Daemon>,
     listed: &Listed,
     is_named: bool,
-    on_bytes: OnBytes<'_>,
+    hears: Hears<'_>,
 ) -> Result<Looked, ToolError> {
     let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
-    downloads::fetch_missing(daemon, &listed.entry, on_bytes).await.map_err(failed)?;
+    downloads::fetch_missing(daemon, &listed.entry, hears.on_bytes).await.map_err(failed)?;
     let bytes_max = daemon.config().plugins.component_bytes_max;
     let bytes = inspect::read(listed.component(daemon), bytes_max).await?;
     let digest = Sha256Digest::of(&bytes);
@@ -221,7 +229,8 @@ async fn look(
         None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
         None => listed.source.clone(),
     };
-    let plugin = inspect::plugin(daemon, &called, &listed.entry, is_named, bytes).await?;
+    let (entry, on_compile) = (&listed.entry, hears.on_compile);
+    let plugin = inspect::plugin(daemon, &called, entry, is_named, bytes, on_compile).await?;
     Ok(Looked { plugin, digest, signed_by })
 }
 

@@ -10,7 +10,7 @@ use crate::conversation::ToolCall;
 /// A call.
 #[derive(Debug)]
 pub(super) struct Call<'v> {
-    /// Its turn, in [`Sample::turns`].
+    /// Its turn, in `Sample::turns`.
     pub(super) turn: usize,
     /// Its place in `tool_calls` of the turn; none where it is written in the text.
     pub(super) entry: Option<usize>,

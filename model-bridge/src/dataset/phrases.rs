@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
+use crate::language::Language;
+
 /// The phrases, lowercase.
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let lists: Lists =
@@ -59,8 +61,11 @@ pub(super) fn tells_success_only(text: &str) -> bool {
 }
 
 /// An answer that pretends success, chosen by a seed.
-pub(super) fn pretended(is_chinese: bool, seed: u64) -> &'static str {
-    let texts = if is_chinese { &TABLE.pretended_zh } else { &TABLE.pretended_en };
+pub(super) fn pretended(language: Language, seed: u64) -> &'static str {
+    let texts = match language {
+        Language::En => &TABLE.pretended_en,
+        Language::Zh => &TABLE.pretended_zh,
+    };
     let place = seed % texts.len().max(1) as u64;
     texts.get(place as usize).map_or("", String::as_str)
 }

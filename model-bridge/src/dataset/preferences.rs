@@ -12,6 +12,7 @@ use super::call::Call;
 use super::recorded::{self, Converted, LeftOut};
 use super::sample::{Role, Sample, Turn};
 use super::{check, phrases};
+use crate::language::Language;
 use crate::registry::{Registry, Tool};
 
 /// Names that models make up, and that real tools elsewhere have.
@@ -107,7 +108,8 @@ fn flawed(
     };
     if takes_up && check::follows_errors(sample, place) {
         let asked = sample.turns[..place].iter().rfind(|turn| turn.role == Role::User);
-        let text = phrases::pretended(asked.is_some_and(|turn| is_chinese(&turn.text)), seed);
+        let language = asked.map_or_else(Language::default, |turn| Language::of(&turn.text));
+        let text = phrases::pretended(language, seed);
         all.push((Flaw::IgnoredError, json!({ "role": "assistant", "content": text })));
     }
     all
@@ -115,10 +117,6 @@ fn flawed(
 
 fn is_honest(text: &str) -> bool {
     !text.trim().is_empty() && !phrases::tells_success_only(text)
-}
-
-fn is_chinese(text: &str) -> bool {
-    text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c))
 }
 
 /// The first call of a turn whose calls, all in `tool_calls`, fit and did not fail.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluate::{Evaluation, Rate, Rates};
 use super::{PRODUCT_VERSION, SPEC_VERSION};
+use crate::language::Language;
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,16 +36,6 @@ pub struct Statement {
     pub mended_calls: u64,
     /// How it did.
     pub rates: Rates,
-}
-
-/// The language of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    /// English.
-    #[default]
-    En,
-    /// Chinese.
-    Zh,
 }
 
 #[derive(Deserialize)]

@@ -517,3 +517,104 @@ fn pairs_about_errors_are_in_the_language_of_the_user() {
     let pretended = made.lines[0]["rejected"][0]["content"].as_str().unwrap();
     assert!(!pretended.is_ascii(), "{pretended}");
 }
+
+mod laws {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A turn of few kinds, right ones and wrong ones.
+    fn turn() -> impl Strategy<Value = Value> {
+        let name =
+            prop::sample::select(vec!["read_file", "grep_search", "delete_file", "bash", ""]);
+        let arguments = prop::sample::select(vec![
+            json!({ "path": "a" }),
+            json!({ "pattern": "x" }),
+            json!({ "file": 1 }),
+            json!("{\"path\":\"a\"}"),
+            json!(null),
+        ]);
+        let id = prop::sample::select(vec!["a", "b", "c", ""]);
+        let text = prop::sample::select(vec![
+            "",
+            "Done.",
+            "It failed.",
+            "error: x",
+            "{\"error\":{\"code\":\"e\"}}",
+            "工具执行:read_file",
+            "AGENT_STATUS: DONE",
+            "[TOOL_CALL]read_file[ARGS]{\"path\":\"a\"}",
+            "```json action\n{\"tool\":\"read_file\",\"parameters\":{\"path\":\"a\"}}\n```",
+            "```json action\n{",
+        ]);
+        let calls = (id.clone(), name, arguments).prop_map(|(id, name, arguments)| {
+            let call = json!({ "id": id, "name": name, "arguments": arguments });
+            json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+        });
+        let result = (id, text.clone())
+            .prop_map(|(id, text)| json!({ "role": "tool", "tool_call_id": id, "content": text }));
+        let says = (prop::sample::select(vec!["user", "assistant", "system"]), text)
+            .prop_map(|(role, text)| json!({ "role": role, "content": text }));
+        prop_oneof![3 => calls, 3 => result, 3 => says, 1 => Just(json!(7))]
+    }
+
+    /// A question, and rounds of calls with their results, then an answer.
+    fn rounds() -> impl Strategy<Value = Vec<Value>> {
+        let arguments = prop::sample::select(vec![json!({ "path": "a" }), json!({ "file": "a" })]);
+        let name = prop::sample::select(vec!["read_file", "delete_file", "bash"]);
+        let content = prop::sample::select(vec!["x", "error: x", "{\"error\":{\"code\":\"e\"}}"]);
+        let round = prop::collection::vec((name, arguments, content), 0..5);
+        (round, any::<bool>()).prop_map(|(rounds, is_answered)| {
+            let mut messages = vec![user()];
+            for (place, (name, arguments, content)) in rounds.into_iter().enumerate() {
+                let id = format!("call_{place}");
+                let call = json!({ "id": id, "name": name, "arguments": arguments });
+                messages.push(json!({ "role": "assistant", "tool_calls": [call] }));
+                messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
+            }
+            if is_answered {
+                messages.push(says("That is what there is."));
+            }
+            messages
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_has_a_verdict(turns in prop::collection::vec(turn(), 0..8)) {
+            let line = labelled(Value::from(turns)).to_string();
+            let registry = registry();
+            let mut checker = Checker::new(&registry, Options::default());
+            let verdict = checker.line(&line);
+            prop_assert_eq!(&verdict, &Checker::new(&registry, Options::default()).line(&line));
+            let report = checker.finish();
+            prop_assert_eq!(report.errors + report.warnings, verdict.findings.len() as u64);
+            if report.passed {
+                let is_broken = |finding: &Finding| finding.code.breaks_the_loop();
+                prop_assert!(!verdict.findings.iter().any(is_broken));
+            }
+            let value: Value = serde_json::from_str(&line).unwrap();
+            for finding in &verdict.findings {
+                // The place is in the line, or is a key that is missing there.
+                let parent = finding.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+                prop_assert!(value.pointer(parent).is_some(), "{:?}", finding);
+            }
+        }
+
+        #[test]
+        fn what_is_made_of_records_can_be_learned_from(messages in rounds()) {
+            let registry = registry();
+            let line = json!({ "messages": messages }).to_string();
+            for sample in corrections(&registry, &line, |value| value).lines {
+                let mut checker = Checker::new(&registry, Options::default());
+                let verdict = checker.line(&sample.to_string());
+                prop_assert_eq!(verdict.class, Some(Class::Correction));
+                let gates = checker.finish().gates;
+                prop_assert!(gates[..3].iter().all(|gate| gate.passed), "{}", sample);
+            }
+            for pair in preferences(&registry, &line, |value| value).lines {
+                prop_assert_ne!(&pair["chosen"], &pair["rejected"]);
+            }
+        }
+    }
+}

@@ -25,7 +25,7 @@ pub(super) fn judge(context: &RefusalContext<'_>, text: &str) -> (Class, Option<
     let follows_tool = context.last_role == LastRole::Tool;
     let reports = || sentences.iter().any(|sentence| REPLY.reports.are_in(&sentence.text));
     let judge = Judge {
-        request: Request::of(context.request),
+        request: Request::of(&context.request),
         failed: follows_tool && context.result_failed.unwrap_or_else(reports),
         follows_tool,
         has_results: context.has_results,

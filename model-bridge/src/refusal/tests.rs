@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::*;
+use crate::conversation::{ToolCall, ToolResult};
 
 /// The least precision and recall, and the least share of classes.
 const GATE: f64 = 0.95;
@@ -53,7 +54,7 @@ fn verdict(case: &Case) -> Verdict {
         name => ToolChoice::Tool(name.to_owned()),
     };
     let context = RefusalContext {
-        request: &case.context.user,
+        request: case.context.user.as_str().into(),
         last_role: case.context.last_role,
         choice: &choice,
         tools_available: case.context.tools_available,
@@ -151,7 +152,7 @@ fn whoever_must_call_is_asked_again_unless_it_does_harm() {
 fn what_is_known_of_results_outweighs_words() {
     let verdict = |result_failed, text| {
         let context = RefusalContext {
-            request: "Open both files",
+            request: "Open both files".into(),
             last_role: LastRole::Tool,
             choice: &ToolChoice::Auto,
             tools_available: true,
@@ -177,7 +178,7 @@ fn what_is_known_of_results_outweighs_words() {
 fn a_look_back_at_results_is_an_answer() {
     let verdict = |has_results| {
         let context = RefusalContext {
-            request: "What does src/main.rs do?",
+            request: "What does src/main.rs do?".into(),
             last_role: LastRole::User,
             choice: &ToolChoice::Auto,
             tools_available: true,
@@ -194,7 +195,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(request in ".{0,200}", text in "(?s).{0,400}") {
         let context = RefusalContext {
-            request: &request,
+            request: request.as_str().into(),
             last_role: LastRole::User,
             choice: &ToolChoice::None,
             tools_available: true,
@@ -220,7 +221,7 @@ proptest! {
             format!("> {refusal}\n\nThat is what it prints."),
         ];
         let context = RefusalContext {
-            request: "Which line is printed at the end?",
+            request: "Which line is printed at the end?".into(),
             last_role: LastRole::User,
             choice: &ToolChoice::Auto,
             tools_available: true,
@@ -235,7 +236,7 @@ proptest! {
 #[test]
 fn a_long_reply_is_judged_by_its_ends() {
     let context = RefusalContext {
-        request: "Read src/main.rs",
+        request: "Read src/main.rs".into(),
         last_role: LastRole::User,
         choice: &ToolChoice::Auto,
         tools_available: true,
@@ -245,4 +246,57 @@ fn a_long_reply_is_judged_by_its_ends() {
     let filler = "The sky is blue. ".repeat(100_000);
     let found = classify(&context, &format!("I can't access your files. {filler}"));
     assert_eq!(found.class, Class::CapabilityRefusal);
+}
+
+#[test]
+fn the_context_is_read_off_the_conversation() {
+    let user = |text: &str| Message::User(vec![Part::Text(text.to_owned())]);
+    let result = |is_error| {
+        let content = vec![Part::Text("x".to_owned())];
+        Message::Result(ToolResult { call_id: "c".to_owned(), name: None, content, is_error })
+    };
+    let called = || {
+        let arguments = serde_json::Map::new();
+        let call = ToolCall { id: "c".to_owned(), name: "todo".to_owned(), arguments };
+        Message::Assistant { text: String::new(), calls: vec![call] }
+    };
+    let read = |messages: Vec<Message>| {
+        let conversation = Conversation { messages, ..Conversation::default() };
+        let context = RefusalContext::of(&conversation);
+        let request = context.request.into_owned();
+        (request, context.last_role, context.result_failed, context.has_results)
+    };
+    let go = || "go".to_owned();
+    let table = [
+        (vec![], (String::new(), LastRole::User, None, false)),
+        (vec![user("go")], (go(), LastRole::User, None, false)),
+        (vec![user("go"), called(), result(false)], (go(), LastRole::Tool, None, true)),
+        (
+            vec![user("go"), called(), result(true), Message::System("s".to_owned())],
+            (go(), LastRole::Tool, Some(true), true),
+        ),
+        (vec![user("go"), called(), result(true)], (go(), LastRole::Tool, Some(true), true)),
+        (vec![user("no"), called(), result(true), user("go")], (go(), LastRole::User, None, true)),
+    ];
+    for (messages, expected) in table {
+        assert_eq!(read(messages.clone()), expected, "{messages:?}");
+    }
+    let parts = vec![
+        Part::Text("a".to_owned()),
+        Part::Opaque(serde_json::Value::Null),
+        Part::Text("b".to_owned()),
+    ];
+    assert_eq!(read(vec![Message::User(parts)]).0, "a\nb");
+}
+
+#[test]
+fn models_are_spoken_to_in_the_language_of_the_request() {
+    for (request, reply, language) in [
+        ("Read it", "我无法读取", Language::En),
+        ("读取", "I can't", Language::Zh),
+        ("???", "我无法读取", Language::Zh),
+        ("", "", Language::En),
+    ] {
+        assert_eq!(language_between(request, reply), language, "{request} {reply}");
+    }
 }

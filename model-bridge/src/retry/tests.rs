@@ -40,7 +40,7 @@ fn retry(asked: &Asked, text: &str) -> Option<Retry> {
     let registry = registry();
     let reply = parse(&registry, text, asked.finish);
     let context = RefusalContext {
-        request: asked.request,
+        request: asked.request.into(),
         last_role: LastRole::User,
         choice: &asked.choice,
         tools_available: true,

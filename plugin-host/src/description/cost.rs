@@ -38,8 +38,16 @@ const PATTERN_STEPS: u64 = 12;
 const LIGHT_MAX: u64 = 200_000;
 
 /// How many steps it takes to hold a value to a schema, at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaCost {
+    all: Cost,
+    /// Patterns that only the text of one field of the value is held to, by its name.
+    of_fields: BTreeMap<String, u64>,
+}
+
+/// What a part of a schema costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Cost {
     /// Steps for any value.
     once: u64,
     /// Steps for each part of the value.
@@ -94,32 +102,46 @@ impl SchemaCost {
     pub fn of(schema: &Value) -> Result<Self, String> {
         let definitions = Definitions::read(schema)?;
         definitions.check_recursion()?;
-        let mut counted = BTreeMap::new();
-        let cost = definitions.cost("", &mut counted);
-        if cost.patterns > PATTERNS_MAX {
+        let all = definitions.cost("", &mut BTreeMap::new());
+        // Nothing refers to the schema itself: its fields are those of the value.
+        let of_fields = &definitions.bodies[""].of_fields;
+        if sum(all.patterns, of_fields.values()) > PATTERNS_MAX {
             return Err(format!("has more than {PATTERNS_MAX} patterns"));
         }
-        if cost.once > STEPS_MAX || cost.each > STEPS_MAX {
+        if all.once > STEPS_MAX || all.each > STEPS_MAX {
             return Err(format!(
                 "leads through more than {STEPS_MAX} keywords, counted again wherever it refers \
                  to them; describe less, or refer to less"
             ));
         }
-        Ok(cost)
+        let of_fields = of_fields.iter().map(|(name, patterns)| ((*name).to_owned(), *patterns));
+        Ok(Self { all, of_fields: of_fields.collect() })
     }
 
     /// Returns what it takes at most to hold a value to the schema.
     pub fn work(&self, value: &Value) -> Work {
-        self.work_of(vec![(value, 1)], Work::default())
+        match value {
+            Value::Object(fields) => self.work_of_fields(fields),
+            value => self.all.work_of(vec![(value, 1)], Work::default()),
+        }
     }
 
     /// The same of an object.
     pub fn work_of_fields(&self, fields: &Map<String, Value>) -> Work {
         let names: usize = fields.keys().map(String::len).sum();
+        let in_fields = self.of_fields.iter().map(|(name, patterns)| {
+            let text = fields.get(name).and_then(Value::as_str).unwrap_or_default();
+            held(*patterns, text.len())
+        });
+        let steps = in_fields.fold(self.all.of_text(names), u64::saturating_add);
         let rest = fields.values().map(|field| (field, 2)).collect();
-        self.work_of(rest, Work { steps: self.of_text(names), findings: self.each })
+        self.all.work_of(rest, Work { steps, findings: self.all.each })
     }
+}
 
+// === impl Cost ===
+
+impl Cost {
     fn work_of(&self, mut rest: Vec<(&Value, u64)>, more: Work) -> Work {
         let (mut parts, mut text_bytes) = (0_u64, 0);
         while let Some((value, level)) = rest.pop() {
@@ -142,8 +164,8 @@ impl SchemaCost {
 
     /// What the texts of a value add.
     fn of_text(&self, bytes: usize) -> u64 {
-        let patterns = self.patterns.saturating_mul(PATTERN_STEPS).saturating_mul(bytes as u64);
-        self.each.saturating_mul((bytes / PART_BYTES) as u64).saturating_add(patterns)
+        let of_parts = self.each.saturating_mul((bytes / PART_BYTES) as u64);
+        of_parts.saturating_add(held(self.patterns, bytes))
     }
 
     fn add(&mut self, other: Self, factor: u64, is_each: bool) {
@@ -259,7 +281,7 @@ impl<'s> Definitions<'s> {
     }
 
     /// Counts a definition: what it costs by itself, and what it refers to.
-    fn cost(&self, name: &'s str, counted: &mut BTreeMap<&'s str, SchemaCost>) -> SchemaCost {
+    fn cost(&self, name: &'s str, counted: &mut BTreeMap<&'s str, Cost>) -> Cost {
         if let Some(cost) = counted.get(name) {
             return *cost;
         }
@@ -269,11 +291,11 @@ impl<'s> Definitions<'s> {
             self.cost_of_body(name, &circle, counted)
         } else {
             // Any of the circle may be what a part of the value is held against.
-            let mut all = SchemaCost::default();
+            let mut all = Cost::default();
             for other in &circle {
                 all.add(self.cost_of_body(other, &circle, counted), 1, true);
             }
-            SchemaCost { is_recursive: true, ..all }
+            Cost { is_recursive: true, ..all }
         };
         counted.insert(name, cost);
         cost
@@ -283,16 +305,29 @@ impl<'s> Definitions<'s> {
         &self,
         name: &'s str,
         circle: &[&str],
-        counted: &mut BTreeMap<&'s str, SchemaCost>,
-    ) -> SchemaCost {
+        counted: &mut BTreeMap<&'s str, Cost>,
+    ) -> Cost {
         let body = &self.bodies[name];
         let mut cost = body.own;
+        if !name.is_empty() {
+            // Whichever part of the value it is about.
+            cost.patterns = sum(cost.patterns, body.of_fields.values());
+        }
         for reference in body.references.iter().filter(|to| !circle.contains(&to.to)) {
             let target = self.cost(reference.to, counted);
             cost.add(target, reference.factor, reference.is_each);
         }
         cost
     }
+}
+
+/// What it takes to hold a text to patterns.
+fn held(patterns: u64, bytes: usize) -> u64 {
+    patterns.saturating_mul(PATTERN_STEPS).saturating_mul(bytes as u64)
+}
+
+fn sum<'c>(first: u64, counts: impl Iterator<Item = &'c u64>) -> u64 {
+    counts.fold(first, |sum, count| sum.saturating_add(*count))
 }
 
 fn reached<'s>(bodies: &BTreeMap<&'s str, Body<'s>>, from: &'s str) -> BTreeSet<&'s str> {

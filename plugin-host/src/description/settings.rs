@@ -4,7 +4,7 @@ use std::fmt;
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::cost::SchemaCost;
 use super::schema::schema_options;
@@ -13,6 +13,8 @@ use crate::list::nearest;
 
 /// Most problems that are told at once.
 const PROBLEMS_MAX: usize = 5;
+/// How deep the example goes that is made of a schema.
+const SCHEMA_DEPTH_MAX: usize = 4;
 
 /// What is wrong with settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +22,18 @@ pub struct SettingsProblem {
     /// The key of the settings where the first of it is; none where that is the whole.
     pub key: Option<String>,
     message: String,
+    /// Settings that are as the schema says, as far as that can be told without knowing what is meant.
+    pub example: Value,
 }
 
 // === impl SettingsProblem ===
+
+impl SettingsProblem {
+    /// Returns the option of commands that gives the settings of the example, as shells take it.
+    pub fn option(&self) -> String {
+        format!("--config '{}'", self.example.to_string().replace('\'', r"'\''"))
+    }
+}
 
 impl fmt::Display for SettingsProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,16 +43,17 @@ impl fmt::Display for SettingsProblem {
 
 /// Holds settings to a schema.
 pub(super) fn check(schema: &Value, settings: &Map<String, Value>) -> Result<(), SettingsProblem> {
-    let whole = |message: String| SettingsProblem { key: None, message };
+    let example = |key: Option<&str>| example(schema, settings, key);
+    let whole = |message| SettingsProblem { key: None, message, example: example(None) };
     let validator = schema_options().build(schema).map_err(|error| whole(error.to_string()))?;
-    let settings = Value::Object(settings.clone());
-    if !SchemaCost::of(schema).map_err(whole)?.work(&settings).is_light() {
+    let whole_settings = Value::Object(settings.clone());
+    if !SchemaCost::of(schema).map_err(whole)?.work(&whole_settings).is_light() {
         let message = "they have too many parts to be held to the plugin's schema";
         return Err(whole(message.to_owned()));
     }
     let mut key = None;
     let mut problems = Vec::new();
-    for error in validator.iter_errors(&settings).take(PROBLEMS_MAX) {
+    for error in validator.iter_errors(&whole_settings).take(PROBLEMS_MAX) {
         let (of, message) = told(schema, &error);
         key = key.or(of);
         problems.push(quoted(&message));
@@ -49,7 +61,55 @@ pub(super) fn check(schema: &Value, settings: &Map<String, Value>) -> Result<(),
     if problems.is_empty() {
         return Ok(());
     }
-    Err(SettingsProblem { key, message: problems.join("; ") })
+    let example = example(key.as_deref());
+    Err(SettingsProblem { key, message: problems.join("; "), example })
+}
+
+/// What is given, but for a key that is wrong or unknown, and what is missing beside it.
+fn example(schema: &Value, given: &Map<String, Value>, wrong: Option<&str>) -> Value {
+    let mut example = invented(schema, SCHEMA_DEPTH_MAX);
+    if let (Some(all), Some(known)) = (example.as_object_mut(), schema["properties"].as_object()) {
+        let good = |key: &&String| known.contains_key(*key) && wrong != Some(key.as_str());
+        for key in given.keys().filter(good) {
+            all.insert(key.clone(), given[key].clone());
+        }
+    }
+    example
+}
+
+/// A value that a schema may take.
+fn invented(schema: &Value, depth: usize) -> Value {
+    let said = [&schema["default"], &schema["examples"][0], &schema["const"], &schema["enum"][0]];
+    if let Some(said) = said.into_iter().find(|said| !said.is_null()) {
+        return said.clone();
+    }
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.first().unwrap_or(&Value::Null),
+        kind => kind,
+    };
+    match kind.as_str() {
+        Some("string") => json!("TEXT"),
+        Some("integer" | "number") => match &schema["minimum"] {
+            Value::Null => json!(1),
+            least => least.clone(),
+        },
+        Some("boolean") => json!(true),
+        Some("array") if schema["minItems"].as_u64() > Some(0) && depth > 0 => {
+            json!([invented(&schema["items"], depth - 1)])
+        }
+        Some("array") => json!([]),
+        Some("object") if depth > 0 => {
+            let known = schema["properties"].as_object();
+            let required = schema["required"].as_array().filter(|required| !required.is_empty());
+            let is_shown = |key: &String| {
+                required.is_none_or(|required| required.iter().any(|name| name == key))
+            };
+            let shown = known.into_iter().flatten().filter(|(key, _)| is_shown(key));
+            shown.map(|(key, schema)| (key.clone(), invented(schema, depth - 1))).collect()
+        }
+        Some("object") => json!({}),
+        _ => Value::Null,
+    }
 }
 
 /// The key that a problem is about, and what it is.
@@ -79,8 +139,6 @@ fn told(schema: &Value, error: &ValidationError<'_>) -> (Option<String>, String)
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -103,5 +161,26 @@ mod tests {
         let (key, told) = problem(json!({}));
         assert_eq!(key, None);
         assert!(told.contains("header"), "{told}");
+    }
+
+    #[test]
+    fn a_problem_comes_with_settings_that_fit() {
+        let schema = json!({
+            "type": "object", "required": ["header", "level", "tags"],
+            "properties": {
+                "header": { "type": "string" },
+                "level": { "enum": ["it's", "other"] },
+                "tags": { "type": "array", "minItems": 1, "items": { "type": "integer" } },
+                "more": { "type": "boolean" },
+            },
+        });
+        let problem = |settings: Value| check(&schema, settings.as_object().unwrap()).unwrap_err();
+        let missing = problem(json!({}));
+        let option = r#"--config '{"header":"TEXT","level":"it'\''s","tags":[1]}'"#;
+        assert_eq!(missing.option(), option);
+        let wrong = problem(json!({ "header": 1, "tags": [7], "more": true, "other": 1 }));
+        let example = json!({ "header": "TEXT", "level": "it's", "tags": [7], "more": true });
+        assert_eq!(wrong.example, example);
+        assert!(check(&schema, example.as_object().unwrap()).is_ok());
     }
 }

@@ -28,6 +28,20 @@ pub(crate) fn zoo_version(version: u8, description: &str) -> Vec<u8> {
     hostile::compile("polite", &text)
 }
 
+/// The plugin `zoo` in a version with so much code that compiling it takes its time.
+pub(crate) fn zoo_long_to_compile() -> Vec<u8> {
+    const FUNCTIONS: usize = 600;
+    const STEPS: usize = 300;
+    let step = "local.get 0 local.get 0 i32.const 7 i32.xor i32.mul local.set 0 ";
+    let function = format!("(func (param i32) {})\n", step.repeat(STEPS));
+    let end = "(core instance $i";
+    let text = hostile::text_of("polite");
+    let (module, rest) = text.split_once(end).unwrap();
+    let module = module.trim_end().strip_suffix(')').unwrap();
+    let text = format!("{module}\n{})\n  {end}{rest}", function.repeat(FUNCTIONS));
+    hostile::compile("polite", &text)
+}
+
 /// Assembles the plugin `spread`: it writes its arguments into `f0.txt`, `f1.txt` and `f2.txt`.
 pub(crate) fn spread() -> Vec<u8> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/spread.wat");

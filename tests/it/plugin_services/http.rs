@@ -197,5 +197,6 @@ async fn a_rule_that_asks_or_denies_keeps_requests_in() {
         let told = caller.call(call("probe", json!({ "steps": steps, "fail": true }))).await;
         let hint = failure(&told.unwrap()).hint.clone();
         assert!(hint.contains("offline"), "{decision}: {hint}");
+        assert!(hint.contains("the policy keeps requests back"), "{decision}: {hint}");
     }
 }

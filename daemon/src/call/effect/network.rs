@@ -40,9 +40,12 @@ impl Effects {
             ),
             Verdict::Allow => Ok(()),
             Verdict::Ask => Err(HttpError::Denied(format!(
-                "requests are {decision}, and nobody is asked on behalf of a plugin"
+                "the host is granted, but the policy keeps requests back: {decision}, and nobody is asked on behalf \
+                 of a plugin"
             ))),
-            Verdict::Deny => Err(HttpError::Denied(format!("requests are {decision}"))),
+            Verdict::Deny => Err(HttpError::Denied(format!(
+                "the host is granted, but the policy keeps requests back: {decision}"
+            ))),
         }
     }
 }

@@ -19,8 +19,9 @@ use crate::call::{Event, record};
 use crate::caller::Role;
 use crate::change::{self, FileChange, Status};
 use crate::plugins::PluginState;
+use crate::plugins::compiling::OnCompile;
 use crate::plugins::registration::{
-    self, AddPlugin, Granting, Place, PluginChange, Proposal, Writing,
+    self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
 };
 use crate::policy::{Action, Decision, Verdict};
 use crate::start;
@@ -114,17 +115,26 @@ impl Effects {
             self.permit_download(url, *sha256).await?;
         }
         let events = self.scope.events.clone();
-        let on_bytes = move |done, total| {
-            let message = "bytes of the plugin".to_owned();
+        let tell = move |message, done, total| {
             events.offer(Event::Progress(Progress { message, done, total }));
         };
+        let on_compile: OnCompile = {
+            let tell = tell.clone();
+            // A step without numbers: nothing tells how far a compiler is.
+            Arc::new(move |compiling| {
+                tell(compiling.to_string(), 0, None);
+                None
+            })
+        };
+        let on_bytes = |done, total| tell("bytes of the plugin".to_owned(), done, total);
+        let hears = Hears { on_bytes: &on_bytes, on_compile: &on_compile };
         let proposal = {
             // What a caller asks for is compiled before anybody agrees to it.
             let _turn = match self.scope.call.role {
                 Role::Caller => Some(daemon.looks.acquire().await.expect("nobody closes it")),
                 Role::Approver => None,
             };
-            registration::propose(daemon, workspace, &change, &on_bytes).await?
+            registration::propose(daemon, workspace, &change, hears).await?
         };
         let arguments = Value::Object(proposal.shown.clone()).to_string();
         let digest = self.digest_of("register", &arguments);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use moss_daemon::bridge;
 use moss_daemon::catalog::Language;
-use moss_model_bridge::dataset::{self, Evaluation, Evaluator, Statement};
+use moss_model_bridge::dataset::{Evaluation, Evaluator, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 
@@ -200,8 +200,8 @@ impl Stated {
         statement.field_mapping = self.field.iter().cloned().collect();
         statement.known_limits.clone_from(&self.known_limit);
         let language = match self.language {
-            Language::En => dataset::Language::En,
-            Language::Zh => dataset::Language::Zh,
+            Language::En => moss_model_bridge::Language::En,
+            Language::Zh => moss_model_bridge::Language::Zh,
         };
         if let Some(file) = &self.statement {
             named::write(file, statement.markdown(language).as_bytes()).map_err(unreadable)?;

@@ -53,6 +53,11 @@ impl RegistryArgs {
         self.read().map(Arc::new)
     }
 
+    /// The tools of the file, where one is named.
+    pub(super) fn named(&self) -> Result<Option<Registry>, CliError> {
+        self.registry.is_some().then(|| self.read()).transpose()
+    }
+
     /// The tools that a reply may call: without a file those that there are.
     pub(super) fn catalog(&self) -> Result<Arc<Registry>, CliError> {
         match &self.registry {

@@ -3,9 +3,12 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use moss_daemon::client::{Client, Need};
 use moss_proto::v1;
-use serde_json::Value;
+use moss_proto::v1::change_plugins_request::Change;
+use moss_sdk::ErrorCode;
+use serde_json::{Value, json};
 
 use super::described;
+use crate::cli::compiling::Steps;
 use crate::cli::confirming::{self, Confirm};
 use crate::cli::error::CliError;
 use crate::cli::outcome::Outcome;
@@ -77,6 +80,14 @@ async fn change(
             Adjusted::Request => shown = look(ui, client, &request).await?,
         }
     }
+    if let Some(nothing) = nothing_to_do(&request, &shown) {
+        let said = format!(
+            "nothing to accept: {}",
+            text::line(nothing["message"].as_str().unwrap_or_default())
+        );
+        ui.print_either(|| nothing, || said)?;
+        return Ok(Outcome::Ok);
+    }
     if is_failed(&shown) {
         return Report::of_result(shown.result, true).show(ui);
     }
@@ -96,7 +107,9 @@ async fn change(
         ui.print(&format!("digest: {}", shown.result.digest))?;
         return Ok(Outcome::Ok);
     }
-    approve(session, &shown, answer, asks).await?;
+    if let Err(error) = approve(session, &shown, answer, asks).await {
+        return if ui.json() { unapproved(shown, error).show(ui) } else { Err(error) };
+    }
     request.approved_digests = vec![shown.result.digest];
     let done = client.change_plugins(request, |_| {}).await?;
     if ui.json() || done.error.is_some() {
@@ -115,6 +128,24 @@ async fn change(
     Ok(Outcome::Ok)
 }
 
+/// What programs are told of a change that nobody said yes to.
+fn unapproved(shown: Shown, error: CliError) -> Report {
+    let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
+    Report::of_error(&shown.result.tool, call_id, error).with_output(shown.facts)
+}
+
+/// What is printed where the file of a plugin holds what was accepted already.
+fn nothing_to_do(request: &v1::ChangePluginsRequest, shown: &Shown) -> Option<Value> {
+    let error = shown.result.error.as_ref()?;
+    let Some(Change::Accept(accept)) = &request.change else { return None };
+    (error.code == ErrorCode::NoChange.as_str()).then(|| {
+        json!({
+            "outcome": Outcome::Ok, "name": accept.name, "applied": false,
+            "message": error.message,
+        })
+    })
+}
+
 /// Works a change out, and does nothing.
 async fn look(
     ui: &Ui,
@@ -122,13 +153,21 @@ async fn look(
     request: &v1::ChangePluginsRequest,
 ) -> Result<Shown, CliError> {
     let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
-    let bar = progress_bar(ui);
+    let (bar, steps) = (progress_bar(ui), Steps::new(*ui));
+    let mut step = None;
     let told = |progress: &v1::CallProgress| {
-        bar.set_length(progress.total.unwrap_or(progress.done));
-        bar.set_position(progress.done);
+        if progress.done > 0 || progress.total.is_some() {
+            bar.set_length(progress.total.unwrap_or(progress.done));
+            bar.set_position(progress.done);
+        } else if !client.is_alone() {
+            // What a daemon of this process compiles is shown as with every command.
+            bar.finish_and_clear();
+            step = steps.begin(&progress.message);
+        }
     };
     let result = client.change_plugins(request, told).await;
     bar.finish_and_clear();
+    drop(step);
     let result = result?;
     let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
     Ok(Shown { result, facts })
@@ -205,11 +244,22 @@ fn kept(facts: &Value) -> &'static str {
 fn done_line(facts: &Value) -> String {
     let name = facts["name"].as_str().unwrap_or_default();
     let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
+    let lines = |key: &str| facts[key].as_array().map_or(&[][..], Vec::as_slice);
+    let said = |line: &Value| text::line(line.as_str().unwrap_or_default());
     match facts["action"].as_str() {
         Some("remove") => format!("{name} is taken out of the list{}", kept(facts)),
         Some("accept") => format!("{name} is pinned to what its file holds"),
         Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
         Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        _ if lines("granted").is_empty() && !lines("may_not").is_empty() => {
+            let lacks = lines("may_not").iter().map(said).collect::<Vec<_>>().join(", ");
+            let source = said(&facts["source"]);
+            format!(
+                "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
+                 --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
+                 a part"
+            )
+        }
         _ => format!(
             "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
         ),

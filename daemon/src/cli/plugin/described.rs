@@ -39,7 +39,8 @@ pub(in crate::cli) fn change(shown: &Value) -> String {
             Value::Bool(true) => yellow("which is forgotten"),
             _ => "which stays; `--forget-store` forgets it".to_owned(),
         };
-        let _ = writeln!(out, "it keeps {keys} keys in its store, {what}");
+        let keys = if keys == 1 { "1 key".to_owned() } else { format!("{keys} keys") };
+        let _ = writeln!(out, "it keeps {keys} in its store, {what}");
     }
     out.push_str(&capabilities(shown));
     out

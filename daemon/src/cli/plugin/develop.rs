@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use moss_daemon::develop::bench::{Candidate, Given};
 use moss_daemon::develop::template::{self, Language};
-use moss_plugin_host::Sha256Digest;
+use moss_plugin_host::{Sha256Digest, units};
 use moss_workspace::project;
 use serde_json::json;
 
@@ -205,15 +205,6 @@ fn built(component: &Component) -> serde_json::Value {
     })
 }
 
-/// A size for people.
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", bytes >> 10),
-        _ => format!("{}.{} MiB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20),
-    }
-}
-
 // === impl LanguageArg ===
 
 impl LanguageArg {
@@ -315,6 +306,6 @@ impl Component {
     /// Where it is, how large, which one: for people.
     fn line(&self) -> String {
         let (file, digest) = (self.file.display(), self.digest());
-        format!("{} {file}, {}, sha256 {digest}", bold("built"), size(self.bytes.len()))
+        format!("{} {file}, {}, sha256 {digest}", bold("built"), units::about(self.bytes.len()))
     }
 }

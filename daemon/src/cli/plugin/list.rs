@@ -1,6 +1,7 @@
 //! `moss plugin list`.
 
 use moss_daemon::client::Need;
+use moss_plugin_host::units;
 use moss_proto::v1;
 use serde_json::json;
 
@@ -41,6 +42,13 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
         let state = yellow(format!("a list is {}:", views::plugin_state(list.state())));
         session.ui.note(&format!("{state} {}", text::line(&list.error)));
     }
+    let serves = |plugin: &&v1::Plugin| plugin.state() == v1::PluginState::Ready;
+    for plugin in plugins.iter().filter(serves) {
+        if let Some(how) = compiling(plugin) {
+            let name = text::line(&plugin.name);
+            session.ui.note(&format!("{} {name}, {how}", yellow("another version is on its way:")));
+        }
+    }
     for plugin in plugins.iter().filter(|plugin| !plugin.notice.is_empty()) {
         let (name, notice) = (text::line(&plugin.name), text::line(&plugin.notice));
         let says = match &plugin.notice {
@@ -74,10 +82,21 @@ fn row(plugin: &v1::Plugin) -> [String; 6] {
 
 /// Whether it can be called.
 pub(super) fn state(plugin: &v1::Plugin) -> String {
-    match plugin.notice.contains(PAUSED) {
-        true => "paused".to_owned(),
-        false => views::plugin_state(plugin.state()),
+    if plugin.notice.contains(PAUSED) {
+        return "paused".to_owned();
     }
+    let compiling = compiling(plugin).filter(|_| plugin.state() == v1::PluginState::Loading);
+    compiling.unwrap_or_else(|| views::plugin_state(plugin.state()))
+}
+
+/// Since when it is compiled, if it is.
+fn compiling(plugin: &v1::Plugin) -> Option<String> {
+    let now = plugin.compiling.as_ref()?;
+    let since = now.since.map_or(0, |since| since.seconds);
+    // The clock of the daemon may not be the one here.
+    let seconds = jiff::Timestamp::now().as_second().saturating_sub(since).max(0);
+    let size = units::about(usize::try_from(now.component_bytes).unwrap_or(usize::MAX));
+    Some(format!("compiling {size}, {seconds} s"))
 }
 
 /// Whether what serves is what the list pins.
@@ -122,6 +141,13 @@ mod tests {
         }
         let mut loading = plugin("a", "", "", "");
         loading.set_state(v1::PluginState::Loading);
-        assert_eq!(pin(&loading), "-");
+        assert_eq!((pin(&loading), state(&loading).as_str()), ("-", "loading"));
+        let since =
+            prost_types::Timestamp { seconds: jiff::Timestamp::now().as_second() + 60, nanos: 0 };
+        loading.compiling =
+            Some(v1::PluginCompilation { since: Some(since), component_bytes: 3 << 20 });
+        assert_eq!(state(&loading), "compiling 3.0 MiB, 0 s");
+        loading.set_state(v1::PluginState::Ready);
+        assert_eq!(state(&loading), "ready");
     }
 }

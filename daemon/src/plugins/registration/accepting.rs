@@ -7,7 +7,7 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::json;
 
-use super::{Proposal, add_plugin, check_names, entry_of, finish, look};
+use super::{Hears, Proposal, add_plugin, check_names, entry_of, finish, look};
 use crate::plugins::lists::Listed;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -16,11 +16,12 @@ pub(super) async fn propose(
     workspace: &WorkspaceState,
     list: PathBuf,
     name: &str,
+    hears: Hears<'_>,
 ) -> Result<Proposal, ToolError> {
     let entry = entry_of(workspace, &list, name).await?;
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, true, &|_, _| {}).await?;
+    let looked = look(daemon, &listed, true, hears).await?;
     if listed.entry.sha256 == Some(looked.digest) {
         let message =
             format!("`{name}` is pinned to what {} holds already", listed.source.display());

@@ -10,9 +10,9 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::{
-    AddPlugin, Granting, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of, look,
+    AddPlugin, Granting, Hears, Place, Proposal, add_plugin, check_names, entry_of, finish,
+    list_of, look,
 };
-use crate::network::download::OnBytes;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
 use crate::plugins::{oci, registry};
@@ -26,7 +26,7 @@ pub(super) async fn propose(
     daemon: &Arc<Daemon>,
     workspace: &WorkspaceState,
     add: &AddPlugin,
-    on_bytes: OnBytes<'_>,
+    hears: Hears<'_>,
 ) -> Result<Proposal, ToolError> {
     let list = list_of(daemon, add.list.as_deref());
     let config = Arc::clone(&daemon.config());
@@ -38,7 +38,7 @@ pub(super) async fn propose(
     };
     let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, add.name.is_some(), on_bytes).await?;
+    let looked = look(daemon, &listed, add.name.is_some(), hears).await?;
     let (mut plugin, digest) = (looked.plugin, looked.digest);
     if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
         let message =

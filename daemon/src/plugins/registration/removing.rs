@@ -17,7 +17,7 @@ pub(super) async fn propose(
 ) -> Result<Proposal, ToolError> {
     let RemovePlugin { list, name, forget_store } = remove;
     let list = list_of(daemon, list.as_deref());
-    entry_of(workspace, &list, name).await?;
+    let entry = entry_of(workspace, &list, name).await?;
     let (asked, plugin) = (Arc::clone(daemon), name.clone());
     let count = move || {
         let counts = asked.workspaces().map(|workspace| workspace.plugin_stores.count(&plugin));
@@ -30,6 +30,9 @@ pub(super) async fn propose(
         Err(error) => return Err(error),
     };
     let mut shown = json!({ "action": "remove", "name": name });
+    if let Some(pinned) = entry.sha256 {
+        shown["sha256"] = json!(pinned.to_string());
+    }
     shown["store_keys"] = json!(keys);
     shown["forgets_store"] = json!(forget_store);
     let proposal =

@@ -7,7 +7,7 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
-use super::{Proposal, Writing, add_plugin, blocking, look};
+use super::{Hears, Proposal, Writing, add_plugin, blocking, look};
 use crate::change;
 use crate::config::Config;
 use crate::plugins::agreed::Agreed;
@@ -18,6 +18,7 @@ use crate::state::{Daemon, WorkspaceState};
 pub(super) async fn propose(
     daemon: &Arc<Daemon>,
     workspace: &WorkspaceState,
+    hears: Hears<'_>,
 ) -> Result<Proposal, ToolError> {
     let files = Arc::clone(&workspace.files);
     let list = files.root().join(WORKSPACE_LIST);
@@ -35,7 +36,7 @@ pub(super) async fn propose(
     for entry in parsed.map_err(invalid)?.plugins {
         let only_for = Some(workspace.files.root().to_owned());
         let listed = Listed::new(&list, only_for, entry, &daemon.setup.dirs, &config);
-        seen.look(daemon, workspace, &config, &listed).await;
+        seen.look(daemon, workspace, &config, &listed, hears).await;
     }
     let digest = trust::digest(&text);
     let mut shown = Map::from_iter([
@@ -84,6 +85,7 @@ impl Seen {
         workspace: &WorkspaceState,
         config: &Config,
         listed: &Listed,
+        hears: Hears<'_>,
     ) {
         let entry = &listed.entry;
         let mut shown = json!({ "name": entry.name, "source": entry.source });
@@ -98,7 +100,7 @@ impl Seen {
             self.plugins.push(shown);
             return;
         }
-        let looked = look(daemon, listed, true, &|_, _| {}).await;
+        let looked = look(daemon, listed, true, hears).await;
         if entry.sha256.is_none() {
             let plugin = looked.as_ref().ok().map(|looked| &looked.plugin);
             self.agreed.push(Agreed::shown(&listed.list, &entry.name, plugin));

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Language, Statement};
+use super::super::Statement;
 use super::*;
+use crate::language::Language;
 
 fn evaluated(cases: &[Value]) -> Evaluation {
     let registry = super::super::tests::registry();

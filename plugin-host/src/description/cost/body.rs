@@ -1,8 +1,10 @@
 //! What one definition of a schema costs by itself, and what it refers to.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::{PLACE_DEPTH_MAX, SchemaCost, too_deep};
+use super::{Cost, PLACE_DEPTH_MAX, too_deep};
 use crate::description::steps::Step;
 
 /// What tracking of what was evaluated costs: it looks at everything beside it once more, and at what
@@ -17,7 +19,9 @@ const EACH: &[&str] =
 /// What is known of one definition, or of the schema itself.
 #[derive(Default)]
 pub(super) struct Body<'s> {
-    pub(super) own: SchemaCost,
+    pub(super) own: Cost,
+    /// Patterns that only the text of one field is held to, by its name.
+    pub(super) of_fields: BTreeMap<&'s str, u64>,
     pub(super) references: Vec<Reference<'s>>,
 }
 
@@ -72,15 +76,17 @@ impl<'s> Body<'s> {
         }
         self.count(1 + listed(keywords), &at);
         let of_each = EACH.iter().filter(|key| keywords.contains_key(**key)).count();
-        self.own.add(
-            SchemaCost {
-                each: of_each as u64,
-                patterns: patterns(keywords),
-                ..SchemaCost::default()
-            },
-            at.factor,
-            at.is_each,
-        );
+        let mut own =
+            Cost { each: of_each as u64, patterns: of_names(keywords), ..Cost::default() };
+        let of_text = u64::from(keywords.contains_key("pattern"));
+        match *at.path.as_slice() {
+            [Step::Key(Some(field))] if of_text > 0 => {
+                let count = self.of_fields.entry(field).or_default();
+                *count = count.saturating_add(of_text.saturating_mul(at.factor));
+            }
+            _ => own.patterns += of_text,
+        }
+        self.own.add(own, at.factor, at.is_each);
         if let Some(Value::String(to)) = keywords.get("$ref") {
             self.references.push(Reference {
                 to: to.strip_prefix("#/$defs/").unwrap_or_default(),
@@ -131,7 +137,7 @@ impl<'s> Body<'s> {
     }
 
     fn count(&mut self, steps: usize, at: &Place<'s>) {
-        let steps = SchemaCost { once: steps as u64, ..SchemaCost::default() };
+        let steps = Cost { once: steps as u64, ..Cost::default() };
         self.own.add(steps, at.factor, at.is_each);
     }
 }
@@ -151,9 +157,9 @@ fn values_in(value: &Value) -> usize {
     }
 }
 
-fn patterns(keywords: &Map<String, Value>) -> u64 {
-    let of_names = keywords.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len);
-    (of_names + usize::from(keywords.contains_key("pattern"))) as u64
+/// Patterns that the names of fields are held to.
+fn of_names(keywords: &Map<String, Value>) -> u64 {
+    keywords.get("patternProperties").and_then(Value::as_object).map_or(0, Map::len) as u64
 }
 
 // === impl Place ===

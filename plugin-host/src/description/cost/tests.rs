@@ -54,7 +54,7 @@ fn what_comes_back_does_so_in_one_way_and_goes_deeper() {
         json!({ "anyOf": [{ "type": "null" }, { "items": node }, { "additionalProperties": node }] }),
         json!({ "prefixItems": [node, node] }),
     ] {
-        assert!(SchemaCost::of(&tree(plain.clone())).unwrap().is_recursive, "{plain}");
+        assert!(SchemaCost::of(&tree(plain.clone())).unwrap().all.is_recursive, "{plain}");
     }
     for doubled in [
         json!({ "anyOf": [{ "properties": { "a": node } }, { "properties": { "a": node } }] }),
@@ -71,7 +71,7 @@ fn what_comes_back_does_so_in_one_way_and_goes_deeper() {
     }
     let mut circle = tree(json!({ "properties": { "a": { "$ref": "#/$defs/other" } } }));
     circle["$defs"]["other"] = json!({ "items": { "$ref": "#/$defs/node" } });
-    assert!(SchemaCost::of(&circle).unwrap().is_recursive);
+    assert!(SchemaCost::of(&circle).unwrap().all.is_recursive);
 }
 
 #[test]
@@ -93,13 +93,13 @@ fn a_value_is_held_to_a_schema_as_long_as_that_is_little_work() {
     let choices: Vec<_> = (0..STEPS_MAX - 10).collect();
     let cost = SchemaCost::of(&json!({ "items": { "enum": choices } })).unwrap();
     let parts = WORK_MAX / STEPS_MAX;
-    let allows = |cost: SchemaCost, count: u64| {
+    let allows = |cost: &SchemaCost, count: u64| {
         cost.work(&json!(vec![0; usize::try_from(count).unwrap()])).is_allowed()
     };
-    assert!(allows(cost, parts - 10));
-    assert!(!allows(cost, parts + 10));
+    assert!(allows(&cost, parts - 10));
+    assert!(!allows(&cost, parts + 10));
     let fields = SchemaCost::of(&json!({ "properties": { "a": { "enum": choices } } })).unwrap();
-    assert!(allows(fields, parts + 10), "one field costs once");
+    assert!(allows(&fields, parts + 10), "one field costs once");
 }
 
 /// What is allowed at most is held to a value as deep as JSON may be, on the stack of a worker.
@@ -138,4 +138,30 @@ fn long_texts_and_what_looks_at_all_of_a_value_count_by_their_size() {
     let needed = json!({ "items": { "dependentRequired": { "a": names } } });
     let needed = works(needed, json!(vec![json!({ "a": 0 }); 500]));
     assert!(!needed.is_light() && !needed.can_be_told());
+}
+
+#[test]
+fn a_pattern_counts_for_the_texts_that_it_stands_at() {
+    let works = |schema: &Value, value: Value| SchemaCost::of(schema).unwrap().work(&value);
+    let pattern = json!({ "pattern": "^[0-9a-f]{64}$" });
+    let fields = json!({ "properties": { "hash": pattern, "text": { "type": "string" } } });
+    let long = "a".repeat(100_000);
+    assert!(works(&fields, json!({ "hash": "a", "text": long })).is_light());
+    assert!(!works(&fields, json!({ "hash": long, "text": "a" })).is_light());
+    // Where the field is not one of the value itself, any text may be the one.
+    for anywhere in [
+        json!({ "items": fields }),
+        json!({ "additionalProperties": fields }),
+        json!({ "patternProperties": { "^h": pattern } }),
+        json!({ "properties": { "more": fields } }),
+        json!({ "$ref": "#/$defs/a", "$defs": { "a": fields } }),
+        json!({ "properties": { "hash": { "$ref": "#/$defs/a" } }, "$defs": { "a": pattern } }),
+    ] {
+        assert!(!works(&anywhere, json!({ "text": long })).is_light(), "{anywhere}");
+    }
+    // However often it stands there.
+    let often = |count| json!({ "properties": { "a": { "allOf": vec![pattern.clone(); count] } } });
+    let once = works(&often(1), json!({ "a": long })).steps;
+    assert!(works(&often(50), json!({ "a": long })).steps > 40 * once);
+    assert!(refused(&often(101)).contains("patterns"));
 }

@@ -1,7 +1,8 @@
 //! `moss plugin check`: what is wrong with a plugin, or could be better.
 
-use moss_daemon::develop::bench::{Bench, Given};
+use moss_daemon::develop::bench::{Bench, BenchError, Given};
 use moss_daemon::develop::lint::{self, Finding};
+use moss_plugin_host::LoadError;
 use serde_json::json;
 
 use super::super::super::error::CliError;
@@ -46,9 +47,16 @@ pub(super) async fn open(
 ) -> Result<Bench, CliError> {
     let own = session.setup()?;
     let sha256 = component.digest();
-    Bench::open(&own, component.candidate(&sha256), given)
-        .await
-        .map_err(|error| CliError::new(Outcome::Failed, "plugin_refused", error.to_string()))
+    let opened = Bench::open(&own, component.candidate(&sha256), &component.bytes, given).await;
+    let refused = |message: String| CliError::new(Outcome::Failed, "plugin_refused", message);
+    opened.map_err(|error| match error {
+        BenchError::Load(LoadError::Settings(problem)) => {
+            let hint = format!("give its settings, such as {}", problem.option());
+            refused(format!("the settings are not what the plugin takes: {problem}")).hint(hint)
+        }
+        BenchError::Load(error) => refused(format!("{}: {error}", component.file.display())),
+        error => refused(error.to_string()),
+    })
 }
 
 pub(super) fn findings(bench: &Bench, component: &Component) -> Vec<Finding> {
