@@ -100,7 +100,7 @@ pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
 
 /// Mends the text of one JSON object, where that is possible without ending a string or a bracket.
 pub(crate) fn mended_object(text: &str) -> Option<Map<String, Value>> {
-    match <[Value; 1]>::try_from(mend::values(text, false)?.values) {
+    match <[Value; 1]>::try_from(mend::values(text, false, mend::Keys::default())?.values) {
         Ok([Value::Object(map)]) => Some(map),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::mend;
+use super::mend::{self, Keys};
 use crate::event::{Change, Code, Diagnostic};
 use crate::registry::{Registry, Tool};
 
@@ -18,6 +18,9 @@ pub(super) const LIST_KEY: &str = "tool_calls";
 const NESTED_JSON_MAX: usize = 2;
 /// The most bytes of an id that is kept.
 const ID_BYTES_MAX: usize = 64;
+
+/// Said where quotes inside of strings leave open where the strings end.
+pub(super) const UNESCAPED: &str = "quotes inside of a string are not escaped; write each as \\\"";
 
 /// A call that can be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +62,11 @@ pub(super) fn inside(
         return inside.none(Code::EmptyAction, "there is nothing inside of the action block");
     }
     let blank = named.is_some() && text.trim().is_empty();
-    let Some(mended) = mend::values(if blank { "{}" } else { text }, closed) else {
+    let keys = match named {
+        Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
+        None => Keys::of_calls(registry),
+    };
+    let Some(mended) = mend::values(if blank { "{}" } else { text }, closed, keys) else {
         return inside.none(
             Code::MalformedJson,
             "what stands inside is not JSON; write one JSON object, strings in double quotes",
@@ -72,6 +79,9 @@ pub(super) fn inside(
         };
         let arguments = Value::Object(arguments.clone());
         inside.add(registry, name, Some(&arguments), None, explicit);
+        if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
+            return Inside::default().none(Code::MalformedJson, UNESCAPED);
+        }
         return inside;
     }
     let mut written = Vec::new();
@@ -83,6 +93,9 @@ pub(super) fn inside(
     }
     for one in written {
         inside.add_written(registry, &one, explicit);
+    }
+    if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
+        return Inside::default().none(Code::MalformedJson, UNESCAPED);
     }
     if !explicit && inside.has(Code::UnknownArgDropped) {
         // Data that looks like a call, for example the description of a tool.
@@ -125,7 +138,10 @@ fn fields_of(fields: &Map<String, Value>) -> Written<'_> {
 
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
-pub(super) fn arguments(value: Option<&Value>) -> Result<Map<String, Value>, Value> {
+pub(super) fn arguments(
+    value: Option<&Value>,
+    keys: Keys<'_>,
+) -> Result<Map<String, Value>, Value> {
     let mut value = value.cloned().unwrap_or(Value::Null);
     let bare = value.clone();
     for _ in 0..=NESTED_JSON_MAX {
@@ -133,7 +149,7 @@ pub(super) fn arguments(value: Option<&Value>) -> Result<Map<String, Value>, Val
             Value::Null => return Ok(Map::new()),
             Value::Object(fields) => return Ok(fields),
             Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
-            Value::String(text) => match nested(&text) {
+            Value::String(text) => match nested(&text, keys) {
                 Some(inner) => inner,
                 None => return Err(bare),
             },
@@ -143,7 +159,7 @@ pub(super) fn arguments(value: Option<&Value>) -> Result<Map<String, Value>, Val
     Err(bare)
 }
 
-fn nested(text: &str) -> Option<Value> {
+fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     let text = text.trim();
     if text.starts_with('"') {
         return serde_json::from_str(text).ok();
@@ -151,7 +167,7 @@ fn nested(text: &str) -> Option<Value> {
     if !text.starts_with('{') {
         return None;
     }
-    let mut mended = mend::values(text, false)?;
+    let mut mended = mend::values(text, false, keys)?;
     // Words of a shell may begin with a brace.
     let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
     is_whole.then(|| mended.values.remove(0))
@@ -168,6 +184,12 @@ impl Inside {
 
     fn has(&self, code: Code) -> bool {
         self.diagnostics.iter().any(|one| one.code == code)
+    }
+
+    /// Whether the end of a string was told by what follows it.
+    fn is_guessed(&self) -> bool {
+        let guessed = |one: &Diagnostic| one.changes.contains(&Change::InnerQuotes);
+        self.diagnostics.iter().any(guessed)
     }
 
     fn note_changes(&mut self, changes: Vec<Change>) {
@@ -218,7 +240,7 @@ impl Inside {
             self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
             return;
         }
-        let arguments = match arguments(value) {
+        let arguments = match arguments(value, Keys::of_arguments(registry, Some(tool))) {
             Ok(arguments) => arguments,
             Err(bare) => match scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
@@ -261,7 +283,7 @@ impl Inside {
 /// Says that no tool has a name, and which one is meant perhaps.
 pub(super) fn unknown(registry: &Registry, name: &str) -> Diagnostic {
     let shown: String = name.chars().take(80).collect();
-    let message = match registry.closest(name) {
+    let message = match registry.closest(&shown) {
         Some(close) => format!("there is no tool `{shown}`; did you mean `{close}`?"),
         None => format!("there is no tool `{shown}`"),
     };

@@ -5,10 +5,12 @@ mod reading;
 use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::live::Live;
-use super::mend;
+use super::mend::{self, Keys};
 use super::scan::{Found, Scan};
 use super::watch::{Shape, Watch};
 use super::{Parser, file_edit};
+use crate::event::Change;
+use crate::registry::Registry;
 
 /// How far the text after a suspected end is looked at for the real one, in bytes.
 const SUSPICION_BYTES_MAX: usize = 64 << 10;
@@ -133,7 +135,7 @@ impl Frame {
     }
 
     /// Looks for its end. `body` is its inside so far.
-    fn end(&mut self, body: &str, is_last: bool) -> Option<End> {
+    fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
         if self.kind == Kind::FileEdit {
             return self.end_of_lines(body);
         }
@@ -151,7 +153,7 @@ impl Frame {
                         return Some(End { body: place, frame: place, closed: true });
                     }
                 }
-                Found::Mark(place) => match self.mark(body, place, is_last) {
+                Found::Mark(place) => match self.mark(registry, body, place, is_last) {
                     Ok(Some(end)) => return Some(end),
                     Ok(None) => {}
                     Err(place) => {
@@ -172,7 +174,7 @@ impl Frame {
                 Found::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
-                        && mend::values(&body[..place], true).is_some();
+                        && self.reads_well(registry, body, place, self.suspects == 1);
                     if is_end {
                         return Some(self.fence_end(body, place));
                     }
@@ -183,12 +185,21 @@ impl Frame {
     }
 
     /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
-    fn mark(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
+    fn mark(
+        &mut self,
+        registry: &Registry,
+        body: &str,
+        place: usize,
+        is_last: bool,
+    ) -> Result<Option<End>, usize> {
         let rest = &body[place..];
         if rest.starts_with(['`', '~']) {
             let end = self.fence_end(body, place);
             let is_run_over = end.frame < body.len() || is_last;
-            return if is_run_over { Ok(Some(end)) } else { Err(place) };
+            if !is_run_over {
+                return Err(place);
+            }
+            return Ok(Some(self.sooner(registry, body, end)));
         }
         let close = self.close_mark();
         if !close.is_empty() && rest.starts_with(close) {
@@ -200,6 +211,31 @@ impl Frame {
         let is_over = self.scan.is_balanced() && matches!(self.kind, Kind::Tag | Kind::Hermes);
         let balanced = self.balanced.filter(|_| is_over);
         Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
+    }
+
+    /// Whether its inside reads as JSON up to a place. `may_guess` says whether the ends of strings
+    /// may be told by what follows them.
+    fn reads_well(&self, registry: &Registry, body: &str, place: usize, may_guess: bool) -> bool {
+        mend::values(&body[..place], true, self.keys(registry))
+            .is_some_and(|mended| may_guess || !mended.changes.contains(&Change::InnerQuotes))
+    }
+
+    fn keys<'r>(&self, registry: &'r Registry) -> Keys<'r> {
+        match &self.name {
+            Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
+            None => Keys::of_calls(registry),
+        }
+    }
+
+    /// The first suspected end instead of a later one that is doubtful: what is between them may be
+    /// another call.
+    fn sooner(&self, registry: &Registry, body: &str, end: End) -> End {
+        match self.suspect {
+            Some(suspect) if !self.reads_well(registry, body, end.body, false) => {
+                self.fence_end(body, suspect)
+            }
+            _ => end,
+        }
     }
 
     fn fence_end(&self, body: &str, place: usize) -> End {
@@ -232,11 +268,12 @@ impl Frame {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    fn last_end(&self, body: &str) -> Option<End> {
+    fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.other.unwrap_or(body.len());
             let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };
-            return Some(End { body: place, frame: place, closed: false });
+            let end = End { body: place, frame: place, closed: false };
+            return Some(self.sooner(registry, body, end));
         }
         if let Some(suspect) = self.suspect {
             return Some(self.fence_end(body, suspect));

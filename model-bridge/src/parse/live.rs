@@ -29,15 +29,26 @@ pub(super) fn takes_strings(tool: &Tool, key: &str) -> bool {
     types.is_some_and(|types| types.is_string_only())
 }
 
-/// Whether what is known of arguments may become these ones.
-pub(super) fn is_beginning(tool: &Tool, watch: &Watch, arguments: &Map<String, Value>) -> bool {
-    let whole = watch.entries().iter().all(|(key, value)| {
-        tool.fit_one(key, value.clone())
-            .is_none_or(|(name, value)| arguments.get(&name) == Some(&value))
-    });
-    let Some(pending) = watch.pending() else { return whole };
-    let text = tool.parameter(&pending.key).and_then(|name| arguments.get(name)?.as_str());
-    whole && text.is_some_and(|text| text.starts_with(&pending.text))
+/// Whether what is known of arguments may become some of these.
+pub(super) fn is_beginning<'m>(
+    tool: &Tool,
+    watch: &Watch,
+    mut made: impl Iterator<Item = &'m Map<String, Value>>,
+) -> bool {
+    let fit = |(key, value): &(String, Value)| tool.fit_one(key, value.clone());
+    let known: Vec<(String, Value)> = watch.entries().iter().filter_map(fit).collect();
+    let pending = watch.pending();
+    let name = pending.and_then(|pending| tool.parameter(&pending.key));
+    made.any(|arguments| {
+        let begins = match (pending, name) {
+            (Some(pending), Some(name)) => arguments
+                .get(name)
+                .and_then(Value::as_str)
+                .is_some_and(|text| text.starts_with(&pending.text)),
+            (pending, _) => pending.is_none(),
+        };
+        begins && known.iter().all(|(name, value)| arguments.get(name) == Some(value))
+    })
 }
 
 // === impl Live ===

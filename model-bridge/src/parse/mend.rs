@@ -3,6 +3,8 @@
 //! What already parses is never touched. What is mended is told by [`Change`]s. A string that does
 //! not end is never ended here: half a file would be written.
 
+mod escapes;
+mod keys;
 mod reader;
 mod strings;
 
@@ -11,6 +13,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::event::Change;
+pub(super) use keys::Keys;
 use reader::Reader;
 
 /// How deep JSON may nest.
@@ -26,13 +29,14 @@ pub(super) struct Mended {
 }
 
 /// Reads JSON values that follow each other, with or without commas between them. `closed` says
-/// whether whoever wrote them marked their end, so that brackets that are missing may be put in.
-pub(super) fn values(text: &str, closed: bool) -> Option<Mended> {
+/// whether whoever wrote them marked their end, so that brackets that are missing may be put in;
+/// `keys` what is known of the keys.
+pub(super) fn values(text: &str, closed: bool, keys: Keys<'_>) -> Option<Mended> {
     if let Some(values) = strict(text) {
         return exact(text).then_some(Mended { values, changes: Vec::new() });
     }
     let mut changes = BTreeSet::new();
-    let mended = Reader::new(text, closed, &mut changes).read()?;
+    let mended = Reader::new(text, closed, keys, &mut changes).read()?;
     if !exact(&mended) {
         return None;
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::calls::{self, Inside};
+use super::mend::Keys;
 use super::{Options, Parser};
 use crate::event::{Code, Diagnostic, Event, Finish, Reply};
 use crate::registry::Registry;
@@ -52,7 +53,8 @@ impl Parser {
             return self.events.push(Event::Diagnostic(diagnostic));
         };
         let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key));
-        let arguments: Map<String, Value> = match calls::arguments(written) {
+        let keys = Keys::of_arguments(&self.registry, Some(tool));
+        let arguments: Map<String, Value> = match calls::arguments(written, keys) {
             Ok(arguments) => arguments,
             Err(_) if finish == Finish::Length => {
                 let message = format!("{}: the reply ends inside of the arguments", tool.name());

@@ -127,20 +127,24 @@ impl Watch {
     /// Looks at what came: `text` is the JSON from its beginning. Stops early, to be called again,
     /// where something is decided: the name is known, it can be no call, or `until` bytes of a
     /// pending string are known. What is done then does not depend on what comes after.
-    pub(super) fn look(&mut self, text: &str, until: usize) {
+    /// Returns whether it is the last of these.
+    pub(super) fn look(&mut self, text: &str, until: usize) -> bool {
         let bytes = text.as_bytes();
-        let was_named = self.name.is_some();
+        let was = (self.name.is_some(), self.is_viable);
         while self.at < bytes.len() && self.is_strict && !self.is_done {
             let before = self.pending_bytes();
             match self.lex {
                 Lex::String(is_key) => self.string(text, is_key, until),
                 _ => self.byte(text, bytes[self.at]),
             }
-            let decides = !self.is_viable || self.name.is_some() != was_named;
-            if decides || (before < until && self.pending_bytes() >= until) {
-                return;
+            if before < until && self.pending_bytes() >= until {
+                return true;
+            }
+            if (self.name.is_some(), self.is_viable) != was {
+                break;
             }
         }
+        false
     }
 
     /// Whether it looked at all there is, as far as it looks.

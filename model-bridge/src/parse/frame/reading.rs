@@ -1,6 +1,7 @@
 //! How the reader of replies goes on with what may be a call: begins to pass it on, ends it, or finds
 //! that it is none.
 
+use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text};
@@ -17,7 +18,7 @@ impl Parser {
         }
         let is_over_long = self.rest().len() > CALL_BYTES_MAX;
         let body = self.body(&frame);
-        if let Some(end) = frame.end(body, is_last && !is_over_long) {
+        if let Some(end) = frame.end(&self.registry, body, is_last && !is_over_long) {
             self.end(*frame, &end);
             return Step::Again;
         }
@@ -30,7 +31,7 @@ impl Parser {
             return Step::NeedsMore;
         }
         let body = self.body(&frame);
-        match frame.last_end(body) {
+        match frame.last_end(&self.registry, body) {
             Some(end) => self.end(*frame, &end),
             None => self.cut_off(&frame),
         }
@@ -47,17 +48,19 @@ impl Parser {
     fn look(&mut self, frame: &mut Frame) -> bool {
         loop {
             let body = self.body(frame);
-            frame.watch.look(body, live::BEGIN_BYTES);
+            let is_long = frame.watch.look(body, live::BEGIN_BYTES);
             let is_behind = frame.watch.is_behind(body);
             if !frame.is_explicit() && self.is_data(frame) {
                 return true;
             }
+            // Now or never: whether a call is passed on early must not depend on where it was cut.
+            if is_long {
+                self.begin_live(frame);
+            }
             if !is_behind {
                 break;
             }
-            self.begin_live(frame);
         }
-        self.begin_live(frame);
         self.advance(frame);
         false
     }
@@ -97,7 +100,6 @@ impl Parser {
         let Some(pending) = frame.watch.pending() else { return };
         let is_whole_reply = frame.kind == Kind::Whole;
         if frame.live.is_some()
-            || pending.text.len() < live::BEGIN_BYTES
             || frame.is_shown()
             || is_whole_reply
             || frame.watch.is_late()
@@ -108,9 +110,8 @@ impl Parser {
         let name = frame.name.as_deref().or(frame.watch.name());
         let Some(tool) = name.and_then(|name| self.registry.resolve(name)) else { return };
         // One that was made already is not made again: what is the same so far may be one.
-        let may_be_made = self.made.iter().any(|made| {
-            made.name == tool.name() && live::is_beginning(tool, &frame.watch, &made.arguments)
-        });
+        let made = self.made.iter().filter(|made| made.name == tool.name());
+        let may_be_made = live::is_beginning(tool, &frame.watch, made.map(|made| &made.arguments));
         if may_be_made || !live::takes_strings(tool, &pending.key) {
             return;
         }
@@ -156,7 +157,7 @@ impl Parser {
             let made = inside.calls.remove(0);
             let json = serde_json::to_string(&made.arguments).unwrap_or_default();
             if live.tool() != made.name || !json.starts_with(live.shown()) {
-                self.tell(Code::MalformedJson, "the arguments are written twice, and differ");
+                self.tell(Code::MalformedJson, UNESCAPED);
                 return self.no_call(&frame, length);
             }
             self.make(made, Some((live.index, live.shown().len())));

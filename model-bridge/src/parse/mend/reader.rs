@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::super::calls::NAME_KEYS;
 use super::DEPTH_MAX;
+use super::keys::{Keys, Role};
 use crate::event::Change;
 
 /// Words that mean a value of JSON, and the value.
@@ -25,15 +27,22 @@ pub(super) struct Reader<'t, 'c> {
     pub(super) at: usize,
     pub(super) out: String,
     pub(super) changes: &'c mut BTreeSet<Change>,
-    stack: Vec<Open>,
+    pub(super) stack: Vec<Open>,
+    pub(super) keys: Keys<'t>,
     closed: bool,
+    /// Whether a key of a call is there twice.
+    is_doubled: bool,
 }
 
 /// An open bracket, and what may come next inside of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Open {
-    is_object: bool,
+pub(super) struct Open {
+    pub(super) is_object: bool,
     next: Next,
+    pub(super) role: Role,
+    /// The keys so far, where they are known.
+    pub(super) seen: Vec<String>,
+    /// The last key.
+    key: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,9 +60,14 @@ enum Next {
 // === impl Reader ===
 
 impl<'t, 'c> Reader<'t, 'c> {
-    pub(super) fn new(text: &'t str, closed: bool, changes: &'c mut BTreeSet<Change>) -> Self {
+    pub(super) fn new(
+        text: &'t str,
+        closed: bool,
+        keys: Keys<'t>,
+        changes: &'c mut BTreeSet<Change>,
+    ) -> Self {
         let out = String::with_capacity(text.len() + 16);
-        Self { text, at: 0, out, changes, stack: Vec::new(), closed }
+        Self { text, at: 0, out, changes, stack: Vec::new(), keys, closed, is_doubled: false }
     }
 
     /// Reads everything. Returns none where it cannot be mended.
@@ -84,16 +98,24 @@ impl<'t, 'c> Reader<'t, 'c> {
                 }
             }
         }
-        (values > 0).then_some(self.out)
+        // Where the end of a string was told by what follows, nothing else may be doubtful.
+        let is_guessed = self.changes.contains(&Change::InnerQuotes);
+        let is_doubtful = self.is_doubled
+            || ["\n```", "\n~~~"].iter().any(|fence| self.text.contains(fence))
+            || [Change::SurroundingText, Change::ExtraBracket, Change::MissingBracket]
+                .iter()
+                .any(|change| self.changes.contains(change));
+        (values > 0 && !(is_guessed && is_doubtful)).then_some(self.out)
     }
 
     /// Reads a value that begins with a bracket.
     fn value(&mut self) -> Option<()> {
         self.open()?;
-        while let Some(open) = self.stack.last().copied() {
+        while let Some(open) = self.stack.last() {
+            let (is_object, next) = (open.is_object, open.next);
             self.skip_blanks();
             match self.peek() {
-                Some(c) => self.step(open, c)?,
+                Some(c) => self.step(is_object, next, c)?,
                 None => self.end_early()?,
             }
         }
@@ -105,26 +127,26 @@ impl<'t, 'c> Reader<'t, 'c> {
         if !self.closed {
             return None;
         }
-        while let Some(open) = self.stack.last().copied() {
+        while let Some(open) = self.stack.last() {
             if matches!(open.next, Next::Colon | Next::Value) {
                 return None;
             }
-            self.close(open);
+            self.close();
         }
         self.changes.insert(Change::MissingBracket);
         Some(())
     }
 
-    fn step(&mut self, open: Open, c: char) -> Option<()> {
-        let end = if open.is_object { ['}', '｝'] } else { [']', '］'] };
-        if end.contains(&c) && !matches!(open.next, Next::Colon | Next::Value) {
+    fn step(&mut self, is_object: bool, next: Next, c: char) -> Option<()> {
+        let end = if is_object { ['}', '｝'] } else { [']', '］'] };
+        if end.contains(&c) && !matches!(next, Next::Colon | Next::Value) {
             self.note_full_width(c);
             self.bump();
-            self.close(open);
+            self.close();
             return Some(());
         }
-        match open.next {
-            Next::Separator => self.separator(open, c),
+        match next {
+            Next::Separator => self.separator(is_object, c),
             Next::Colon => {
                 if !matches!(c, ':' | '：') {
                     return None;
@@ -136,16 +158,16 @@ impl<'t, 'c> Reader<'t, 'c> {
                 Some(())
             }
             Next::First | Next::AfterComma => {
-                if open.next == Next::AfterComma {
+                if next == Next::AfterComma {
                     self.out.push(',');
                 }
-                if open.is_object { self.key(c) } else { self.item(c) }
+                if is_object { self.key(c) } else { self.item(c) }
             }
             Next::Value => self.item(c),
         }
     }
 
-    fn separator(&mut self, open: Open, c: char) -> Option<()> {
+    fn separator(&mut self, is_object: bool, c: char) -> Option<()> {
         match c {
             ',' | '，' => {
                 self.note_full_width(c);
@@ -154,12 +176,12 @@ impl<'t, 'c> Reader<'t, 'c> {
             }
             // The end of what is around: this one's own is missing.
             '}' | ']' | '｝' | '］' => {
-                let around = self.stack.len().checked_sub(2).map(|place| self.stack[place])?;
-                if around.is_object == open.is_object {
+                let around = self.stack.len().checked_sub(2).map(|place| &self.stack[place])?;
+                if around.is_object == is_object {
                     return None;
                 }
                 self.changes.insert(Change::MissingBracket);
-                self.close(open);
+                self.close();
             }
             _ => {
                 self.changes.insert(Change::MissingComma);
@@ -170,8 +192,9 @@ impl<'t, 'c> Reader<'t, 'c> {
     }
 
     fn key(&mut self, c: char) -> Option<()> {
+        let begin = self.out.len() + 1;
         if is_quote(c) {
-            self.string(c, true, false)?;
+            self.string(c, true)?;
         } else if c.is_alphabetic() || c == '_' || c == '$' {
             let rest = &self.text[self.at..];
             let key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
@@ -184,8 +207,19 @@ impl<'t, 'c> Reader<'t, 'c> {
         } else {
             return None;
         }
+        let key = self.out[begin..self.out.len() - 1].to_owned();
+        self.take_key(key);
         self.set(Next::Colon);
         Some(())
+    }
+
+    fn take_key(&mut self, key: String) {
+        let Some(open) = self.stack.last_mut() else { return };
+        if open.role.is_known() {
+            self.is_doubled |= open.seen.contains(&key);
+            open.seen.push(key.clone());
+        }
+        open.key = key;
     }
 
     fn item(&mut self, c: char) -> Option<()> {
@@ -193,8 +227,13 @@ impl<'t, 'c> Reader<'t, 'c> {
         match c {
             '{' | '｛' | '[' | '［' => self.open(),
             c if is_quote(c) => {
-                let in_object = self.stack.last().is_some_and(|open| open.is_object);
-                self.string(c, false, in_object)
+                let begin = self.out.len() + 1;
+                self.string(c, false)?;
+                let names = |open: &Open| open.role == Role::Call && is_name_key(&open.key);
+                if self.stack.last().is_some_and(names) {
+                    self.keys.named(&self.out[begin..self.out.len() - 1]);
+                }
+                Some(())
             }
             '-' | '0'..='9' => self.number(),
             _ => self.literal(),
@@ -230,16 +269,21 @@ impl<'t, 'c> Reader<'t, 'c> {
         self.note_full_width(c);
         let is_object = matches!(c, '{' | '｛');
         self.out.push(if is_object { '{' } else { '[' });
-        self.stack.push(Open { is_object, next: Next::First });
+        let role = match self.stack.last() {
+            Some(around) => around.role.inside(&around.key, is_object),
+            None => self.keys.outermost(is_object),
+        };
+        let (seen, key) = (Vec::new(), String::new());
+        self.stack.push(Open { is_object, next: Next::First, role, seen, key });
         Some(())
     }
 
-    fn close(&mut self, open: Open) {
+    fn close(&mut self) {
+        let Some(open) = self.stack.pop() else { return };
         if open.next == Next::AfterComma {
             self.changes.insert(Change::TrailingComma);
         }
         self.out.push(if open.is_object { '}' } else { ']' });
-        self.stack.pop();
     }
 
     fn set(&mut self, next: Next) {
@@ -272,6 +316,10 @@ impl<'t, 'c> Reader<'t, 'c> {
         self.at += c.len_utf8();
         Some(c)
     }
+}
+
+fn is_name_key(key: &str) -> bool {
+    NAME_KEYS.contains(&key)
 }
 
 /// Whether a character may begin a string.

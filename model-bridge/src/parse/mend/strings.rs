@@ -1,5 +1,6 @@
 //! Strings as models write them: where one ends is told by what follows.
 
+use super::escapes::Backslashes;
 use super::reader::{Reader, is_quote, skip_blanks};
 use crate::event::Change;
 
@@ -8,27 +9,39 @@ const KEY_BYTES_MAX: usize = 96;
 /// How far what follows a quote is looked for, in bytes: whoever looks at the rest of a text from
 /// every quote in it needs for ever.
 const AHEAD_BYTES_MAX: usize = 1024;
+/// What closes a bracket.
+const CLOSERS: [char; 4] = ['}', '｝', ']', '］'];
 
 impl Reader<'_, '_> {
     /// Reads a string that begins here with `quote`, and writes it.
-    pub(super) fn string(&mut self, quote: char, is_key: bool, in_object: bool) -> Option<()> {
+    pub(super) fn string(&mut self, quote: char, is_key: bool) -> Option<()> {
         match quote {
             '"' => {}
             '\'' => drop(self.changes.insert(Change::SingleQuotes)),
             _ => drop(self.changes.insert(Change::Quotes)),
         }
         self.bump();
-        let literal_backslashes = is_windows_path(&self.text[self.at..]);
-        self.out.push('"');
+        let rest = &self.text[self.at..];
+        let backslashes = Backslashes::of(rest, |c| closes(quote, c));
+        if backslashes == Backslashes::Path && rest.starts_with("\\\\") {
+            // Two of a server's name, not one that is escaped.
+            self.at += 2;
+            self.changes.insert(Change::BadEscape);
+            self.out.push_str("\"\\\\\\\\");
+        } else {
+            self.out.push('"');
+        }
         loop {
             let c = self.bump()?;
             match c {
-                '\\' if literal_backslashes => self.literal_backslash(),
-                '\\' => self.escape()?,
+                '\\' => self.backslash(backslashes)?,
                 c if closes(quote, c) => {
-                    if self.ends(is_key, in_object) {
+                    if self.ends(is_key) {
                         self.out.push('"');
                         return Some(());
+                    }
+                    if self.is_slip() {
+                        return None;
                     }
                     self.changes.insert(Change::InnerQuotes);
                     if c == '"' {
@@ -43,6 +56,17 @@ impl Reader<'_, '_> {
                 c if c < ' ' => self.control(&format!("\\u{:04x}", u32::from(c))),
                 c => self.out.push(c),
             }
+        }
+    }
+
+    fn backslash(&mut self, backslashes: Backslashes) -> Option<()> {
+        match (backslashes, self.peek()?) {
+            (Backslashes::Path, '\\') | (Backslashes::Escapes, _) => self.escape(),
+            (Backslashes::Path, _) | (Backslashes::Pattern, 'b' | 'f') => {
+                self.literal_backslash();
+                Some(())
+            }
+            (Backslashes::Pattern, _) => self.escape(),
         }
     }
 
@@ -110,35 +134,84 @@ impl Reader<'_, '_> {
         self.out.push_str("\\ufffd");
     }
 
-    /// Whether the quote before this place ends the string.
-    fn ends(&self, is_key: bool, in_object: bool) -> bool {
+    /// Whether the quote before this place ends the string: what follows goes on with the JSON, and
+    /// could not stand in the string as well.
+    fn ends(&self, is_key: bool) -> bool {
         let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
         let (next, _) = skip_blanks(text, self.at);
         let Some(c) = text[next..].chars().next() else { return text.len() == self.text.len() };
         if is_key {
             return matches!(c, ':' | '：');
         }
-        let after = || skip_blanks(text, next + c.len_utf8()).0;
-        match (c, in_object) {
-            (',' | '，', true) => {
-                let after = after();
-                is_end(text, after) || is_key_at(text, after)
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
+        match c {
+            ',' | '，' => {
+                let (after, _) = skip_blanks(text, next + c.len_utf8());
+                let goes_on =
+                    if in_object { self.is_key_at(text, after) } else { is_value_at(text, after) };
+                goes_on || (is_end(text, after) && self.closes_at(text, after))
             }
-            (',' | '，', false) => {
-                let after = after();
-                is_end(text, after) || is_value_at(text, after)
-            }
-            ('}' | '｝', true) | (']' | '］', false) => {
-                let after = after();
-                is_end(text, after)
-                    || text[after..].starts_with([',', '，', '{', '['])
-                    || is_key_at(text, after)
-            }
-            // The bracket of this one may be missing.
-            (']' | '］', true) | ('}' | '｝', false) => is_end(text, after()),
-            (_, true) => is_key_at(text, next),
-            (c, false) => is_quote(c) && text[self.at..next].contains('\n'),
+            '}' | '｝' | ']' | '］' => self.closes_at(text, next),
+            _ if in_object => self.is_key_at(text, next),
+            c => is_quote(c) && next > self.at,
         }
+    }
+
+    /// Whether what stands here closes brackets and goes on as JSON.
+    fn closes_at(&self, text: &str, mut at: usize) -> bool {
+        let mut open = self.stack.len();
+        while let Some(c) = text[at..].chars().next().filter(|c| CLOSERS.contains(c)) {
+            open = open.saturating_sub(1);
+            (at, _) = skip_blanks(text, at + c.len_utf8());
+        }
+        let Some(c) = text[at..].chars().next() else { return true };
+        if open > 0 {
+            return matches!(c, ',' | '，' | '{' | '[') || any_key_at(text, at).is_some();
+        }
+        // All is closed. Where a quote is still to come, this one may be inside of the string.
+        matches!(c, ',' | '，' | '{' | '[') || !text[at..].contains(is_quote)
+    }
+
+    /// Whether a key and a colon stand here that may stand in the innermost bracket.
+    fn is_key_at(&self, text: &str, at: usize) -> bool {
+        let Some(open) = self.stack.last() else { return false };
+        any_key_at(text, at).is_some_and(|key| {
+            let is_new = !open.seen.iter().any(|seen| seen == key);
+            is_new && self.keys.may_stand(open.role, key)
+        })
+    }
+
+    /// Whether a quote inside of a string shows that the JSON went on there, with a slip: a key of the
+    /// call follows, or another string. What it says is not guessed.
+    fn is_slip(&self) -> bool {
+        let text = &self.text[..self.text.floor_char_boundary(self.at + KEY_BYTES_MAX)];
+        let rest = &text[self.at..];
+        let after = rest.trim_start();
+        if after.starts_with(is_quote) && (rest.starts_with("\"\"") || rest.len() - after.len() > 0)
+        {
+            let lines = rest[..rest.len() - after.len()].contains('\n');
+            if lines || rest.starts_with("\"\"") {
+                return true;
+            }
+        }
+        if after.strip_prefix('+').is_some_and(|more| more.trim_start().starts_with(is_quote)) {
+            return true;
+        }
+        let Some(open) = self.stack.last().filter(|open| open.role.is_known()) else {
+            return false;
+        };
+        let noise = |c: char| c.is_whitespace() || is_quote(c) || ",，;；#()".contains(c);
+        let word = rest.trim_start_matches(noise);
+        // Two quotes are the end of this string and the beginning of the key: no slip.
+        if rest[..rest.len() - word.len()].matches(is_quote).count() > 1 {
+            return false;
+        }
+        let length = word.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(word.len());
+        let (key, after) = word.split_at(length);
+        let after = after.trim_start_matches(|c: char| c.is_whitespace() || is_quote(c));
+        let is_key = !key.is_empty() && self.keys.may_stand(open.role, key);
+        let follows = after.starts_with([':', '：', '=']) || word[length..].starts_with(['"', '”']);
+        is_key && follows && !open.seen.iter().any(|seen| seen == key)
     }
 }
 
@@ -157,23 +230,22 @@ fn is_end(text: &str, at: usize) -> bool {
     text[at..].chars().next().is_none_or(|c| matches!(c, '}' | ']' | '｝' | '］'))
 }
 
-/// Whether a key and a colon stand here.
-fn is_key_at(text: &str, at: usize) -> bool {
+/// The key that stands here, with a colon after it.
+fn any_key_at(text: &str, at: usize) -> Option<&str> {
     let rest = &text[at..];
     let rest = &rest[..rest.floor_char_boundary(KEY_BYTES_MAX)];
-    let Some(first) = rest.chars().next() else { return false };
-    let end = if is_quote(first) {
+    let first = rest.chars().next()?;
+    let (key, after) = if is_quote(first) {
         let inside = &rest[first.len_utf8()..];
-        let Some((length, last)) = inside.char_indices().find(|(_, c)| closes(first, *c)) else {
-            return false;
-        };
-        first.len_utf8() + length + last.len_utf8()
+        let (length, last) = inside.char_indices().find(|(_, c)| closes(first, *c))?;
+        (&inside[..length], &inside[length + last.len_utf8()..])
     } else if first.is_alphabetic() || first == '_' {
-        rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).unwrap_or(rest.len())
+        let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+        rest.split_at(rest.find(|c| !part(c)).unwrap_or(rest.len()))
     } else {
-        return false;
+        return None;
     };
-    rest[end..].trim_start().starts_with([':', '：'])
+    after.trim_start().starts_with([':', '：']).then_some(key)
 }
 
 fn is_value_at(text: &str, at: usize) -> bool {
@@ -186,26 +258,4 @@ fn is_value_at(text: &str, at: usize) -> bool {
 fn hex(text: &str) -> Option<u16> {
     let digits = text.get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u16::from_str_radix(digits, 16).ok()
-}
-
-/// Whether a path of Windows stands here whose backslashes are meant: none of them is doubled, and
-/// one of them escapes nothing.
-fn is_windows_path(text: &str) -> bool {
-    let mut chars = text.chars();
-    let drive = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
-    if !drive || chars.next() != Some(':') || chars.next() != Some('\\') {
-        return false;
-    }
-    let path = text.split(['"', '\n', '”', '\'']).next().unwrap_or(text);
-    let mut lone = false;
-    let mut rest = path;
-    while let Some(place) = rest.find('\\') {
-        rest = &rest[place + 1..];
-        match rest.chars().next() {
-            Some('\\') => return false,
-            Some('b' | 'f' | 'n' | 'r' | 't' | 'u' | '/') | None => {}
-            Some(_) => lone = true,
-        }
-    }
-    lone
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn mended(text: &str) -> Option<(Vec<Value>, Vec<Change>)> {
-    values(text, true).map(|mended| (mended.values, mended.changes))
+    values(text, true, Keys::default()).map(|mended| (mended.values, mended.changes))
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn what_cannot_be_known_is_not_made_up() {
     ] {
         assert_eq!(mended(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
     }
-    assert_eq!(values("{\"a\":1", false), None);
-    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true), None);
+    assert_eq!(values("{\"a\":1", false, Keys::default()), None);
+    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true, Keys::default()), None);
     let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
-    assert_eq!(values(&deep, true), None);
+    assert_eq!(values(&deep, true, Keys::default()), None);
     let allowed = format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
-    assert!(values(&allowed, true).is_some());
+    assert!(values(&allowed, true, Keys::default()).is_some());
 }
