@@ -49,7 +49,7 @@ pub(super) async fn of(
     }
     let catalog = workspace.catalog.load_full();
     let entries = named(&catalog, &asked.names)
-        .map_err(|unknown| CallError::UnknownTool(workspace.with_plugins(unknown)))
+        .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;
     let registry = heavy(daemon, move || {
         Registry::new(entries.iter().map(|entry| described(entry, form, language)))
