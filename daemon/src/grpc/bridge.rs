@@ -3,6 +3,7 @@
 
 mod events;
 mod reading;
+mod requests;
 mod tools;
 
 use std::pin::Pin;
@@ -13,12 +14,14 @@ use moss_model_bridge::encode::estimate_tokens;
 use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
 use moss_proto::v1;
 use moss_proto::v1::bridge_service_server::BridgeService;
+use moss_proto::v1::normalize_response::Result as Outcome;
 use moss_proto::v1::parse_request::Message;
 use moss_proto::v1::tool_choice::Choice;
+use prost::Message as _;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 use self::reading::Reading;
 use super::error::{self, invalid_field};
@@ -103,6 +106,34 @@ impl BridgeService for Bridge {
             settings: Some(settings(&request.model)),
         }))
     }
+
+    async fn normalize(
+        &self,
+        request: Request<v1::NormalizeRequest>,
+    ) -> Result<Response<v1::NormalizeResponse>, Status> {
+        let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
+        let api = requests::api(api)?;
+        let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
+        let read = heavy(&self.0, move || {
+            requests::read(api, &body_json, &remembered).map_or_else(
+                |error| Outcome::Refused(requests::refused(api, error)),
+                Outcome::Normalized,
+            )
+        });
+        let response = v1::NormalizeResponse { result: Some(read.await?) };
+        let (size, bytes_max) = (response.encoded_len(), self.0.config().grpc.response_bytes_max);
+        if size > bytes_max {
+            return Err(too_large("the conversation", size, bytes_max));
+        }
+        Ok(Response::new(response))
+    }
+}
+
+/// Makes the status of an answer that has more bytes than one may have.
+fn too_large(what: &str, size: usize, bytes_max: usize) -> Status {
+    let message =
+        format!("{what} has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)");
+    error::status(Code::OutOfRange, "ANSWER_TOO_LARGE", &message, &[])
 }
 
 /// Runs work that takes long and waits for nothing, as much of it at once as the daemon does of its

@@ -15,7 +15,7 @@ use tonic::{Code, Status, Streaming};
 
 use super::super::error::{self, invalid_field};
 use super::super::pass;
-use super::{events, heavy};
+use super::{events, heavy, too_large};
 use crate::state::Daemon;
 
 /// Largest reply, in bytes.
@@ -158,10 +158,7 @@ impl Reading {
             let response = v1::ParseResponse { event };
             let size = response.encoded_len();
             if size > bytes_max {
-                let message = format!(
-                    "an event has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)"
-                );
-                let status = error::status(Code::OutOfRange, "EVENT_TOO_LARGE", &message, &[]);
+                let status = too_large("an event", size, bytes_max);
                 return Err(End::Refused(status));
             }
             if !pass(&self.sender, Ok(response), &self.daemon.draining).await {

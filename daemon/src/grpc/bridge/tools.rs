@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Registry, RegistryError};
+use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use moss_proto::v1;
 use serde_json::Value;
 use tonic::{Code, Status};
@@ -81,17 +81,38 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
     Ok(Tools { registry, catalog_digest: String::new() })
 }
 
+/// Reads the tools of an earlier turn; none where the text is empty.
+pub(super) async fn remembered(
+    daemon: &Daemon,
+    text: String,
+) -> Result<Vec<ToolDefinition>, Status> {
+    let field = "remembered_tools_json";
+    from_proto::bounded(field, &text, TOOLS_BYTES_MAX)?;
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let compiled = heavy(daemon, move || compile(&text)).await?;
+    let registry = compiled.map_err(|why| invalid(field, &why))?;
+    Ok(registry.tools().iter().map(|tool| tool.definition().clone()).collect())
+}
+
 fn compile(text: &str) -> Result<Registry, String> {
     let tools: Value =
         serde_json::from_str(text).map_err(|error| RegistryError::Json(error).to_string())?;
+    check(&tools)?;
+    Registry::from_json(text).map_err(|error| error.to_string())
+}
+
+/// Refuses tools that are too many, or whose schemas cost too much.
+pub(super) fn check(tools: &Value) -> Result<(), String> {
     let count = tools.as_array().map_or(0, Vec::len);
     if count > TOOLS_MAX {
         return Err(format!("{count} tools; at most {TOOLS_MAX} can be read at once"));
     }
-    if patterns(&tools) > PATTERNS_MAX {
+    if patterns(tools) > PATTERNS_MAX {
         return Err(format!("the schemas have more than {PATTERNS_MAX} patterns"));
     }
-    Registry::from_json(text).map_err(|error| error.to_string())
+    Ok(())
 }
 
 /// Counts what may be a pattern in schemas.
