@@ -436,6 +436,24 @@ async fn large_replies_are_read_and_larger_ones_refused() {
 }
 
 #[tokio::test]
+async fn an_event_that_no_message_holds_is_said_not_cut() {
+    let site = Site::new();
+    site.config("[grpc]\nresponse_bytes_max = 1_048_576\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let content = "a".repeat(2 << 20);
+    let json = json!({ "tool": "create_file", "parameters": { "path": "a", "content": content } });
+    let text = format!("```json action\n{json}\n```\n");
+    let refusal = read(&client, vec![text.into()], v1::ReplyFinish::Stop).await.unwrap_err();
+    assert_eq!(refusal.code(), Code::OutOfRange, "{refusal:?}");
+    assert_eq!(reason(&refusal), "ANSWER_TOO_LARGE");
+    // As much text comes in pieces.
+    let events = read(&client, vec![content.clone().into()], v1::ReplyFinish::Stop).await.unwrap();
+    assert!(reply(&events).text == content);
+    daemon.stop();
+}
+
+#[tokio::test]
 async fn replies_that_nobody_reads_any_more_leave_nothing_behind() {
     let site = Site::new();
     let daemon = site.serve();
