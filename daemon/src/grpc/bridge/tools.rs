@@ -45,7 +45,13 @@ pub(super) async fn of(
     }
     for name in &asked.names {
         from_proto::bounded("tools.names", name, from_proto::NAME_BYTES_MAX)?;
+    }
+    for name in &asked.names {
         daemon.await_tool(&workspace, name).await;
+        if !workspace.catalog.load().contains(name) {
+            // Without it there is no answer: nobody waits for the others.
+            break;
+        }
     }
     let catalog = workspace.catalog.load_full();
     let entries = named(&catalog, &asked.names)
