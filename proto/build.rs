@@ -5,8 +5,17 @@ use std::path::PathBuf;
 
 use prost::Message as _;
 
-const FILES: &[&str] =
-    &["confirmations", "editor", "history", "plugins", "policy", "status", "tools", "user_prompt"];
+const FILES: &[&str] = &[
+    "bridge",
+    "confirmations",
+    "editor",
+    "history",
+    "plugins",
+    "policy",
+    "status",
+    "tools",
+    "user_prompt",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let files: Vec<String> = FILES.iter().map(|file| format!("moss/v1/{file}.proto")).collect();

@@ -6,6 +6,8 @@ use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use moss_sdk::ToolSpec;
 use moss_sdk::spec::Effect;
 
+use crate::catalog::{Entry, Language};
+
 /// Which schema of a tool is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -29,6 +31,16 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
         parameters: parameters.clone(),
         aliases: spec.aliases.clone(),
     }
+}
+
+/// Describes a tool of a catalog, in the words of a language.
+pub fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinition {
+    let parameters = match form {
+        Form::Published => entry.parameters(language),
+        Form::Strict => entry.spec.parameters_strict.clone(),
+    };
+    let description = entry.text(language).description.clone();
+    ToolDefinition { description, parameters, ..definition(&entry.spec, form) }
 }
 
 /// The registry that replies of models are held to where none is named: the built-in tools.

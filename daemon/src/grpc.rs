@@ -3,6 +3,7 @@
 //! Nothing behind this module knows about the wire.
 
 mod auth;
+mod bridge;
 mod confirmations;
 mod deadline;
 mod editor;
@@ -65,6 +66,7 @@ where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    use v1::bridge_service_server::BridgeServiceServer;
     use v1::confirmation_service_server::ConfirmationServiceServer;
     use v1::editor_service_server::EditorServiceServer;
     use v1::history_service_server::HistoryServiceServer;
@@ -106,6 +108,7 @@ where
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))
         .add_service(service!(ToolServiceServer, tools::Tools(Arc::clone(&daemon))))
+        .add_service(service!(BridgeServiceServer, bridge::Bridge(Arc::clone(&daemon))))
         .add_service(service!(
             ConfirmationServiceServer,
             confirmations::Confirmations(Arc::clone(&daemon))

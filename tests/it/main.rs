@@ -12,6 +12,8 @@ mod arguments;
 mod auth;
 mod bridge_data;
 mod bridge_parse;
+mod bridge_requests;
+mod bridge_service;
 mod calls;
 mod cli;
 mod commands;

@@ -19,7 +19,8 @@ from grpc_tools import protoc
 
 # Longest wait for any answer, in seconds.
 BOUND = 60
-PROTOS = ["confirmations", "editor", "history", "plugins", "policy", "status", "tools", "user_prompt"]
+PROTOS = ["bridge", "confirmations", "editor", "history", "plugins", "policy", "status", "tools"]
+PROTOS += ["user_prompt"]
 FILE = "greeting.txt"
 
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use moss_proto::v1;
+use moss_proto::v1::bridge_service_client::BridgeServiceClient;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::editor_service_client::EditorServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
@@ -120,6 +121,12 @@ impl Client {
 
     pub(crate) fn tools(&self) -> ToolServiceClient<Authorized> {
         ToolServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
+            .max_decoding_message_size(MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(MESSAGE_BYTES_MAX)
+    }
+
+    pub(crate) fn bridge(&self) -> BridgeServiceClient<Authorized> {
+        BridgeServiceClient::with_interceptor(self.channel.clone(), self.bearer.clone())
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX)
     }

@@ -1,0 +1,208 @@
+//! `moss.v1.BridgeService`: what turns the text of models into calls, for editors that talk to
+//! models themselves. Reads only; nothing is called.
+
+mod events;
+mod reading;
+mod requests;
+mod tools;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use moss_model_bridge::encode::estimate_tokens;
+use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
+use moss_proto::v1;
+use moss_proto::v1::bridge_service_server::BridgeService;
+use moss_proto::v1::normalize_response::Result as Outcome;
+use moss_proto::v1::parse_request::Message;
+use moss_proto::v1::tool_choice::Choice;
+use prost::Message as _;
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Request, Response, Status, Streaming};
+
+use self::reading::Reading;
+use super::error::{self, invalid_field};
+use super::from_proto;
+use crate::bridge::Form;
+use crate::catalog::Language;
+use crate::state::Daemon;
+use crate::user_prompt;
+
+/// Events of a reply that wait for the transport.
+const STREAM_QUEUE_MAX: usize = 16;
+/// How long a caller may take to say how a reply is read.
+const START_WAIT_MAX: Duration = Duration::from_secs(10);
+/// Longest seed of ids, in bytes.
+const SEED_BYTES_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Bridge(pub(super) Arc<Daemon>);
+
+type ParseStream = Pin<Box<dyn Stream<Item = Result<v1::ParseResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl BridgeService for Bridge {
+    type ParseStream = ParseStream;
+
+    async fn parse(
+        &self,
+        request: Request<Streaming<v1::ParseRequest>>,
+    ) -> Result<Response<ParseStream>, Status> {
+        let mut told = request.into_inner();
+        let first = tokio::time::timeout(START_WAIT_MAX, told.message());
+        let first = first.await.map_err(|_| no_start("nothing came"))??;
+        let Some(v1::ParseRequest { message: Some(Message::Start(start)) }) = first else {
+            return Err(no_start("something else came"));
+        };
+        let options = options(start.id_seed, start.keep_ids)?;
+        let chosen = start.tools.unwrap_or_default();
+        let tools = tools::of(&self.0, chosen, Form::Strict, Language::En).await?;
+        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+        let reading = Reading::new(Arc::clone(&self.0), Arc::new(tools.registry), options, sender);
+        self.0.tasks.spawn(reading.run(told));
+        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+    }
+
+    async fn render_prompt(
+        &self,
+        request: Request<v1::RenderPromptRequest>,
+    ) -> Result<Response<v1::RenderPromptResponse>, Status> {
+        let request = request.into_inner();
+        let language = from_proto::language(request.language)?;
+        let form = form(request.form)?;
+        let step = step(request.step)?;
+        let choice = choice(request.choice)?;
+        from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
+        let chosen = request.tools.unwrap_or_default();
+        let tools = tools::of(&self.0, chosen, Form::Published, language).await?;
+        if let ToolChoice::Tool(name) = &choice
+            && tools.registry.tool(name).is_none()
+        {
+            return Err(invalid_field("choice.tool", "none of the tools has this name"));
+        }
+        let (parallel, omits_own) = (!request.single_call, request.omit_user_prompt);
+        let daemon = Arc::clone(&self.0);
+        let registry = tools.registry;
+        let text = heavy(&self.0, move || {
+            let own = match omits_own {
+                true => String::new(),
+                false => user_prompt::read(&daemon.setup.dirs)?.unwrap_or_default(),
+            };
+            let registry: &Registry = &registry;
+            let language = spoken(language);
+            let (choice, own) = (&choice, own.as_str());
+            let request = PromptRequest { registry, choice, parallel, language, form, own, step };
+            Ok::<_, moss_sdk::ToolError>(bridge::render_prompt(&request))
+        })
+        .await?
+        .map_err(|refusal| error::internal(&refusal.to_string()))?;
+        Ok(Response::new(v1::RenderPromptResponse {
+            tokens_estimated: estimate_tokens(&text),
+            text,
+            catalog_digest: tools.catalog_digest,
+            settings: Some(settings(&request.model)),
+        }))
+    }
+
+    async fn normalize(
+        &self,
+        request: Request<v1::NormalizeRequest>,
+    ) -> Result<Response<v1::NormalizeResponse>, Status> {
+        let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
+        let api = requests::api(api)?;
+        let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
+        let read = heavy(&self.0, move || {
+            requests::read(api, &body_json, &remembered).map_or_else(
+                |error| Outcome::Refused(requests::refused(api, error)),
+                Outcome::Normalized,
+            )
+        });
+        let response = v1::NormalizeResponse { result: Some(read.await?) };
+        let (size, bytes_max) = (response.encoded_len(), self.0.config().grpc.response_bytes_max);
+        if size > bytes_max {
+            return Err(too_large("the conversation", size, bytes_max));
+        }
+        Ok(Response::new(response))
+    }
+}
+
+/// Makes the status of an answer that has more bytes than one may have.
+fn too_large(what: &str, size: usize, bytes_max: usize) -> Status {
+    let message =
+        format!("{what} has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)");
+    error::status(Code::OutOfRange, "ANSWER_TOO_LARGE", &message, &[])
+}
+
+/// Runs work that takes long and waits for nothing, as much of it at once as the daemon does of its
+/// own.
+async fn heavy<T: Send + 'static>(
+    daemon: &Daemon,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Status> {
+    let place = Arc::clone(&daemon.thinkers).acquire_owned().await;
+    let done = tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(place);
+        done
+    });
+    done.await.map_err(|_| error::internal("reading broke"))
+}
+
+fn no_start(what: &str) -> Status {
+    let message = format!("the first message must be `start`, within 10 seconds; {what}");
+    invalid_field("message", &message)
+}
+
+fn options(id_seed: String, keeps_ids: bool) -> Result<bridge::Options, Status> {
+    from_proto::bounded("start.id_seed", &id_seed, SEED_BYTES_MAX)?;
+    if !id_seed.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+        let message = "only ASCII letters, digits, `_` and `-` make an id";
+        return Err(invalid_field("start.id_seed", message));
+    }
+    Ok(bridge::Options { id_seed, keeps_ids })
+}
+
+fn form(form: i32) -> Result<bridge::Form, Status> {
+    match v1::PromptForm::try_from(form) {
+        Ok(v1::PromptForm::Unspecified | v1::PromptForm::Short) => Ok(bridge::Form::Short),
+        Ok(v1::PromptForm::Long) => Ok(bridge::Form::Long),
+        Err(_) => Err(invalid_field("form", "no such value")),
+    }
+}
+
+fn step(step: i32) -> Result<bridge::Step, Status> {
+    match v1::PromptStep::try_from(step) {
+        Ok(v1::PromptStep::Unspecified | v1::PromptStep::Act) => Ok(bridge::Step::Act),
+        Ok(v1::PromptStep::Summary) => Ok(bridge::Step::Summary),
+        Err(_) => Err(invalid_field("step", "no such value")),
+    }
+}
+
+fn choice(choice: Option<v1::ToolChoice>) -> Result<ToolChoice, Status> {
+    match choice.map(|choice| choice.choice) {
+        None | Some(Some(Choice::Auto(_))) => Ok(ToolChoice::Auto),
+        Some(Some(Choice::None(_))) => Ok(ToolChoice::None),
+        Some(Some(Choice::Any(_))) => Ok(ToolChoice::Any),
+        Some(Some(Choice::Tool(name))) => Ok(ToolChoice::Tool(name)),
+        Some(None) => Err(invalid_field("choice", "says nothing, or what is not known here")),
+    }
+}
+
+fn spoken(language: Language) -> bridge::Language {
+    match language {
+        Language::En => bridge::Language::En,
+        Language::Zh => bridge::Language::Zh,
+    }
+}
+
+fn settings(model: &str) -> v1::ModelSettings {
+    let profile = bridge::profile(model);
+    v1::ModelSettings {
+        temperature: profile.temperature,
+        stop: profile.stop.clone(),
+        result_room_percent: profile.result_room_percent.into(),
+    }
+}
