@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::block::action_block;
 use crate::continuation::continuation;
 use crate::conversation::{Conversation, Message, Part, ToolCall, ToolResult};
-use crate::event::{Finish, Reply};
+use crate::event::{Code, Finish, Reply};
 use crate::language::Language;
 use crate::parse::{Options, Parser};
 use crate::registry::{Registry, ToolDefinition};
@@ -99,11 +99,11 @@ pub fn assistant_text(text: &str, calls: &[ToolCall]) -> String {
     }
     let quoted = || text.lines().map(|line| format!("> {line}\n")).collect::<String>();
     let in_order = format!("{text}\n\n{blocks}");
-    if reads_back(&in_order, calls) {
+    if reads_back(&in_order, calls, true) {
         return in_order;
     }
     let turned = format!("{blocks}\n\n{text}");
-    if reads_back(&turned, calls) { turned } else { format!("{}\n{blocks}", quoted()) }
+    if reads_back(&turned, calls, false) { turned } else { format!("{}\n{blocks}", quoted()) }
 }
 
 /// Reads what [`assistant_text`] wrote: its calls keep their ids.
@@ -116,8 +116,8 @@ pub fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
 }
 
 /// Whether a text has these calls and no others, for tools that take anything. Of twins the reader
-/// makes one.
-fn reads_back(text: &str, calls: &[ToolCall]) -> bool {
+/// makes one. `is_in_order` says whether the text stands before its calls.
+fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
     let names: BTreeSet<&str> = calls.iter().map(|call| call.name.as_str()).collect();
     let tools = names.into_iter().map(|name| ToolDefinition {
         name: name.to_owned(),
@@ -125,7 +125,11 @@ fn reads_back(text: &str, calls: &[ToolCall]) -> bool {
         ..ToolDefinition::default()
     });
     let Ok(registry) = Registry::new(tools) else { return false };
-    let read = read_projected(&Arc::new(registry), text).calls;
+    let Reply { calls: read, diagnostics, .. } = read_projected(&Arc::new(registry), text);
+    // A mark of a call that is none here may be one for other tools.
+    if is_in_order && diagnostics.iter().any(|one| one.code != Code::DuplicateCall) {
+        return false;
+    }
     let same = |(one, other): (&ToolCall, &ToolCall)| {
         one.name == other.name && one.arguments == other.arguments
     };

@@ -142,21 +142,21 @@ pub(super) fn arguments(
     value: Option<&Value>,
     keys: Keys<'_>,
 ) -> Result<Map<String, Value>, Value> {
-    let mut value = value.cloned().unwrap_or(Value::Null);
-    let bare = value.clone();
+    let Some(bare) = value else { return Ok(Map::new()) };
+    let mut inner = None;
     for _ in 0..=NESTED_JSON_MAX {
-        value = match value {
+        inner = match inner.as_ref().unwrap_or(bare) {
             Value::Null => return Ok(Map::new()),
-            Value::Object(fields) => return Ok(fields),
+            Value::Object(fields) => return Ok(fields.clone()),
             Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
-            Value::String(text) => match nested(&text, keys) {
-                Some(inner) => inner,
-                None => return Err(bare),
-            },
-            _ => return Err(bare),
+            Value::String(text) => nested(text, keys),
+            _ => None,
         };
+        if inner.is_none() {
+            break;
+        }
     }
-    Err(bare)
+    Err(bare.clone())
 }
 
 fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {

@@ -81,10 +81,10 @@ impl Cue {
     /// Reads the line before a frame.
     pub(super) fn of(line: &str) -> Self {
         let line = line.to_lowercase();
-        let acts = has(&line, ACTING);
-        if forbids(&line) || (!acts && (shows_form(&line) || ends_like(&line))) {
+        let acts = || has(&line, ACTING);
+        if forbids(&line) || ((shows_form(&line) || ends_like(&line)) && !acts()) {
             Self::Strong
-        } else if !acts && (has(&line, EXAMPLE) || line.trim_end().ends_with("example")) {
+        } else if (has(&line, EXAMPLE) || line.trim_end().ends_with("example")) && !acts() {
             Self::Weak
         } else {
             Self::None

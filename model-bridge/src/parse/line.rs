@@ -73,7 +73,12 @@ impl Line {
 
     fn end(&mut self) {
         if !self.current.trim().is_empty() {
+            // What somebody else said is not said of what follows.
+            let is_quoted = self.is_quoted();
             self.previous = std::mem::take(&mut self.current);
+            if is_quoted {
+                self.previous.clear();
+            }
         }
         self.current.clear();
         self.has_begun = false;
@@ -81,9 +86,10 @@ impl Line {
         self.code = 0;
     }
 
-    /// Forgets what was written before a call: it says nothing of the next one.
+    /// Forgets what was written before a call: it says nothing of the next one. What follows the call
+    /// on its line does not begin a line.
     pub(super) fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self { has_begun: true, ..Self::default() };
     }
 
     /// Takes text that is only shown: what was said before it is said of what follows, too.
