@@ -22,7 +22,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("model-bridge", &["moss-sdk"]),
+    ("model-bridge", &[]),
     ("plugin-host", &["moss-sdk"]),
     ("proto", &[]),
     ("sandbox", &[]),

@@ -94,7 +94,12 @@ impl<'t, 'c> Reader<'t, 'c> {
                 Some(_) => {
                     self.changes.insert(Change::SurroundingText);
                     let rest = &self.text[self.at..];
-                    self.at += rest.find(['{', '｛', '[', '［']).unwrap_or(rest.len());
+                    let length = rest.find(['{', '｛', '[', '［']).unwrap_or(rest.len());
+                    // The rest of a string, perhaps, that seemed to end before.
+                    if rest[..length].contains(['"', '“', '”']) {
+                        return None;
+                    }
+                    self.at += length;
                 }
             }
         }

@@ -36,7 +36,7 @@ impl Reader<'_, '_> {
             match c {
                 '\\' => self.backslash(backslashes)?,
                 c if closes(quote, c) => {
-                    if self.ends(is_key) {
+                    if self.ends(quote, is_key) {
                         self.out.push('"');
                         return Some(());
                     }
@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
 
     /// Whether the quote before this place ends the string: what follows goes on with the JSON, and
     /// could not stand in the string as well.
-    fn ends(&self, is_key: bool) -> bool {
+    fn ends(&self, quote: char, is_key: bool) -> bool {
         let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
         let (next, _) = skip_blanks(text, self.at);
         let Some(c) = text[next..].chars().next() else { return text.len() == self.text.len() };
@@ -149,27 +149,27 @@ impl Reader<'_, '_> {
                 let (after, _) = skip_blanks(text, next + c.len_utf8());
                 let goes_on =
                     if in_object { self.is_key_at(text, after) } else { is_value_at(text, after) };
-                goes_on || (is_end(text, after) && self.closes_at(text, after))
+                goes_on || (is_end(text, after) && self.closes_at(text, after, quote))
             }
-            '}' | '｝' | ']' | '］' => self.closes_at(text, next),
+            '}' | '｝' | ']' | '］' => self.closes_at(text, next, quote),
             _ if in_object => self.is_key_at(text, next),
             c => is_quote(c) && next > self.at,
         }
     }
 
     /// Whether what stands here closes brackets and goes on as JSON.
-    fn closes_at(&self, text: &str, mut at: usize) -> bool {
+    fn closes_at(&self, text: &str, mut at: usize, quote: char) -> bool {
         let mut open = self.stack.len();
         while let Some(c) = text[at..].chars().next().filter(|c| CLOSERS.contains(c)) {
             open = open.saturating_sub(1);
             (at, _) = skip_blanks(text, at + c.len_utf8());
         }
-        let Some(c) = text[at..].chars().next() else { return true };
+        let Some(c) = text[at..].chars().next() else { return text.len() == self.text.len() };
         if open > 0 {
             return matches!(c, ',' | '，' | '{' | '[') || any_key_at(text, at).is_some();
         }
         // All is closed. Where a quote is still to come, this one may be inside of the string.
-        matches!(c, ',' | '，' | '{' | '[') || !text[at..].contains(is_quote)
+        matches!(c, ',' | '，' | '{' | '[') || !text[at..].contains(|c| closes(quote, c))
     }
 
     /// Whether a key and a colon stand here that may stand in the innermost bracket.
@@ -187,12 +187,9 @@ impl Reader<'_, '_> {
         let text = &self.text[..self.text.floor_char_boundary(self.at + KEY_BYTES_MAX)];
         let rest = &text[self.at..];
         let after = rest.trim_start();
-        if after.starts_with(is_quote) && (rest.starts_with("\"\"") || rest.len() - after.len() > 0)
-        {
-            let lines = rest[..rest.len() - after.len()].contains('\n');
-            if lines || rest.starts_with("\"\"") {
-                return true;
-            }
+        let is_on_next_line = rest[..rest.len() - after.len()].contains('\n');
+        if rest.starts_with("\"\"") || (is_on_next_line && after.starts_with(is_quote)) {
+            return true;
         }
         if after.strip_prefix('+').is_some_and(|more| more.trim_start().starts_with(is_quote)) {
             return true;

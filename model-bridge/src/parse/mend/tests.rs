@@ -74,6 +74,9 @@ fn what_cannot_be_known_is_not_made_up() {
     ] {
         assert_eq!(mended(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
     }
+    // A quote whose string goes on further than anybody looks: nothing of it is cut off.
+    let far = format!("{{\"a\":\"5\"}} {}\"}}", "and more ".repeat(300));
+    assert_eq!(values(&far, true, Keys::default()), None);
     assert_eq!(values("{\"a\":1", false, Keys::default()), None);
     assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true, Keys::default()), None);
     let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
