@@ -195,9 +195,10 @@ impl Reply {
     /// Makes of the text what a person reads: no blank lines where calls were, none around it.
     #[must_use]
     pub fn tidied(mut self) -> Self {
+        let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
         let mut text = String::with_capacity(self.text.len());
         let mut blank = 0;
-        for line in self.text.trim().split_inclusive('\n') {
+        for line in self.text.trim_matches(is_blank).split_inclusive('\n') {
             blank = if line.trim_end_matches(['\r', '\n']).is_empty() { blank + 1 } else { 0 };
             if blank < 2 {
                 text.push_str(line);

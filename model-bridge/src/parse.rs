@@ -14,6 +14,7 @@ mod mend;
 mod native;
 mod prose;
 mod scan;
+mod sloppy;
 mod watch;
 
 use std::sync::Arc;

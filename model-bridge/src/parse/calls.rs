@@ -45,6 +45,8 @@ pub(super) struct Inside {
 struct Written<'v> {
     name: Option<&'v str>,
     arguments: Option<&'v Value>,
+    /// Where both stand.
+    inner: &'v Map<String, Value>,
     whole: &'v Map<String, Value>,
 }
 
@@ -129,10 +131,22 @@ fn read(fields: &Map<String, Value>) -> Option<Written<'_>> {
 }
 
 fn fields_of(fields: &Map<String, Value>) -> Written<'_> {
+    let mut arguments = ARGUMENT_KEYS.iter().filter_map(|key| fields.get(*key));
+    let first = arguments.clone().next();
     Written {
         name: NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str()),
-        arguments: ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key)),
+        arguments: arguments.find(|value| says_something(value)).or(first),
+        inner: fields,
         whole: fields,
+    }
+}
+
+/// Whether a value of a key for arguments has any.
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
     }
 }
 
@@ -173,6 +187,29 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     is_whole.then(|| mended.values.remove(0))
 }
 
+// === impl Written ===
+
+impl Written<'_> {
+    /// What two of its keys say differently: which is meant, nobody knows.
+    fn contradiction(&self, registry: &Registry) -> Option<String> {
+        let given = |key: &&'static str| {
+            let value = self.inner.get(*key).filter(|value| says_something(value))?;
+            Some((*key, value))
+        };
+        let mut given = ARGUMENT_KEYS.iter().filter_map(given);
+        if let Some((first, value)) = given.next()
+            && let Some((other, _)) = given.find(|(_, other)| *other != value)
+        {
+            return Some(format!("`{first}` and `{other}` say different arguments; write one"));
+        }
+        let tool = |key: &&str| registry.resolve(self.inner.get(*key)?.as_str()?);
+        let mut named = NAME_KEYS.iter().filter_map(tool).map(Tool::name);
+        let first = named.next()?;
+        let other = named.find(|other| *other != first)?;
+        Some(format!("both `{first}` and `{other}` are named; write one call for each"))
+    }
+}
+
 // === impl Inside ===
 
 impl Inside {
@@ -206,6 +243,11 @@ impl Inside {
             self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
             return;
         };
+        if let Some(message) = written.contradiction(registry) {
+            self.broken += 1;
+            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
+            return;
+        }
         let id = ["id", "call_id"].iter().find_map(|key| written.whole.get(*key)?.as_str());
         let id = id.filter(|id| is_id(id)).map(str::to_owned);
         if written.arguments.is_some() || !explicit {

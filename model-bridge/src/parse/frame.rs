@@ -152,6 +152,9 @@ impl Frame {
         }
         loop {
             let found = self.scan.next(body, is_last);
+            if let Some(end) = self.end_at_fence(body, found) {
+                return Some(end);
+            }
             if let Some(end) = self.end_at_suspect(body, found) {
                 return Some(end);
             }
@@ -258,13 +261,29 @@ impl Frame {
     /// Ends at a place that only seemed to be the end, where no better one is near.
     fn end_at_suspect(&self, body: &str, found: Found) -> Option<End> {
         let suspect = self.suspect?;
-        let place = match found {
-            Found::Nothing => body.len(),
-            Found::Balanced(place) | Found::Mark(place) => place,
-            Found::Other(place) | Found::Suspect(place) => place,
-        };
+        let place = found.place().unwrap_or(body.len());
         (place.saturating_sub(suspect) > self.suspicion_bytes_max)
             .then(|| self.fence_end(body, suspect))
+    }
+
+    /// Ends what would be the whole reply where a fence begins a line: it is not, whatever JSON is
+    /// open there.
+    fn end_at_fence(&mut self, body: &str, found: Found) -> Option<End> {
+        if self.kind != Kind::Whole {
+            return None;
+        }
+        let from = self.searched.min(body.len());
+        let to = found.place().unwrap_or(body.len()).max(from);
+        let looked_at = &body.as_bytes()[from..to];
+        let fences = ["\n```", "\n~~~"].iter();
+        let first = fences.filter_map(|fence| memchr::memmem::find(looked_at, fence.as_bytes()));
+        if let Some(place) = first.min() {
+            let place = from + place;
+            self.other = Some(place);
+            return Some(End { body: place, frame: place, closed: false });
+        }
+        self.searched = to.saturating_sub(3).max(from);
+        None
     }
 
     fn end_of_lines(&mut self, body: &str) -> Option<End> {

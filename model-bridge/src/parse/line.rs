@@ -55,7 +55,7 @@ impl Line {
 
     fn extend(&mut self, text: &str) {
         if !self.has_begun {
-            let begun = text.trim_start();
+            let begun = text.trim_start_matches(is_blank);
             if begun.is_empty() {
                 return;
             }
@@ -140,6 +140,11 @@ impl Line {
     fn before(&self) -> &str {
         if self.has_begun { &self.current } else { &self.previous }
     }
+}
+
+/// Whether a character is nothing to read: white space, or the mark of the order of bytes.
+pub(super) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// What follows the sign of an item of a list.

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::event::Change;
 pub(super) use keys::Keys;
 use reader::Reader;
+pub(super) use reader::is_quote;
 
 /// How deep JSON may nest.
 pub(super) const DEPTH_MAX: usize = 64;

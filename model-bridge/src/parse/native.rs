@@ -54,6 +54,8 @@ impl Parser {
         };
         let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key));
         let keys = Keys::of_arguments(&self.registry, Some(tool));
+        // As servers write arguments that are none.
+        let written = written.filter(|value| value.as_str().map(str::trim) != Some("null"));
         let arguments: Map<String, Value> = match calls::arguments(written, keys) {
             Ok(arguments) => arguments,
             Err(_) if finish == Finish::Length => {

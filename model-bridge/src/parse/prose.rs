@@ -3,6 +3,7 @@
 mod blocks;
 
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
+use super::line::is_blank;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
 
@@ -62,7 +63,7 @@ impl Parser {
     /// Goes on to the next place that may begin something, and looks what it is.
     pub(super) fn prose(&mut self, is_last: bool) -> Step {
         if !self.has_begun {
-            let blank = self.rest().len() - self.rest().trim_start().len();
+            let blank = self.rest().len() - self.rest().trim_start_matches(is_blank).len();
             self.pass(blank);
             let Some(first) = self.rest().chars().next() else { return Step::NeedsMore };
             self.has_begun = true;

@@ -20,6 +20,17 @@ pub(super) enum Found {
     Suspect(usize),
 }
 
+impl Found {
+    /// Where it is.
+    pub(super) fn place(self) -> Option<usize> {
+        match self {
+            Self::Nothing => None,
+            Self::Balanced(place) | Self::Mark(place) => Some(place),
+            Self::Other(place) | Self::Suspect(place) => Some(place),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Outside,

@@ -4,7 +4,7 @@
 use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
-use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text};
+use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
 use super::{CUT_OFF, End, Frame, Kind};
 use crate::event::{Code, Event};
 
@@ -72,6 +72,9 @@ impl Parser {
         let is_none = !watch.is_viable() || unknown;
         match frame.kind {
             Kind::Whole if !watch.is_strict() => {
+                if self.is_meant(frame) != Some(false) {
+                    return false;
+                }
                 // Text that happens to begin with a bracket.
                 self.pass(1);
                 true
@@ -93,6 +96,13 @@ impl Parser {
             }
             _ => false,
         }
+    }
+
+    /// Whether JSON that is the whole reply and not strict is meant as a call; none where more must
+    /// come to know.
+    fn is_meant(&self, frame: &Frame) -> Option<bool> {
+        let is_named = frame.watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
+        if is_named { Some(true) } else { sloppy::names_tool(&self.registry, self.body(frame)) }
     }
 
     /// Begins to pass on a call whose arguments are long, when nothing speaks against it.
@@ -148,7 +158,8 @@ impl Parser {
             return self.show(&frame, length, makes);
         }
         if !makes {
-            if frame.is_explicit() {
+            let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
+            if frame.is_explicit() || frame.live.is_some() || is_sloppy {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
@@ -206,7 +217,11 @@ impl Parser {
     fn cut_off(&mut self, frame: &Frame) {
         let watch = &frame.watch;
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
-        if (frame.is_explicit() || (named && watch.has_arguments())) && !frame.is_shown() {
+        let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
+        let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
+        if (frame.is_explicit() || is_meant || (named && watch.has_arguments()))
+            && !frame.is_shown()
+        {
             self.tell(Code::TruncatedCall, CUT_OFF);
         }
         self.no_call(frame, self.rest().len());

@@ -328,7 +328,7 @@ fn is_name_key(key: &str) -> bool {
 }
 
 /// Whether a character may begin a string.
-pub(super) fn is_quote(c: char) -> bool {
+pub(in crate::parse) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„' | '＂' | '\'' | '‘' | '’')
 }
 

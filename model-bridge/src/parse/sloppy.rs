@@ -1,0 +1,79 @@
+//! JSON that is the whole reply and no strict JSON: whether it is meant as a call is told by how it
+//! begins, so that text which happens to begin with a bracket is not held back.
+
+use super::calls::NAME_KEYS;
+use super::mend::is_quote;
+use crate::registry::Registry;
+
+/// How far the name of a tool is looked for, in bytes.
+const HEAD_BYTES_MAX: usize = 256;
+
+/// Whether a text begins as an object, or a list of them, whose first key names a tool of the
+/// registry; none where more must come to know.
+pub(super) fn names_tool(registry: &Registry, text: &str) -> Option<bool> {
+    let near = &text[..text.floor_char_boundary(HEAD_BYTES_MAX)];
+    match head(near) {
+        Head::Named(name) => Some(registry.resolve(name).is_some()),
+        Head::Open if near.len() == text.len() => None,
+        Head::Open | Head::Other => Some(false),
+    }
+}
+
+enum Head<'t> {
+    Named(&'t str),
+    /// The text ends before the name does.
+    Open,
+    Other,
+}
+
+fn head(text: &str) -> Head<'_> {
+    let rest = text.trim_start();
+    let rest = rest.strip_prefix('[').unwrap_or(rest).trim_start();
+    let Some(rest) = rest.strip_prefix(['{', '｛']) else { return open_or_other(rest) };
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix(is_quote).unwrap_or(rest);
+    let length = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(rest.len());
+    let (key, rest) = rest.split_at(length);
+    if rest.is_empty() {
+        return Head::Open;
+    }
+    if !NAME_KEYS.contains(&key) {
+        return Head::Other;
+    }
+    let rest = rest.strip_prefix(is_quote).unwrap_or(rest).trim_start();
+    let Some(rest) = rest.strip_prefix([':', '：']) else { return open_or_other(rest) };
+    let rest = rest.trim_start();
+    let Some(rest) = rest.strip_prefix(is_quote) else { return open_or_other(rest) };
+    rest.split_once(is_quote).map_or(Head::Open, |(name, _)| Head::Named(name))
+}
+
+fn open_or_other(rest: &str) -> Head<'_> {
+    if rest.is_empty() { Head::Open } else { Head::Other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_key_tells_whether_it_is_a_call() {
+        let registry = Registry::from_json(r#"[{"name":"read_file"}]"#).unwrap();
+        for (text, expected) in [
+            ("{'tool':'read_file'", Some(true)),
+            ("[ {“name”： “ReadFile”", Some(true)),
+            ("{tool: \"read_file\",", Some(true)),
+            ("{'tool':'read_fil", None),
+            ("{'to", None),
+            ("{'tool'", None),
+            ("{", None),
+            ("{'tool':'bash'", Some(false)),
+            ("{tool: read_file}", Some(false)),
+            ("{a} and {b}", Some(false)),
+            ("[x] done", Some(false)),
+        ] {
+            assert_eq!(names_tool(&registry, text), expected, "{text}");
+        }
+        let far = format!("{{{}'tool':'read_file'", " ".repeat(HEAD_BYTES_MAX));
+        assert_eq!(names_tool(&registry, &far), Some(false));
+    }
+}
