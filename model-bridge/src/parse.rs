@@ -15,6 +15,7 @@ mod native;
 mod prose;
 mod scan;
 mod sloppy;
+mod template;
 mod watch;
 
 use std::sync::Arc;

@@ -229,7 +229,7 @@ impl Inside {
         self.diagnostics.iter().any(guessed)
     }
 
-    fn note_changes(&mut self, changes: Vec<Change>) {
+    pub(super) fn note_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
             let message = "the JSON was mended".to_owned();
             self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });

@@ -7,6 +7,7 @@ use super::cue::Cue;
 use super::live::Live;
 use super::mend::{self, Keys};
 use super::scan::{Found, Scan};
+use super::template::{Holds, Not, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use super::{Parser, file_edit};
 use crate::event::Change;
@@ -19,6 +20,8 @@ const SUSPECTS_MAX: usize = 8;
 /// How often a reply may be read again from an end that was suspected only.
 const FALLBACKS_MAX: usize = 64;
 pub(super) const TAG_CLOSE: &str = "[/TOOL]";
+/// What may end a call on a line.
+const LINE_CLOSES: &[&str] = &["[/TOOL_CALL]", "[/TOOL_CALLS]"];
 pub(super) const HERMES_CLOSE: &str = "</tool_call>";
 /// Said where a reply ends inside of a call.
 pub(super) const CUT_OFF: &str = "the reply ends inside of a call; it was not made";
@@ -36,6 +39,8 @@ pub(super) enum Kind {
     Hermes,
     /// `<file-edit …>…</file-edit>`.
     FileEdit,
+    /// A call of a chat template that has an end mark.
+    Template(&'static Template),
     /// JSON that is the whole reply.
     Whole,
 }
@@ -62,16 +67,22 @@ pub(super) struct Frame {
     live: Option<Live>,
     /// How far the end mark was looked for.
     searched: usize,
+    /// The arguments, where they stand in tags.
+    tags: Option<Tags>,
+    /// Marks that may follow it and belong to it.
+    after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
     suspicion_bytes_max: usize,
 }
 
 /// Where a frame ends, from the beginning of its inside.
-struct End {
-    body: usize,
-    frame: usize,
-    /// Whether its end mark is there.
-    closed: bool,
+pub(super) struct End {
+    /// Where its inside does.
+    pub(super) body: usize,
+    /// Where its end mark does.
+    pub(super) frame: usize,
+    /// Whether that is there.
+    pub(super) closed: bool,
 }
 
 // === impl Frame ===
@@ -94,7 +105,23 @@ impl Frame {
             suspects: 0,
             live: None,
             searched: 0,
+            tags: None,
+            after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
+        }
+    }
+
+    /// Begins a call of a chat template.
+    pub(super) fn of(opening: Opening) -> Self {
+        let Opening { template, length, name, holds } = opening;
+        let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
+        let mut frame = Self::new(kind, length);
+        frame.scan = Scan::new(b'`', 0).with_tokens();
+        frame.after = template.after;
+        frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        match name {
+            Some(name) => frame.named(&name),
+            None => frame,
         }
     }
 
@@ -130,6 +157,16 @@ impl Frame {
         !matches!(self.kind, Kind::Whole | Kind::Fence { is_explicit: false, .. })
     }
 
+    /// Whether its inside is JSON.
+    fn is_json(&self) -> bool {
+        self.kind != Kind::FileEdit && self.tags.is_none()
+    }
+
+    /// Whether it ends where something follows its JSON that is none.
+    fn ends_with_json(&self) -> bool {
+        matches!(self.kind, Kind::Tag | Kind::Hermes | Kind::Template(_))
+    }
+
     /// Whether it is only shown (policy P7).
     fn is_shown(&self) -> bool {
         self.cue == Cue::Strong || (self.cue == Cue::Weak && !self.is_explicit())
@@ -141,6 +178,7 @@ impl Frame {
             Kind::Tag => TAG_CLOSE,
             Kind::Hermes => HERMES_CLOSE,
             Kind::FileEdit => file_edit::CLOSE,
+            Kind::Template(template) => template.end,
             Kind::Fence { .. } | Kind::Line | Kind::Whole => "",
         }
     }
@@ -149,6 +187,9 @@ impl Frame {
     fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
         if self.kind == Kind::FileEdit {
             return self.end_of_lines(body);
+        }
+        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+            return tags.end(template, body);
         }
         loop {
             let found = self.scan.next(body, is_last);
@@ -176,11 +217,14 @@ impl Frame {
                     }
                 },
                 Found::Other(place) => {
-                    self.other.get_or_insert(place);
-                    let ends = matches!(self.kind, Kind::Tag | Kind::Hermes);
-                    if let (true, Some(balanced)) = (ends, self.balanced) {
-                        return Some(End { body: balanced, frame: balanced, closed: false });
+                    if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
+                        let end = self.end_after_json(body, balanced, place, is_last);
+                        if end.is_none() {
+                            self.scan.back_to(place);
+                        }
+                        return end;
                     }
+                    self.other.get_or_insert(place);
                     if self.kind == Kind::Whole {
                         return Some(End { body: place, frame: place, closed: false });
                     }
@@ -222,9 +266,26 @@ impl Frame {
         if !is_last && !close.is_empty() && close.starts_with(rest) {
             return Err(place);
         }
-        let is_over = self.scan.is_balanced() && matches!(self.kind, Kind::Tag | Kind::Hermes);
+        let is_over = self.scan.is_balanced() && self.ends_with_json();
         let balanced = self.balanced.filter(|_| is_over);
         Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
+    }
+
+    /// The end at a place where something follows the JSON; none where more must come to know.
+    fn end_after_json(
+        &self,
+        body: &str,
+        balanced: usize,
+        place: usize,
+        is_last: bool,
+    ) -> Option<End> {
+        let unclosed = End { body: balanced, frame: balanced, closed: false };
+        let Kind::Template(template) = self.kind else { return Some(unclosed) };
+        match template.end_after_json(&body[place..]) {
+            Ok(length) => Some(End { body: balanced, frame: place + length, closed: true }),
+            Err(Not::Yet) if !is_last => None,
+            Err(_) => Some(unclosed),
+        }
     }
 
     /// Whether its inside reads as JSON up to a place. `may_guess` says whether the ends of strings
@@ -309,7 +370,7 @@ impl Frame {
             return Some(self.fence_end(body, suspect));
         }
         let close = self.close_mark();
-        if close.is_empty() || self.kind == Kind::FileEdit {
+        if close.is_empty() || !self.is_json() {
             return None;
         }
         let place = body.find(close)?;
@@ -322,6 +383,9 @@ impl Frame {
         match (self.kind, &self.name) {
             (Kind::FileEdit, tag) => {
                 file_edit::inside(registry, tag.as_deref().unwrap_or_default(), body)
+            }
+            (Kind::Template(_), Some(name)) if let Some(tags) = &self.tags => {
+                tags.inside(registry, name, body)
             }
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }

@@ -21,6 +21,8 @@ pub(super) struct Line {
     code: usize,
     /// The last line with something on it.
     previous: String,
+    /// Marks that belong to the call right before, where nothing but blanks came since.
+    owed: Option<&'static [&'static str]>,
 }
 
 // === impl Line ===
@@ -28,6 +30,9 @@ pub(super) struct Line {
 impl Line {
     /// Takes text that was passed on.
     pub(super) fn pass(&mut self, text: &str) {
+        if self.owed.is_some() && !text.trim_start().is_empty() {
+            self.owed = None;
+        }
         let Some(last) = memchr::memrchr(b'\n', text.as_bytes()) else {
             return self.extend(text);
         };
@@ -87,9 +92,14 @@ impl Line {
     }
 
     /// Forgets what was written before a call: it says nothing of the next one. What follows the call
-    /// on its line does not begin a line.
-    pub(super) fn forget(&mut self) {
-        *self = Self { has_begun: true, ..Self::default() };
+    /// on its line does not begin a line. `owed` are marks that may follow it and belong to it.
+    pub(super) fn forget(&mut self, owed: &'static [&'static str]) {
+        *self = Self { has_begun: true, owed: Some(owed), ..Self::default() };
+    }
+
+    /// Marks that belong to the call right before this place, where there is one.
+    pub(super) fn owed(&self) -> Option<&'static [&'static str]> {
+        self.owed
     }
 
     /// Takes text that is only shown: what was said before it is said of what follows, too.

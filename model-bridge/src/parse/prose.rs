@@ -1,6 +1,7 @@
 //! Text between calls: what may begin a call there, and what only shows one.
 
 mod blocks;
+mod marks;
 
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
@@ -43,6 +44,8 @@ const RESULTS: &[&str] = &[
     "[tool_result",
     "<tool_response>",
     "<tool_result>",
+    "<function_results>",
+    "<｜tool▁outputs▁",
 ];
 
 /// What a place that may begin something turned out to be.
@@ -224,6 +227,9 @@ impl Parser {
 
     /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
     fn bracket(&mut self, is_last: bool) -> Mark {
+        if let Some(mark) = self.left_over(is_last) {
+            return mark;
+        }
         if self.line.is_quoted() || self.line.in_code() {
             return Mark::Text(1);
         }
@@ -253,6 +259,9 @@ impl Parser {
 
     /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
     fn angle(&mut self, is_last: bool) -> Mark {
+        if let Some(mark) = self.left_over(is_last) {
+            return mark;
+        }
         if self.line.is_quoted() || self.line.in_code() {
             return Mark::Text(1);
         }
@@ -274,11 +283,16 @@ impl Parser {
             return Mark::Done;
         }
         if let Some(after) = rest.strip_prefix(HERMES_OPEN) {
-            return match opens_json(after, HERMES_CLOSE, is_last) {
-                None => Mark::NeedsMore,
-                Some(false) => Mark::Text(1),
-                Some(true) => Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len()))),
-            };
+            match opens_json(after, HERMES_CLOSE, is_last) {
+                None => return Mark::NeedsMore,
+                Some(true) => {
+                    return Mark::Frame(Box::new(Frame::new(Kind::Hermes, HERMES_OPEN.len())));
+                }
+                Some(false) => {}
+            }
+        }
+        if let Some(mark) = self.template(is_last) {
+            return mark;
         }
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
             return match file_edit::tag(after) {

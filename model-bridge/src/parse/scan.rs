@@ -62,6 +62,8 @@ pub(super) struct Scan {
     fence: usize,
     /// What it is made of.
     sign: u8,
+    /// Whether `<|` and `<｜` begin marks, as they do in tokens of models.
+    has_tokens: bool,
 }
 
 // === impl Scan ===
@@ -69,7 +71,13 @@ pub(super) struct Scan {
 impl Scan {
     /// Begins a scan for JSON inside of a fence of so many signs, or of none.
     pub(super) fn new(sign: u8, fence: usize) -> Self {
-        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence, sign }
+        Self { at: 0, mode: Mode::Outside, depth: 0, begun: false, fence, sign, has_tokens: false }
+    }
+
+    /// Takes that tokens of models are marks.
+    pub(super) fn with_tokens(mut self) -> Self {
+        self.has_tokens = true;
+        self
     }
 
     /// Whether all that was opened is closed.
@@ -143,7 +151,8 @@ impl Scan {
             self.at += run;
             return (run >= self.fence).then_some(Found::Mark(place));
         }
-        if rest.starts_with("[/") || rest.starts_with("</") {
+        let is_token = || rest.starts_with("<|") || rest.starts_with("<｜");
+        if rest.starts_with("[/") || rest.starts_with("</") || (self.has_tokens && is_token()) {
             self.at += 2;
             return Some(Found::Mark(place));
         }

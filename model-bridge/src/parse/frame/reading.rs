@@ -13,7 +13,7 @@ use crate::event::{Code, Event};
 impl Parser {
     /// Goes on with what may be a call.
     pub(in crate::parse) fn frame(&mut self, mut frame: Box<Frame>, is_last: bool) -> Step {
-        if frame.kind != Kind::FileEdit && self.look(&mut frame) {
+        if frame.is_json() && self.look(&mut frame) {
             return Step::Again;
         }
         let is_over_long = self.rest().len() > CALL_BYTES_MAX;
@@ -176,7 +176,7 @@ impl Parser {
             self.make(made, Some((live.index, live.shown().len())));
         }
         self.at += length;
-        self.line.forget();
+        self.line.forget(frame.after);
         for made in inside.calls {
             self.make(made, None);
         }
