@@ -42,10 +42,12 @@ pub(super) struct Inside {
 }
 
 /// A call as it was written.
-struct Written<'v> {
-    name: Option<&'v str>,
-    arguments: Option<&'v Value>,
-    whole: &'v Map<String, Value>,
+struct Written {
+    name: Option<String>,
+    arguments: Option<Value>,
+    id: Option<String>,
+    /// What else stands beside the name.
+    beside: Map<String, Value>,
 }
 
 /// Reads the JSON of a frame. `named` is the tool where the frame itself says it: its JSON is then
@@ -74,25 +76,24 @@ pub(super) fn inside(
     };
     inside.note_changes(mended.changes);
     if let Some(name) = named {
-        let [Value::Object(arguments)] = mended.values.as_slice() else {
+        let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(mended.values) else {
             return inside.none(Code::MalformedJson, "the arguments are not one JSON object");
         };
-        let arguments = Value::Object(arguments.clone());
-        inside.add(registry, name, Some(&arguments), None, explicit);
+        inside.add(registry, name, Some(arguments), None, explicit);
         if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
             return Inside::default().none(Code::MalformedJson, UNESCAPED);
         }
         return inside;
     }
     let mut written = Vec::new();
-    for value in &mended.values {
+    for value in mended.values {
         gather(value, &mut written);
     }
     if written.is_empty() {
         return inside.none(Code::EmptyAction, "there is no call inside of the action block");
     }
     for one in written {
-        inside.add_written(registry, &one, explicit);
+        inside.add_written(registry, one, explicit);
     }
     if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
         return Inside::default().none(Code::MalformedJson, UNESCAPED);
@@ -106,57 +107,69 @@ pub(super) fn inside(
 
 /// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
 /// lists are none.
-fn gather<'v>(value: &'v Value, written: &mut Vec<Written<'v>>) {
+fn gather(value: Value, written: &mut Vec<Written>) {
     let listed = match value {
-        Value::Object(fields) => match fields.get(LIST_KEY) {
-            Some(Value::Array(values)) => values,
+        Value::Object(mut fields) => match fields.get_mut(LIST_KEY) {
+            Some(Value::Array(values)) => std::mem::take(values),
             _ => return written.extend(read(fields)),
         },
         Value::Array(values) => values,
         _ => return,
     };
-    written.extend(listed.iter().filter_map(Value::as_object).filter_map(read));
+    for value in listed {
+        if let Value::Object(fields) = value {
+            written.extend(read(fields));
+        }
+    }
 }
 
-fn read(fields: &Map<String, Value>) -> Option<Written<'_>> {
+fn read(mut fields: Map<String, Value>) -> Option<Written> {
     if fields.is_empty() {
         return None;
     }
-    if let Some(Value::Object(function)) = fields.get("function") {
-        return Some(Written { whole: fields, ..fields_of(function) });
-    }
-    Some(fields_of(fields))
+    let id = ["id", "call_id"].iter().find_map(|key| fields.get(*key)?.as_str());
+    let id = id.filter(|id| is_id(id)).map(str::to_owned);
+    let (name, arguments) = match fields.get_mut("function") {
+        Some(Value::Object(function)) => {
+            let said = name_and_arguments(function);
+            fields.shift_remove("function");
+            said
+        }
+        _ => name_and_arguments(&mut fields),
+    };
+    Some(Written { name, arguments, id, beside: fields })
 }
 
-fn fields_of(fields: &Map<String, Value>) -> Written<'_> {
-    Written {
-        name: NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str()),
-        arguments: ARGUMENT_KEYS.iter().find_map(|key| fields.get(*key)),
-        whole: fields,
-    }
+/// Takes the name of the tool and its arguments out of an object.
+fn name_and_arguments(fields: &mut Map<String, Value>) -> (Option<String>, Option<Value>) {
+    let name = NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str()).map(str::to_owned);
+    let key = ARGUMENT_KEYS.iter().find(|key| fields.contains_key(**key));
+    (name, key.and_then(|key| fields.get_mut(*key)).map(Value::take))
 }
 
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
-pub(super) fn arguments(
-    value: Option<&Value>,
-    keys: Keys<'_>,
-) -> Result<Map<String, Value>, Value> {
-    let Some(bare) = value else { return Ok(Map::new()) };
+pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<String, Value>, Value> {
+    let bare = match value {
+        None => return Ok(Map::new()),
+        Some(Value::Object(fields)) => return Ok(fields),
+        Some(bare) => bare,
+    };
     let mut inner = None;
-    for _ in 0..=NESTED_JSON_MAX {
-        inner = match inner.as_ref().unwrap_or(bare) {
+    for level in 0..=NESTED_JSON_MAX {
+        inner = match inner.as_ref().unwrap_or(&bare) {
             Value::Null => return Ok(Map::new()),
-            Value::Object(fields) => return Ok(fields.clone()),
             Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
-            Value::String(text) => nested(text, keys),
+            Value::String(text) if level < NESTED_JSON_MAX => nested(text, keys),
             _ => None,
         };
-        if inner.is_none() {
-            break;
+        match inner {
+            Some(Value::Object(fields)) => return Ok(fields),
+            Some(_) => {}
+            None => break,
         }
     }
-    Err(bare.clone())
+    Err(bare)
 }
 
 fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
@@ -199,33 +212,30 @@ impl Inside {
         }
     }
 
-    fn add_written(&mut self, registry: &Registry, written: &Written<'_>, explicit: bool) {
+    fn add_written(&mut self, registry: &Registry, written: Written, explicit: bool) {
         let Some(name) = written.name else {
             self.broken += 1;
             let message = format!("no tool is named; say it as \"{}\"", NAME_KEYS[0]);
             self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
             return;
         };
-        let id = ["id", "call_id"].iter().find_map(|key| written.whole.get(*key)?.as_str());
-        let id = id.filter(|id| is_id(id)).map(str::to_owned);
         if written.arguments.is_some() || !explicit {
-            return self.add(registry, name, written.arguments, id, explicit);
+            return self.add(registry, &name, written.arguments, written.id, explicit);
         }
         // The arguments stand beside the name.
-        let beside = written.whole.iter().filter(|(key, value)| {
-            let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(name);
-            !is_name && !OTHER_KEYS.contains(&key.as_str()) && !value_is_function(key, value)
+        let mut beside = written.beside;
+        beside.retain(|key, value| {
+            let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(&name);
+            !is_name && !OTHER_KEYS.contains(&key.as_str())
         });
-        let beside =
-            Value::Object(beside.map(|(key, value)| (key.clone(), value.clone())).collect());
-        self.add(registry, name, Some(&beside), id, explicit);
+        self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
     fn add(
         &mut self,
         registry: &Registry,
         name: &str,
-        value: Option<&Value>,
+        value: Option<Value>,
         id: Option<String>,
         explicit: bool,
     ) {
@@ -298,10 +308,6 @@ fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), Strin
         }
         _ => Err(format!("{}: the arguments are not an object", tool.name())),
     }
-}
-
-fn value_is_function(key: &str, value: &Value) -> bool {
-    key == "function" && value.is_object()
 }
 
 /// Whether an id can be repeated to every client.

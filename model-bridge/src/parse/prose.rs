@@ -167,9 +167,7 @@ impl Parser {
         let after = &rest[run..];
         let starts_line = self.line.is_blank();
         let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
-        let said = after[..end.unwrap_or(after.len())].to_ascii_lowercase();
-        let said = said.replace([':', '_', '-', '\u{a0}'], " ");
-        let info = said.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let info = info(&after[..end.unwrap_or(after.len())]);
         let mut known = EXPLICIT.iter().chain(IMPLICIT);
         let may_be = known.any(|known| known.starts_with(&info));
         let is_explicit = EXPLICIT.contains(&info.as_str());
@@ -300,6 +298,23 @@ impl Parser {
         let marks = &marks[..if starts_line { 5 } else { 3 }];
         may_become(rest, marks.iter(), is_last)
     }
+}
+
+/// The words that a fence says, in lower case, a space between two. Words that are too long for a call
+/// are left as they are.
+fn info(said: &str) -> String {
+    if said.len() > INFO_BYTES_MAX {
+        return said.to_owned();
+    }
+    let is_gap = |c: char| c.is_ascii_whitespace() || matches!(c, ':' | '_' | '-' | '\u{a0}');
+    let mut info = String::with_capacity(said.len());
+    for word in said.split(is_gap).filter(|word| !word.is_empty()) {
+        if !info.is_empty() {
+            info.push(' ');
+        }
+        info.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    }
+    info
 }
 
 /// A call on a line, its mark read.
