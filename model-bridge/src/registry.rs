@@ -188,12 +188,18 @@ impl Tool {
     /// values become what the schema asks for where nothing is lost, keys that the tool does not
     /// have go where it takes no others.
     pub fn fit(&self, arguments: Map<String, Value>) -> Fitted {
+        let may_stay = fit::may_stay(&self.definition, &arguments);
+        let whole = Value::Object(arguments);
+        let is_fit = may_stay && self.fits(&whole);
+        let Value::Object(arguments) = whole else { unreachable!("an object was made above") };
+        if is_fit {
+            return Fitted { arguments, ..Fitted::default() };
+        }
         let (arguments, dropped) = fit::fit(&self.definition, arguments);
-        let arguments = Value::Object(arguments);
+        let whole = Value::Object(arguments);
         // What fits is known sooner than what is wrong with what does not.
-        let violations =
-            if self.fits(&arguments) { Vec::new() } else { self.violations(&arguments) };
-        let Value::Object(arguments) = arguments else { unreachable!("an object was made above") };
+        let violations = if self.fits(&whole) { Vec::new() } else { self.violations(&whole) };
+        let Value::Object(arguments) = whole else { unreachable!("an object was made above") };
         Fitted { arguments, dropped, violations }
     }
 

@@ -42,12 +42,15 @@ pub(super) struct Inside {
 }
 
 /// A call as it was written.
-struct Written<'v> {
-    name: Option<&'v str>,
-    arguments: Option<&'v Value>,
-    /// Where both stand.
-    inner: &'v Map<String, Value>,
-    whole: &'v Map<String, Value>,
+struct Written {
+    name: Option<String>,
+    arguments: Option<Value>,
+    id: Option<String>,
+    /// What else stands beside the name.
+    beside: Map<String, Value>,
+    /// Other names of tools, and the two keys that hold different arguments.
+    other_names: Vec<String>,
+    clash: Option<[&'static str; 2]>,
 }
 
 /// Reads the JSON of a frame. `named` is the tool where the frame itself says it: its JSON is then
@@ -76,25 +79,24 @@ pub(super) fn inside(
     };
     inside.note_changes(mended.changes);
     if let Some(name) = named {
-        let [Value::Object(arguments)] = mended.values.as_slice() else {
+        let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(mended.values) else {
             return inside.none(Code::MalformedJson, "the arguments are not one JSON object");
         };
-        let arguments = Value::Object(arguments.clone());
-        inside.add(registry, name, Some(&arguments), None, explicit);
+        inside.add(registry, name, Some(arguments), None, explicit);
         if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
             return Inside::default().none(Code::MalformedJson, UNESCAPED);
         }
         return inside;
     }
     let mut written = Vec::new();
-    for value in &mended.values {
+    for value in mended.values {
         gather(value, &mut written);
     }
     if written.is_empty() {
         return inside.none(Code::EmptyAction, "there is no call inside of the action block");
     }
     for one in written {
-        inside.add_written(registry, &one, explicit);
+        inside.add_written(registry, one, explicit);
     }
     if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
         return Inside::default().none(Code::MalformedJson, UNESCAPED);
@@ -108,37 +110,61 @@ pub(super) fn inside(
 
 /// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
 /// lists are none.
-fn gather<'v>(value: &'v Value, written: &mut Vec<Written<'v>>) {
+fn gather(value: Value, written: &mut Vec<Written>) {
     let listed = match value {
-        Value::Object(fields) => match fields.get(LIST_KEY) {
-            Some(Value::Array(values)) => values,
+        Value::Object(mut fields) => match fields.get_mut(LIST_KEY) {
+            Some(Value::Array(values)) => std::mem::take(values),
             _ => return written.extend(read(fields)),
         },
         Value::Array(values) => values,
         _ => return,
     };
-    written.extend(listed.iter().filter_map(Value::as_object).filter_map(read));
+    for value in listed {
+        if let Value::Object(fields) = value {
+            written.extend(read(fields));
+        }
+    }
 }
 
-fn read(fields: &Map<String, Value>) -> Option<Written<'_>> {
+fn read(mut fields: Map<String, Value>) -> Option<Written> {
     if fields.is_empty() {
         return None;
     }
-    if let Some(Value::Object(function)) = fields.get("function") {
-        return Some(Written { whole: fields, ..fields_of(function) });
-    }
-    Some(fields_of(fields))
+    let id = ["id", "call_id"].iter().find_map(|key| fields.get(*key)?.as_str());
+    let id = id.filter(|id| is_id(id)).map(str::to_owned);
+    let mut written = match fields.get_mut("function") {
+        Some(Value::Object(function)) => {
+            let said = said_in(function);
+            fields.shift_remove("function");
+            said
+        }
+        _ => said_in(&mut fields),
+    };
+    written.id = id;
+    written.beside = fields;
+    Some(written)
 }
 
-fn fields_of(fields: &Map<String, Value>) -> Written<'_> {
-    let mut arguments = ARGUMENT_KEYS.iter().filter_map(|key| fields.get(*key));
-    let first = arguments.clone().next();
-    Written {
-        name: NAME_KEYS.iter().find_map(|key| fields.get(*key)?.as_str()),
-        arguments: arguments.find(|value| says_something(value)).or(first),
-        inner: fields,
-        whole: fields,
+/// Takes the name of the tool and its arguments out of an object.
+fn said_in(fields: &mut Map<String, Value>) -> Written {
+    let mut names = NAME_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
+    let name = names.next().map(str::to_owned);
+    let other_names = names.map(str::to_owned).collect();
+    let mut given = ARGUMENT_KEYS.iter().filter(|key| fields.contains_key(**key));
+    let mut key = given.next().copied();
+    let mut clash = None;
+    for other in given.copied() {
+        let (first, second) = (key.and_then(|key| fields.get(key)), fields.get(other));
+        if first == second || !second.is_some_and(says_something) {
+            continue;
+        }
+        match key.filter(|_| first.is_some_and(says_something)) {
+            Some(first) => clash = clash.or(Some([first, other])),
+            None => key = Some(other),
+        }
     }
+    let arguments = key.and_then(|key| fields.get_mut(key)).map(Value::take);
+    Written { name, arguments, id: None, beside: Map::new(), other_names, clash }
 }
 
 /// Whether a value of a key for arguments has any.
@@ -152,25 +178,27 @@ fn says_something(value: &Value) -> bool {
 
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
-pub(super) fn arguments(
-    value: Option<&Value>,
-    keys: Keys<'_>,
-) -> Result<Map<String, Value>, Value> {
-    let Some(bare) = value else { return Ok(Map::new()) };
+pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<String, Value>, Value> {
+    let bare = match value {
+        None => return Ok(Map::new()),
+        Some(Value::Object(fields)) => return Ok(fields),
+        Some(bare) => bare,
+    };
     let mut inner = None;
-    for _ in 0..=NESTED_JSON_MAX {
-        inner = match inner.as_ref().unwrap_or(bare) {
+    for level in 0..=NESTED_JSON_MAX {
+        inner = match inner.as_ref().unwrap_or(&bare) {
             Value::Null => return Ok(Map::new()),
-            Value::Object(fields) => return Ok(fields.clone()),
             Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
-            Value::String(text) => nested(text, keys),
+            Value::String(text) if level < NESTED_JSON_MAX => nested(text, keys),
             _ => None,
         };
-        if inner.is_none() {
-            break;
+        match inner {
+            Some(Value::Object(fields)) => return Ok(fields),
+            Some(_) => {}
+            None => break,
         }
     }
-    Err(bare.clone())
+    Err(bare)
 }
 
 fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
@@ -185,29 +213,6 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     // Words of a shell may begin with a brace.
     let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
     is_whole.then(|| mended.values.remove(0))
-}
-
-// === impl Written ===
-
-impl Written<'_> {
-    /// What two of its keys say differently: which is meant, nobody knows.
-    fn contradiction(&self, registry: &Registry) -> Option<String> {
-        let given = |key: &&'static str| {
-            let value = self.inner.get(*key).filter(|value| says_something(value))?;
-            Some((*key, value))
-        };
-        let mut given = ARGUMENT_KEYS.iter().filter_map(given);
-        if let Some((first, value)) = given.next()
-            && let Some((other, _)) = given.find(|(_, other)| *other != value)
-        {
-            return Some(format!("`{first}` and `{other}` say different arguments; write one"));
-        }
-        let tool = |key: &&str| registry.resolve(self.inner.get(*key)?.as_str()?);
-        let mut named = NAME_KEYS.iter().filter_map(tool).map(Tool::name);
-        let first = named.next()?;
-        let other = named.find(|other| *other != first)?;
-        Some(format!("both `{first}` and `{other}` are named; write one call for each"))
-    }
 }
 
 // === impl Inside ===
@@ -236,38 +241,35 @@ impl Inside {
         }
     }
 
-    fn add_written(&mut self, registry: &Registry, written: &Written<'_>, explicit: bool) {
+    fn add_written(&mut self, registry: &Registry, written: Written, explicit: bool) {
         let Some(name) = written.name else {
             self.broken += 1;
             let message = format!("no tool is named; say it as \"{}\"", NAME_KEYS[0]);
             self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
             return;
         };
-        if let Some(message) = written.contradiction(registry) {
+        if let Some(message) = contradiction(registry, &name, &written.other_names, written.clash) {
             self.broken += 1;
             self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
             return;
         }
-        let id = ["id", "call_id"].iter().find_map(|key| written.whole.get(*key)?.as_str());
-        let id = id.filter(|id| is_id(id)).map(str::to_owned);
         if written.arguments.is_some() || !explicit {
-            return self.add(registry, name, written.arguments, id, explicit);
+            return self.add(registry, &name, written.arguments, written.id, explicit);
         }
         // The arguments stand beside the name.
-        let beside = written.whole.iter().filter(|(key, value)| {
-            let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(name);
-            !is_name && !OTHER_KEYS.contains(&key.as_str()) && !value_is_function(key, value)
+        let mut beside = written.beside;
+        beside.retain(|key, value| {
+            let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(&name);
+            !is_name && !OTHER_KEYS.contains(&key.as_str())
         });
-        let beside =
-            Value::Object(beside.map(|(key, value)| (key.clone(), value.clone())).collect());
-        self.add(registry, name, Some(&beside), id, explicit);
+        self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
     fn add(
         &mut self,
         registry: &Registry,
         name: &str,
-        value: Option<&Value>,
+        value: Option<Value>,
         id: Option<String>,
         explicit: bool,
     ) {
@@ -342,8 +344,23 @@ fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), Strin
     }
 }
 
-fn value_is_function(key: &str, value: &Value) -> bool {
-    key == "function" && value.is_object()
+/// Says what two keys of a call say differently: which of them is meant, nobody knows.
+fn contradiction(
+    registry: &Registry,
+    name: &str,
+    other_names: &[String],
+    clash: Option<[&str; 2]>,
+) -> Option<String> {
+    if let Some([first, other]) = clash {
+        return Some(format!("`{first}` and `{other}` hold different arguments; write one"));
+    }
+    if other_names.is_empty() {
+        return None;
+    }
+    let first = registry.resolve(name)?.name();
+    let mut others = other_names.iter().filter_map(|other| registry.resolve(other));
+    let other = others.find(|other| other.name() != first)?.name();
+    Some(format!("both `{first}` and `{other}` are named; write one call for each"))
 }
 
 /// Whether an id can be repeated to every client.

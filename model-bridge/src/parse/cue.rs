@@ -1,5 +1,9 @@
 //! What tells that a frame for a call is shown, not made: the words before it.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Words that forbid, at the beginning of a clause.
 const FORBID: &[&str] = &["do not", "don't", "never", "not to be"];
 /// What they forbid.
@@ -63,6 +67,14 @@ const EXAMPLE: &[&str] = &[
     "譬如",
 ];
 
+/// Finds any of the words that tell something: hardly a line has one.
+static TELLING: LazyLock<Regex> = LazyLock::new(|| {
+    let words = [FORBID, FORBID_ZH, FORM, FORM_ZH, LIKE, EXAMPLE, &["example"]].concat();
+    let words: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
+    #[expect(clippy::unwrap_used, reason = "a list of words is always a pattern")]
+    Regex::new(&words.join("|")).unwrap()
+});
+
 /// How strongly the words before a frame say that it is only shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Cue {
@@ -81,6 +93,9 @@ impl Cue {
     /// Reads the line before a frame.
     pub(super) fn of(line: &str) -> Self {
         let line = line.to_lowercase();
+        if !TELLING.is_match(&line) {
+            return Self::None;
+        }
         let acts = || has(&line, ACTING);
         if forbids(&line) || ((shows_form(&line) || ends_like(&line)) && !acts()) {
             Self::Strong

@@ -4,12 +4,12 @@ mod reading;
 
 use super::calls::{self, Inside};
 use super::cue::Cue;
+use super::file_edit;
 use super::live::Live;
 use super::mend::{self, Keys};
 use super::scan::{Found, Scan};
 use super::template::{Holds, Not, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
-use super::{Parser, file_edit};
 use crate::event::Change;
 use crate::registry::Registry;
 
@@ -378,8 +378,7 @@ impl Frame {
     }
 
     /// Reads its inside.
-    fn inside(&self, parser: &Parser, body: &str, closed: bool) -> Inside {
-        let registry = &parser.registry;
+    fn inside(&self, registry: &Registry, body: &str, closed: bool) -> Inside {
         match (self.kind, &self.name) {
             (Kind::FileEdit, tag) => {
                 file_edit::inside(registry, tag.as_deref().unwrap_or_default(), body)

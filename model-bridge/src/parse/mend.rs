@@ -48,6 +48,7 @@ pub(super) fn values(text: &str, closed: bool, keys: Keys<'_>) -> Option<Mended>
 fn strict(text: &str) -> Option<Vec<Value>> {
     let mut values = Vec::new();
     let mut rest = text;
+    let may_be_deep = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count() > DEPTH_MAX;
     loop {
         rest = rest.trim_ascii_start();
         if !values.is_empty() {
@@ -56,7 +57,7 @@ fn strict(text: &str) -> Option<Vec<Value>> {
         if rest.is_empty() {
             return (!text.trim_ascii_end().ends_with(',')).then_some(values);
         }
-        if !rest.starts_with(['{', '[']) || deeper_than_allowed(rest) {
+        if !rest.starts_with(['{', '[']) || (may_be_deep && deeper_than_allowed(rest)) {
             return None;
         }
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
@@ -95,6 +96,11 @@ fn deeper_than_allowed(text: &str) -> bool {
 /// Whether no integer would lose digits: such a call would do something else than what was written.
 fn exact(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // So many digits in a row hold one of these places.
+    let mut probes = bytes.iter().skip(DIGITS_EXACT_MAX).step_by(DIGITS_EXACT_MAX + 1);
+    if !probes.any(u8::is_ascii_digit) {
+        return true;
+    }
     let mut at = 0;
     let mut in_string = false;
     while at < bytes.len() {

@@ -52,7 +52,7 @@ impl Parser {
             let diagnostic = calls::unknown(&self.registry, name);
             return self.events.push(Event::Diagnostic(diagnostic));
         };
-        let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key));
+        let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key)).cloned();
         let keys = Keys::of_arguments(&self.registry, Some(tool));
         // As servers write arguments that are none.
         let written = written.filter(|value| value.as_str().map(str::trim) != Some("null"));

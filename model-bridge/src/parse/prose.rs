@@ -1,6 +1,7 @@
 //! Text between calls: what may begin a call there, and what only shows one.
 
 mod blocks;
+mod line_call;
 mod marks;
 
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
@@ -28,10 +29,6 @@ const NAME_BYTES_MAX: usize = 160;
 const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 /// The mark that begins a call that has an end mark.
 const TAG_MARK: &str = "[TOOL:";
-/// What stands between a name and its arguments.
-const ARGUMENTS_MARK: &str = "[ARGS]";
-/// What stands between a name and the id of its call.
-const ID_MARK: &str = "[CALL_ID]";
 const HERMES_OPEN: &str = "<tool_call>";
 const THINK_OPEN: &str = "<think>";
 const CHAT_OPEN: &str = "<chat>";
@@ -171,9 +168,7 @@ impl Parser {
         let after = &rest[run..];
         let starts_line = self.line.is_blank();
         let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
-        let said = after[..end.unwrap_or(after.len())].to_ascii_lowercase();
-        let said = said.replace([':', '_', '-', '\u{a0}'], " ");
-        let info = said.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let info = info(&after[..end.unwrap_or(after.len())]);
         let mut known = EXPLICIT.iter().chain(IMPLICIT);
         let may_be = known.any(|known| known.starts_with(&info));
         let is_explicit = EXPLICIT.contains(&info.as_str());
@@ -235,7 +230,7 @@ impl Parser {
         }
         let rest = self.rest();
         if let Some(mark) = LINE_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
-            return line_call(rest, mark.len(), is_last);
+            return line_call::read(rest, mark.len(), is_last);
         }
         if let Some(after) = rest.strip_prefix(TAG_MARK) {
             let end = after.find([']', '\n', '[']);
@@ -317,44 +312,21 @@ impl Parser {
     }
 }
 
-/// A call on a line, its mark read.
-fn line_call(rest: &str, mark: usize, is_last: bool) -> Mark {
-    let after = &rest[mark..];
-    let inner = after.trim_start_matches([' ', '\t']);
-    let blank = after.len() - inner.len();
-    if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
-        return Mark::Text(1);
+/// The words that a fence says, in lower case, a space between two. Words that are too long for a call
+/// are left as they are.
+fn info(said: &str) -> String {
+    if said.len() > INFO_BYTES_MAX {
+        return said.to_owned();
     }
-    if inner.is_empty() {
-        return Mark::NeedsMore;
+    let is_gap = |c: char| c.is_ascii_whitespace() || matches!(c, ':' | '_' | '-' | '\u{a0}');
+    let mut info = String::with_capacity(said.len());
+    for word in said.split(is_gap).filter(|word| !word.is_empty()) {
+        if !info.is_empty() {
+            info.push(' ');
+        }
+        info.extend(word.chars().map(|c| c.to_ascii_lowercase()));
     }
-    if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
-        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
-    }
-    // What is further away is no name.
-    let near = NAME_BYTES_MAX + ARGUMENTS_MARK.len() + INFO_BYTES_MAX + 1;
-    let inner = &inner[..inner.floor_char_boundary(near)];
-    let end = inner.find(ARGUMENTS_MARK);
-    let no_name = inner.find(['\n', '{', '`', '<', '"']);
-    let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
-        let most = NAME_BYTES_MAX + ARGUMENTS_MARK.len();
-        let waits = !is_last && inner.len() <= most && no_name.is_none();
-        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
-    };
-    let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
-    let body = &inner[end + ARGUMENTS_MARK.len()..];
-    let json = body.trim_start();
-    if end > NAME_BYTES_MAX || name.is_empty() || body.len() - json.len() > INFO_BYTES_MAX {
-        return Mark::Text(1);
-    }
-    if json.is_empty() && !is_last {
-        return Mark::NeedsMore;
-    }
-    if !json.starts_with(['{', '｛']) && !json.is_empty() {
-        return Mark::Text(1);
-    }
-    let begin = mark + blank + inner.len() - json.len();
-    Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+    info
 }
 
 /// Whether JSON begins here, or the end mark follows at once; none where more must come to know.
@@ -369,10 +341,6 @@ fn opens_json(after: &str, close: &str, is_last: bool) -> Option<bool> {
     }
     let is_json = inner.starts_with(['{', '[', '｛', '［']) && !inner.starts_with("[/");
     Some(is_json || inner.starts_with(close))
-}
-
-fn may_be_arguments_mark(text: &str) -> bool {
-    text.starts_with(ARGUMENTS_MARK) || ARGUMENTS_MARK.starts_with(text)
 }
 
 /// Text, unless more makes it one of the marks.

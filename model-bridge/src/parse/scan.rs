@@ -239,13 +239,15 @@ impl Scan {
             self.at += 1;
             return None;
         }
-        let run = rest.bytes().take_while(|byte| *byte == self.sign).count();
-        let after = &rest[run..];
-        let blank = after.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
-        let ends_line = match after.as_bytes().get(blank) {
+        // So much decides, whether more is there or not.
+        let near = &rest.as_bytes()[..rest.len().min(RUN_BYTES_MAX)];
+        let run = near.iter().take_while(|byte| **byte == self.sign).count();
+        let after = &near[run..];
+        let blank = after.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+        let ends_line = match after.get(blank) {
             Some(byte) => *byte == b'\n',
+            None if near.len() == RUN_BYTES_MAX => false,
             None if is_last => true,
-            None if run + blank > RUN_BYTES_MAX => false,
             None => return Some(Found::Nothing),
         };
         let place = self.at;

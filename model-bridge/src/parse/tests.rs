@@ -267,6 +267,16 @@ const PIECES: &[&str] = &[
     "你好",
     "é",
     "😀",
+    // Longer than what is looked at.
+    "                       ",
+    "\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r",
+    "``````````````````````````````",
+    concat!(
+        "```                                                                                ",
+        "                                                                                   ",
+        "                                                                                   ",
+        "                                      "
+    ),
     "//",
     "/*",
     "*/",

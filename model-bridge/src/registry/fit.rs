@@ -49,6 +49,27 @@ pub(super) fn fit(
     (fitted, dropped)
 }
 
+/// Whether arguments that satisfy the schema are fit as they are: [`fit`] would change nothing. So it
+/// is where each key is a parameter by its own name, and no number has a fraction, which an integer
+/// loses.
+pub(super) fn may_stay(definition: &ToolDefinition, arguments: &Map<String, Value>) -> bool {
+    let properties = definition.parameters.get("properties").and_then(Value::as_object);
+    arguments.iter().all(|(key, value)| {
+        properties.is_some_and(|properties| properties.contains_key(key))
+            && has_no_fraction(value, DEPTH_MAX)
+    })
+}
+
+fn has_no_fraction(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(_) | Value::Object(_) if depth == 0 => false,
+        Value::Array(values) => values.iter().all(|value| has_no_fraction(value, depth - 1)),
+        Value::Object(fields) => fields.values().all(|value| has_no_fraction(value, depth - 1)),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
 /// The parameter that a key means: its name, another name of it, or one that differs in case, `-`
 /// and `_` only.
 pub(super) fn parameter<'d>(definition: &'d ToolDefinition, key: &str) -> Option<&'d str> {

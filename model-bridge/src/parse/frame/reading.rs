@@ -46,6 +46,10 @@ impl Parser {
 
     /// Looks at the JSON of a frame as far as it came. Returns whether it turned out to be no call.
     fn look(&mut self, frame: &mut Frame) -> bool {
+        // Nothing so short is passed on early, and only what is not marked may be found to be none.
+        if frame.is_explicit() && self.body(frame).len() < live::BEGIN_BYTES {
+            return false;
+        }
         loop {
             let body = self.body(frame);
             let is_long = frame.watch.look(body, live::BEGIN_BYTES);
@@ -143,10 +147,9 @@ impl Parser {
 
     /// Ends a frame: makes its calls, or passes it on as text.
     fn end(&mut self, frame: Frame, end: &End) {
-        let begin = self.at + frame.body;
-        let body = self.text[begin..begin + end.body].to_owned();
+        let body = &self.rest()[frame.body..frame.body + end.body];
         let length = frame.body + end.frame;
-        let mut inside = frame.inside(self, &body, end.closed);
+        let mut inside = frame.inside(&self.registry, body, end.closed);
         let is_whole = frame.kind != Kind::Whole || frame.other.is_none();
         let makes = !inside.calls.is_empty()
             && is_whole

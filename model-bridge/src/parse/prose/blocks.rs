@@ -28,10 +28,12 @@ impl Parser {
                     self.pass(blank);
                     continue;
                 }
-                let run = rest.bytes().take_while(|byte| *byte == sign).count();
-                let after = &rest[run..];
-                let first = after.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-                let waits = run > 0 && first.is_none() && !is_last && rest.len() <= INFO_BYTES_MAX;
+                // So much decides, whether more is there or not.
+                let near = &rest.as_bytes()[..rest.len().min(INFO_BYTES_MAX)];
+                let run = near.iter().take_while(|byte| **byte == sign).count();
+                let mut after = near[run..].iter().copied();
+                let first = after.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+                let waits = run > 0 && first.is_none() && !is_last && near.len() < INFO_BYTES_MAX;
                 if waits {
                     self.state = State::Code(fences, sign);
                     return Step::NeedsMore;

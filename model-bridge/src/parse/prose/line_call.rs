@@ -1,0 +1,53 @@
+//! `[TOOL_CALL]name[ARGS]{…}` and `[TOOL_CALLS][…]`: a call on a line.
+
+use super::super::frame::{Frame, Kind};
+use super::{INFO_BYTES_MAX, Mark, NAME_BYTES_MAX};
+
+/// What stands between a name and its arguments.
+const ARGUMENTS_MARK: &str = "[ARGS]";
+/// What stands between a name and the id of its call.
+const ID_MARK: &str = "[CALL_ID]";
+
+/// A call on a line, its mark read.
+pub(super) fn read(rest: &str, mark: usize, is_last: bool) -> Mark {
+    let after = &rest[mark..];
+    let inner = after.trim_start_matches([' ', '\t']);
+    let blank = after.len() - inner.len();
+    if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
+        return Mark::Text(1);
+    }
+    if inner.is_empty() {
+        return Mark::NeedsMore;
+    }
+    if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
+        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
+    }
+    // What is further away is no name.
+    let near = NAME_BYTES_MAX + ARGUMENTS_MARK.len() + INFO_BYTES_MAX + 1;
+    let inner = &inner[..inner.floor_char_boundary(near)];
+    let end = inner.find(ARGUMENTS_MARK);
+    let no_name = inner.find(['\n', '{', '`', '<', '"']);
+    let Some(end) = end.filter(|end| no_name.is_none_or(|place| *end < place)) else {
+        let most = NAME_BYTES_MAX + ARGUMENTS_MARK.len();
+        let waits = !is_last && inner.len() <= most && no_name.is_none();
+        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
+    };
+    let name = inner[..end].split(ID_MARK).next().unwrap_or_default().trim();
+    let body = &inner[end + ARGUMENTS_MARK.len()..];
+    let json = body.trim_start();
+    if end > NAME_BYTES_MAX || name.is_empty() || body.len() - json.len() > INFO_BYTES_MAX {
+        return Mark::Text(1);
+    }
+    if json.is_empty() && !is_last {
+        return Mark::NeedsMore;
+    }
+    if !json.starts_with(['{', '｛']) && !json.is_empty() {
+        return Mark::Text(1);
+    }
+    let begin = mark + blank + inner.len() - json.len();
+    Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+}
+
+fn may_be_arguments_mark(text: &str) -> bool {
+    text.starts_with(ARGUMENTS_MARK) || ARGUMENTS_MARK.starts_with(text)
+}
