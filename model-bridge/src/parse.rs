@@ -8,6 +8,7 @@ mod cue;
 mod data;
 mod file_edit;
 mod frame;
+mod html;
 mod line;
 mod live;
 mod mend;
@@ -75,8 +76,10 @@ enum State {
     Code(Vec<usize>, u8),
     /// In JSON that is no call and began the reply: nothing in it is a frame.
     Data(data::Data),
-    /// In `<think>`.
-    Reasoning,
+    /// In what the model thinks aloud, up to this mark.
+    Reasoning(&'static str),
+    /// In code that HTML shows.
+    Html(html::Html),
     /// In what may be a call.
     Frame(Box<Frame>),
     /// After a result that the model made up.
@@ -179,7 +182,8 @@ impl Parser {
                 State::Prose => self.prose(is_last),
                 State::Code(fences, sign) => self.code(fences, sign, is_last),
                 State::Data(data) => self.data(data),
-                State::Reasoning => self.reasoning(is_last),
+                State::Reasoning(close) => self.reasoning(close, is_last),
+                State::Html(html) => self.html(html, is_last),
                 State::Frame(frame) => self.frame(frame, is_last),
                 State::Dropped => {
                     self.at = self.text.len();

@@ -30,7 +30,8 @@ const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 /// The mark that begins a call that has an end mark.
 const TAG_MARK: &str = "[TOOL:";
 const HERMES_OPEN: &str = "<tool_call>";
-const THINK_OPEN: &str = "<think>";
+/// What is thought aloud begins with, and ends with.
+const THOUGHTS: &[(&str, &str)] = &[("<think>", "</think>"), ("<thinking>", "</thinking>")];
 const CHAT_OPEN: &str = "<chat>";
 const CHAT_CLOSE: &str = "</chat>";
 /// What a line begins with that makes up the result of a call, in lower case.
@@ -262,9 +263,10 @@ impl Parser {
         }
         let rest = self.rest();
         let starts_line = self.line.is_blank();
-        if starts_line && rest.starts_with(THINK_OPEN) {
-            self.at += THINK_OPEN.len();
-            self.state = State::Reasoning;
+        let thought = THOUGHTS.iter().filter(|_| starts_line);
+        if let Some((open, close)) = thought.clone().find(|(open, _)| rest.starts_with(*open)) {
+            self.at += open.len();
+            self.state = State::Reasoning(close);
             return Mark::Done;
         }
         if starts_line && rest.starts_with(CHAT_OPEN) {
@@ -286,9 +288,10 @@ impl Parser {
                 Some(false) => {}
             }
         }
-        if let Some(mark) = self.template(is_last) {
+        if let Some(mark) = self.template(is_last).or_else(|| self.shown_by_html(is_last)) {
             return mark;
         }
+        let rest = self.rest();
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
             return match file_edit::tag(after) {
                 file_edit::Tag::None => Mark::Text(1),
@@ -306,9 +309,9 @@ impl Parser {
                 file_edit::Tag::Begun | file_edit::Tag::MayBegin => Mark::NeedsMore,
             };
         }
-        let marks = [HERMES_OPEN, file_edit::OPEN, CHAT_CLOSE, CHAT_OPEN, THINK_OPEN];
-        let marks = &marks[..if starts_line { 5 } else { 3 }];
-        may_become(rest, marks.iter(), is_last)
+        let marks = [HERMES_OPEN, file_edit::OPEN, CHAT_CLOSE, CHAT_OPEN];
+        let marks = &marks[..if starts_line { 4 } else { 3 }];
+        may_become(rest, marks.iter().chain(thought.map(|(open, _)| open)), is_last)
     }
 }
 

@@ -5,8 +5,6 @@ use super::super::{Parser, State, Step};
 use super::INFO_BYTES_MAX;
 use crate::event::Event;
 
-/// What ends what a model thinks aloud.
-const THINK_CLOSE: &str = "</think>";
 /// The most blocks in blocks that are told apart.
 const NESTED_MAX: usize = 32;
 
@@ -73,14 +71,13 @@ impl Parser {
     }
 
     /// What the model thinks aloud: not for the user, and never a call (policy P8).
-    pub(in crate::parse) fn reasoning(&mut self, is_last: bool) -> Step {
+    pub(in crate::parse) fn reasoning(&mut self, close: &'static str, is_last: bool) -> Step {
         let rest = self.rest();
-        let (length, ends) = match memchr::memmem::find(rest.as_bytes(), THINK_CLOSE.as_bytes()) {
+        let (length, ends) = match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
             Some(end) => (end, true),
             None if is_last => (rest.len(), false),
             None => {
-                let held =
-                    (1..THINK_CLOSE.len()).rev().find(|n| rest.ends_with(&THINK_CLOSE[..*n]));
+                let held = (1..close.len()).rev().find(|n| rest.ends_with(&close[..*n]));
                 (rest.len() - held.unwrap_or(0), false)
             }
         };
@@ -89,12 +86,12 @@ impl Parser {
         }
         self.at += length;
         if ends {
-            self.at += THINK_CLOSE.len();
+            self.at += close.len();
             // What follows may be all that the reply says.
             self.has_begun = self.begun > 0;
             return Step::Again;
         }
-        self.state = State::Reasoning;
+        self.state = State::Reasoning(close);
         Step::NeedsMore
     }
 }

@@ -1,8 +1,9 @@
 //! Marks of chat templates, and those behind a call that belong to it.
 
-use super::super::Parser;
 use super::super::frame::Frame;
+use super::super::html::{Html, SHOWS};
 use super::super::template::{self, Holds, Not};
+use super::super::{Parser, State};
 use super::Mark;
 
 // === impl Parser ===
@@ -22,6 +23,29 @@ impl Parser {
             Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
             Err(_) => None,
         }
+    }
+
+    /// A tag that shows code, where one is here.
+    pub(super) fn shown_by_html(&mut self, is_last: bool) -> Option<Mark> {
+        let (rest, starts_line) = (self.rest(), self.line.is_blank());
+        for (open, close) in SHOWS {
+            let Some(after) = rest.strip_prefix(open) else {
+                if open.starts_with(rest) && !is_last {
+                    return Some(Mark::NeedsMore);
+                }
+                continue;
+            };
+            match after.chars().next() {
+                None if !is_last => return Some(Mark::NeedsMore),
+                Some(c) if c == '>' || c.is_whitespace() => {
+                    self.pass(open.len());
+                    self.state = State::Html(Html::new(close, starts_line));
+                    return Some(Mark::Done);
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     /// A mark that belongs to the call right before, where one is here.
