@@ -43,6 +43,10 @@ pub struct Options {
     /// Whether ids that the model wrote are kept. Models repeat old ids, so that only those who
     /// read their own projection ask for it.
     pub keeps_ids: bool,
+    /// Whether the prompt ended with `<think>`, as the chat templates of DeepSeek R1 and Qwen3 have it:
+    /// the reply then begins inside of a thought, and `</think>` ends it. Only who made the prompt
+    /// knows: without this such a thought is text, and a call in it is one.
+    pub begins_in_thought: bool,
 }
 
 /// Reads a reply as it comes.
@@ -116,13 +120,18 @@ pub(crate) fn mended_object(text: &str) -> Option<Map<String, Value>> {
 impl Parser {
     /// Begins a reply.
     pub fn new(registry: Arc<Registry>, options: Options) -> Self {
+        let state = if options.begins_in_thought {
+            State::Reasoning(prose::THOUGHT_END)
+        } else {
+            State::Prose
+        };
         Self {
             registry,
             options,
             partial: Vec::new(),
             text: String::new(),
             at: 0,
-            state: State::Prose,
+            state,
             line: Line::default(),
             has_begun: false,
             in_chat: false,

@@ -57,7 +57,7 @@ impl BridgeService for Bridge {
         let Some(v1::ParseRequest { message: Some(Message::Start(start)) }) = first else {
             return Err(no_start("something else came"));
         };
-        let options = options(start.id_seed, start.keep_ids)?;
+        let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
         let tools = tools::of(&self.0, chosen, Form::Strict, Language::En).await?;
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
@@ -156,13 +156,15 @@ fn no_start(what: &str) -> Status {
     invalid_field("message", &message)
 }
 
-fn options(id_seed: String, keeps_ids: bool) -> Result<bridge::Options, Status> {
+fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
+    let id_seed = start.id_seed.clone();
     from_proto::bounded("start.id_seed", &id_seed, SEED_BYTES_MAX)?;
     if !id_seed.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
         let message = "only ASCII letters, digits, `_` and `-` make an id";
         return Err(invalid_field("start.id_seed", message));
     }
-    Ok(bridge::Options { id_seed, keeps_ids })
+    let (keeps_ids, begins_in_thought) = (start.keep_ids, start.begins_in_thought);
+    Ok(bridge::Options { id_seed, keeps_ids, begins_in_thought })
 }
 
 fn form(form: i32) -> Result<bridge::Form, Status> {

@@ -31,7 +31,9 @@ const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 const TAG_MARK: &str = "[TOOL:";
 const HERMES_OPEN: &str = "<tool_call>";
 /// What is thought aloud begins with, and ends with.
-const THOUGHTS: &[(&str, &str)] = &[("<think>", "</think>"), ("<thinking>", "</thinking>")];
+const THOUGHTS: &[(&str, &str)] = &[("<think>", THOUGHT_END), ("<thinking>", "</thinking>")];
+/// What ends a thought that the prompt began.
+pub(super) const THOUGHT_END: &str = "</think>";
 const CHAT_OPEN: &str = "<chat>";
 const CHAT_CLOSE: &str = "</chat>";
 /// What a line begins with that makes up the result of a call, in lower case.

@@ -158,6 +158,60 @@ fn native_messages_are_read_as_they_are_meant() {
     assert!(reply.diagnostics[0].message.contains("did you mean `read_file`"));
 }
 
+#[test]
+fn a_thought_that_the_prompt_began_makes_no_calls() {
+    let registry = registry();
+    let call = "[TOOL:run_tests]{}[/TOOL]";
+    let read = |text: &str, length: usize| {
+        let options = Options { begins_in_thought: true, ..Options::default() };
+        let mut parser = Parser::new(Arc::clone(&registry), options);
+        let pieces = text.as_bytes().chunks(length);
+        let mut events: Vec<Event> = pieces.flat_map(|piece| parser.feed(piece)).collect();
+        events.extend(parser.finish(Finish::Stop));
+        Reply::collect(events)
+    };
+    let text = format!("I call {call} now.\n</think>\n{{\"k\":1}} {call} </think>");
+    for length in [1, 3, 1000] {
+        let reply = read(&text, length);
+        assert_eq!(reply.reasoning, format!("I call {call} now.\n"));
+        assert_eq!((reply.text.as_str(), reply.calls.len()), ("\n{\"k\":1}  </think>", 1));
+        let endless = read(call, length);
+        assert_eq!((endless.reasoning.as_str(), endless.calls.len()), (call, 0));
+    }
+}
+
+#[test]
+fn a_call_that_was_passed_on_and_is_none_is_told_and_loses_nothing() {
+    let registry = registry();
+    let long = "x".repeat(300);
+    let body = format!(
+        r#"{{"tool":"create_file","parameters":{{"path":"a","content":"{long} "b", c"}},"d"]}}}}"#
+    );
+    for (open, close) in [("```json action\n", "\n```"), ("```json\n", "\n```")] {
+        let text = format!("Writing:\n{open}{body}{close}");
+        for length in [1, 7, 5000] {
+            let pieces: Vec<&[u8]> = text.as_bytes().chunks(length).collect();
+            let (reply, events) = read(&registry, &pieces, Finish::Stop);
+            let is_abandoned = |event: &Event| matches!(event, Event::CallAbandoned { .. });
+            assert!(events.iter().any(is_abandoned), "{open}");
+            assert_eq!((reply.text.as_str(), reply.calls.len()), (text.as_str(), 0));
+            let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
+            assert_eq!(codes, [Code::MalformedJson], "{open}");
+        }
+    }
+}
+
+#[test]
+fn native_arguments_that_are_null_are_none() {
+    for arguments in [json!("null"), json!(" null "), json!(null), json!("")] {
+        let function = json!({ "name": "run_tests", "arguments": arguments });
+        let message = json!({ "content": null, "tool_calls": [{ "function": function }] });
+        let reply = parse_message(&registry(), &message, Finish::Stop);
+        assert_eq!((reply.calls.len(), reply.diagnostics.len()), (1, 0), "{arguments}");
+        assert!(reply.calls[0].arguments.is_empty());
+    }
+}
+
 /// Texts of the classes of the shared cases that are not among them.
 static MORE: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../testdata/more.json")).unwrap());

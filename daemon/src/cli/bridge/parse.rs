@@ -32,6 +32,10 @@ pub(in crate::cli) struct ParseArgs {
     #[arg(long)]
     message: bool,
 
+    /// Say that the prompt ended with `<think>`: the reply begins inside of a thought
+    #[arg(long, conflicts_with = "message")]
+    in_thought: bool,
+
     /// Print what is read as it comes: one event on each line, as JSON
     #[arg(long, conflicts_with = "message")]
     events: bool,
@@ -64,7 +68,8 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
         })?;
         return print(parse_message(&registry, &message, finish), session);
     }
-    let mut parser = Parser::new(registry, Options::default());
+    let options = Options { begins_in_thought: args.in_thought, ..Options::default() };
+    let mut parser = Parser::new(registry, options);
     let mut events = Vec::new();
     pieces(|piece| {
         let read = parser.feed(piece);
