@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let pieces = reply.chunks(usize::from(*length).max(1));
     assert_eq!(read(pieces), whole, "cut into pieces of {length}");
     let Ok(text) = std::str::from_utf8(reply) else { return };
-    let is_marked = ["<think>", "<chat>"].iter().any(|mark| text.contains(mark));
+    let is_marked = ["<think>", "<thinking>", "<chat>"].iter().any(|mark| text.contains(mark));
     if whole.calls.is_empty() && !is_marked {
         assert_eq!(whole.text, text);
     }

@@ -151,9 +151,10 @@ impl Scan {
             self.at += run;
             return (run >= self.fence).then_some(Found::Mark(place));
         }
-        let is_token = || rest.starts_with("<|") || rest.starts_with("<｜");
-        if rest.starts_with("[/") || rest.starts_with("</") || (self.has_tokens && is_token()) {
-            self.at += 2;
+        let marks = ["[/", "</", "<|", "<｜"];
+        let marks = &marks[..if self.has_tokens { 4 } else { 2 }];
+        if let Some(mark) = marks.iter().find(|mark| rest.starts_with(**mark)) {
+            self.at += mark.len();
             return Some(Found::Mark(place));
         }
         self.at += c.len_utf8();

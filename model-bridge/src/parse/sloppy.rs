@@ -44,7 +44,11 @@ fn head(text: &str) -> Head<'_> {
     let Some(rest) = rest.strip_prefix([':', '：']) else { return open_or_other(rest) };
     let rest = rest.trim_start();
     let Some(rest) = rest.strip_prefix(is_quote) else { return open_or_other(rest) };
-    rest.split_once(is_quote).map_or(Head::Open, |(name, _)| Head::Named(name))
+    match rest.find(|c| c == '\n' || is_quote(c)) {
+        None => Head::Open,
+        Some(end) if rest.as_bytes()[end] == b'\n' => Head::Other,
+        Some(end) => Head::Named(&rest[..end]),
+    }
 }
 
 fn open_or_other(rest: &str) -> Head<'_> {
@@ -68,6 +72,7 @@ mod tests {
             ("{", None),
             ("{'tool':'bash'", Some(false)),
             ("{tool: read_file}", Some(false)),
+            ("{'tool':'read\n", Some(false)),
             ("{a} and {b}", Some(false)),
             ("[x] done", Some(false)),
         ] {

@@ -312,6 +312,43 @@ const PIECES: &[&str] = &[
     "</file-edit>",
     "<chat>",
     "</chat>",
+    "<thinking>",
+    "</thinking>",
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "[/TOOL_CALL]",
+    "\u{feff}",
+    "{'tool':'run_tests','parameters':{}}",
+    "{'tool':'",
+    "<function=run_tests>",
+    "</function>",
+    "<parameter=path>",
+    "<parameter=target>",
+    "</parameter>",
+    "<function=run_tests>\n<parameter=target>\na\n</parameter>\n</function>",
+    "<|python_tag|>",
+    "<|eom_id|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>functions.run_tests:0<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+    "<|tool_calls_section_end|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁call▁begin｜>run_tests<｜tool▁sep｜>",
+    "<｜tool▁call▁begin｜>function<｜tool▁sep｜>run_tests\n```json\n",
+    "\n```<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>",
+    "<arg_key>target</arg_key>\n<arg_value>",
+    "</arg_value>",
+    "<tool_call>run_tests\n",
+    "<function_calls>",
+    "<invoke name=\"run_tests\">",
+    "<parameter name=\"target\">",
+    "</invoke>",
+    "</function_calls>",
+    "<tool_calls>",
+    "</tool_calls>",
     "Tool result",
     "Observation:",
     "工具结果",
@@ -362,7 +399,8 @@ proptest! {
         let (reply, _) = read(&registry, &cut, Finish::Stop);
         prop_assert_eq!(&reply, &whole);
         // What is no call, no thought and nothing made up is text, all of it.
-        let is_plain = whole.calls.is_empty() && !text.contains("<chat>") && !text.contains("<think>");
+        let taken = ["<chat>", "<think>", "<thinking>"];
+        let is_plain = whole.calls.is_empty() && !taken.iter().any(|mark| text.contains(mark));
         if is_plain {
             prop_assert_eq!(&whole.text, &text);
         }
