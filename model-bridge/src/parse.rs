@@ -19,6 +19,7 @@ mod sloppy;
 mod template;
 mod watch;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -65,6 +66,8 @@ pub struct Parser {
     has_begun: bool,
     in_chat: bool,
     made: Vec<Made>,
+    /// The places of calls in the list, by what is the same for calls that are.
+    alike: HashMap<u64, Vec<usize>>,
     /// How many calls began.
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
@@ -136,6 +139,7 @@ impl Parser {
             has_begun: false,
             in_chat: false,
             made: Vec::new(),
+            alike: HashMap::new(),
             begun: 0,
             fallbacks: 0,
             events: Vec::new(),
@@ -229,8 +233,13 @@ impl Parser {
     /// Passes on a call, unless it was made already. `live` is its index and what was passed on of
     /// its arguments, where that began.
     fn make(&mut self, made: Made, live: Option<(usize, usize)>) {
-        let is_same = |one: &Made| one.name == made.name && one.arguments == made.arguments;
-        if live.is_none() && self.made.iter().any(is_same) {
+        let fingerprint = made.fingerprint();
+        let is_same = |place: &usize| {
+            let one = &self.made[*place];
+            one.name == made.name && one.arguments == made.arguments
+        };
+        let mut alike = self.alike.get(&fingerprint).into_iter().flatten();
+        if live.is_none() && alike.any(is_same) {
             let message = format!("{} was called twice with the same arguments", made.name);
             return self.tell(Code::DuplicateCall, message);
         }
@@ -242,6 +251,7 @@ impl Parser {
             self.events.push(Event::ArgumentFragment { index, fragment });
         }
         self.events.push(Event::CallEnd { index, arguments: made.arguments.clone() });
+        self.alike.entry(fingerprint).or_default().push(self.made.len());
         self.made.push(made);
     }
 

@@ -19,6 +19,9 @@ use crate::language::Language;
 use crate::parse::{Options, Parser};
 use crate::registry::{Registry, ToolDefinition};
 
+/// How many words in quotes of a text are taken for names of tools.
+const QUOTED_WORDS_MAX: usize = 64;
+
 /// A message for a chat model that knows no tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatMessage {
@@ -118,7 +121,9 @@ pub fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
 /// Whether a text has these calls and no others, for tools that take anything. Of twins the reader
 /// makes one. `is_in_order` says whether the text stands before its calls.
 fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
-    let names: BTreeSet<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+    // What is in quotes may be another tool of whoever reads it.
+    let names = calls.iter().map(|call| call.name.as_str()).chain(quoted_words(text));
+    let names: BTreeSet<&str> = names.collect();
     let tools = names.into_iter().map(|name| ToolDefinition {
         name: name.to_owned(),
         parameters: Value::Object(serde_json::Map::new()),
@@ -139,6 +144,13 @@ fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
     let unique = calls.iter().enumerate().filter(is_first).map(|(_, call)| call);
     let unique: Vec<&ToolCall> = unique.collect();
     read.len() == unique.len() && read.iter().zip(unique).all(same)
+}
+
+/// The first words of a text that stand in quotes as names do.
+fn quoted_words(text: &str) -> impl Iterator<Item = &str> {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let words = text.split(['"', '\'', '“', '”']);
+    words.filter(move |word| !word.is_empty() && word.chars().all(of_name)).take(QUOTED_WORDS_MAX)
 }
 
 fn opening(conversation: &Conversation, contract: &str) -> ChatMessage {

@@ -42,8 +42,9 @@ impl Line {
             match memchr::memrchr(b'\n', whole.as_bytes()) {
                 Some(end) => {
                     let line = &whole[end + 1..];
-                    if !line.trim().is_empty() {
-                        line.trim().clone_into(&mut self.current);
+                    if !line.trim_start_matches(is_blank).is_empty() {
+                        self.begin();
+                        self.extend(line);
                         break;
                     }
                     whole = &whole[..end];
@@ -58,10 +59,10 @@ impl Line {
         self.extend(&text[last + 1..]);
     }
 
-    fn extend(&mut self, text: &str) {
+    fn extend(&mut self, mut text: &str) {
         if !self.has_begun {
-            let begun = text.trim_start_matches(is_blank);
-            if begun.is_empty() {
+            text = text.trim_start_matches(is_blank);
+            if text.is_empty() {
                 return;
             }
             self.has_begun = true;
@@ -77,7 +78,7 @@ impl Line {
     }
 
     fn end(&mut self) {
-        if !self.current.trim().is_empty() {
+        if !self.current.is_empty() {
             // What somebody else said is not said of what follows.
             let is_quoted = self.is_quoted();
             self.previous = std::mem::take(&mut self.current);
@@ -85,6 +86,11 @@ impl Line {
                 self.previous.clear();
             }
         }
+        self.begin();
+    }
+
+    /// Begins a line.
+    fn begin(&mut self) {
         self.current.clear();
         self.has_begun = false;
         self.begin.clear();
@@ -148,7 +154,9 @@ impl Line {
     }
 
     fn before(&self) -> &str {
-        if self.has_begun { &self.current } else { &self.previous }
+        let line = if self.has_begun { &self.current } else { &self.previous };
+        // As much of it whatever the pieces were in which it came.
+        &line[line.ceil_char_boundary(line.len().saturating_sub(LINE_BYTES_MAX))..]
     }
 }
 
