@@ -79,6 +79,11 @@ pub(super) fn inside(
             "what stands inside is not JSON; write one JSON object, strings in double quotes",
         );
     };
+    // Only what is marked as a call may have words and brackets around it.
+    let is_loose = !explicit
+        && [Change::SurroundingText, Change::ExtraBracket]
+            .iter()
+            .any(|change| mended.changes.contains(change));
     inside.note_changes(mended.changes);
     if let Some(name) = named {
         let Ok([arguments @ Value::Object(_)]) = <[Value; 1]>::try_from(mended.values) else {
@@ -91,8 +96,9 @@ pub(super) fn inside(
         return inside;
     }
     let mut written = Vec::new();
+    let mut others = 0;
     for value in mended.values {
-        gather(value, &mut written);
+        others += gather(value, &mut written);
     }
     if written.is_empty() {
         return inside.none(Code::EmptyAction, "there is no call inside of the action block");
@@ -103,7 +109,7 @@ pub(super) fn inside(
     if inside.is_guessed() && inside.has(Code::UnknownArgDropped) {
         return Inside::default().none(Code::MalformedJson, UNESCAPED);
     }
-    if !explicit && inside.has(Code::UnknownArgDropped) {
+    if !explicit && (inside.has(Code::UnknownArgDropped) || is_loose || others > 0) {
         // Data that looks like a call, for example the description of a tool.
         inside.broken += 1;
     }
@@ -111,21 +117,25 @@ pub(super) fn inside(
 }
 
 /// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
-/// lists are none.
-fn gather(value: Value, written: &mut Vec<Written>) {
+/// lists are none. Returns how many values can be no call.
+fn gather(value: Value, written: &mut Vec<Written>) -> usize {
     let listed = match value {
         Value::Object(mut fields) => match fields.get_mut(LIST_KEY) {
             Some(Value::Array(values)) => std::mem::take(values),
-            _ => return written.extend(read(fields)),
+            _ => vec![Value::Object(fields)],
         },
         Value::Array(values) => values,
-        _ => return,
+        _ => return 1,
     };
+    // A list without anything in it is none of calls.
+    let values = listed.len().max(1);
+    let before = written.len();
     for value in listed {
         if let Value::Object(fields) = value {
             written.extend(read(fields));
         }
     }
+    values - (written.len() - before)
 }
 
 fn read(mut fields: Map<String, Value>) -> Option<Written> {
@@ -190,7 +200,7 @@ pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<Stri
     for level in 0..=NESTED_JSON_MAX {
         inner = match inner.as_ref().unwrap_or(&bare) {
             Value::Null => return Ok(Map::new()),
-            Value::String(text) if text.trim().is_empty() => return Ok(Map::new()),
+            Value::String(text) if matches!(text.trim(), "" | "null") => return Ok(Map::new()),
             Value::String(text) if level < NESTED_JSON_MAX => nested(text, keys),
             _ => None,
         };
@@ -362,11 +372,18 @@ pub(super) fn unknown(registry: &Registry, name: &str) -> Diagnostic {
 /// Makes arguments of a bare value where only one can be meant.
 fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), String> {
     match tool.only_required_string() {
-        Some(parameter) if !value.is_array() => {
+        Some(parameter) if !value.is_array() && !is_broken_json(&value) => {
             Ok((parameter, Map::from_iter([(parameter.to_owned(), value)])))
         }
         _ => Err(format!("{}: the arguments are not an object", tool.name())),
     }
+}
+
+/// Whether a string is JSON that does not parse: it was meant as the arguments themselves.
+fn is_broken_json(value: &Value) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    let inner = text.trim_start().strip_prefix(['{', '[']).map(str::trim_start);
+    inner.is_some_and(|inner| inner.starts_with(|c| mend::is_quote(c) || "{[]}".contains(c)))
 }
 
 /// Says what two keys of a call say differently: which of them is meant, nobody knows.

@@ -6,22 +6,52 @@ use regex::Regex;
 
 /// Words that forbid, at the beginning of a clause.
 const FORBID: &[&str] = &["do not", "don't", "never", "not to be"];
-/// What they forbid.
+/// What is said of calls alone: whatever follows, they are forbidden.
+const DEED_OF_CALLS: &[&str] = &["execute", "be executed"];
+/// What else they forbid.
 const DEED: &[&str] =
-    &["execute", "executed", "run", "call", "called", "send", "use", "do", "write", "make", "copy"];
+    &["executed", "run", "call", "called", "send", "use", "do", "write", "make", "copy"];
 /// What they forbid it to; nothing after it, or these.
-const OBJECT: &[&str] = &["it", "this", "that", "these", "them", "any of this", "yet"];
+const OBJECT: &[&str] = &[
+    "it",
+    "this",
+    "that",
+    "these",
+    "those",
+    "them",
+    "any of this",
+    "yet",
+    "the following",
+    "the above",
+    "what follows",
+    "anything here",
+    "anything below",
+];
+/// Words for what is shown, after some of these.
+const SHOWN: &[&str] = &[
+    "block", "blocks", "call", "calls", "action", "actions", "command", "commands", "example",
+    "json",
+];
+const SHOWN_BY: &[&str] = &["the", "the next", "the following", "this", "that", "these", "those"];
 /// What forbids in Chinese, and what it forbids.
 const FORBID_ZH: &[&str] = &["不要", "请勿", "切勿", "勿", "别", "禁止"];
+/// Those whose object does not matter where they forbid to execute.
+const FORBID_ALL_ZH: &[&str] = &["不要", "请勿", "切勿", "禁止"];
+const EXECUTE_ZH: &str = "执行";
 const DEED_ZH: &[&str] = &["执行", "运行", "调用", "照做", "复制"];
 /// What may follow it: the end of a clause, or a word for what is shown.
-const OBJECT_ZH: &[&str] = &["它", "此", "这", "以下", "下面", "该"];
+const OBJECT_ZH: &[&str] = &["它", "此", "这", "以下", "下面", "上面", "上述", "下列", "该"];
+/// Who speaks of what he does himself.
+const SELF_ZH: &[&str] = &["我", "我们", "我先", "我们先"];
 /// Words for how something is written, and what follows them where that is shown.
 const FORM: &[&str] = &["format", "syntax"];
 const FORM_NEXT: &[&str] =
-    &["is", "of", "for", "looks", "below", "to call", "to use", "as follows"];
+    &["is", "of", "for", "looks", "below", "to call", "to use", "as follows", "follows", "exactly"];
+/// What points at a form.
+const FORM_BEFORE: &[&str] = &["this", "the following", "that", "such a", "the same"];
 const FORM_ZH: &[&str] = &["格式", "语法", "写法", "用法"];
-const FORM_NEXT_ZH: &[&str] = &["如下", "是", "为", "示例", "（", "("];
+const FORM_NEXT_ZH: &[&str] = &["如下", "是", "为", "示例", "说明", "要求", "（", "("];
+const FORM_BEFORE_ZH: &[&str] = &["以下", "如下", "下列", "下面的", "这个", "这种", "此", "该"];
 /// Words that show how something looks.
 const LIKE: &[&str] = &["looks like", "look like", "looks like this", "look like this", "像这样"];
 /// Words of somebody who is about to act: what they speak of is what they work on.
@@ -49,6 +79,8 @@ const ACTING: &[&str] = &[
     "查看",
     "修改",
     "重新",
+    "看一下",
+    "看看",
 ];
 /// Words that introduce an example.
 const EXAMPLE: &[&str] = &[
@@ -99,7 +131,7 @@ impl Cue {
         let acts = || has(&line, ACTING);
         if forbids(&line) || ((shows_form(&line) || ends_like(&line)) && !acts()) {
             Self::Strong
-        } else if (has(&line, EXAMPLE) || line.trim_end().ends_with("example")) && !acts() {
+        } else if (has(&line, EXAMPLE) || speaks_of_example(&line)) && !acts() {
             Self::Weak
         } else {
             Self::None
@@ -139,42 +171,76 @@ fn forbids(line: &str) -> bool {
     let in_english = FORBID.iter().any(|forbid| {
         after(line, forbid).filter(|(before, _)| begins_clause(before)).any(|(_, rest)| {
             let rest = rest.trim_start();
-            DEED.iter().filter_map(|deed| rest.strip_prefix(deed)).any(|rest| {
-                let object = rest.trim_start();
-                ends_clause(rest)
-                    || OBJECT
-                        .iter()
-                        .filter_map(|word| object.strip_prefix(word))
-                        .any(|rest| ends_clause(rest) || rest.starts_with(" yet"))
-            })
+            DEED_OF_CALLS.iter().filter_map(|deed| rest.strip_prefix(*deed)).any(ends_word)
+                || DEED
+                    .iter()
+                    .filter_map(|deed| rest.strip_prefix(*deed))
+                    .any(|rest| ends_clause(rest) || is_of_what_is_shown(rest.trim_start()))
         })
     });
-    in_english
-        || FORBID_ZH.iter().any(|forbid| {
-            after(line, forbid).any(|(_, rest)| {
-                DEED_ZH.iter().filter_map(|deed| rest.strip_prefix(deed)).any(|rest| {
-                    ends_clause(rest) || OBJECT_ZH.iter().any(|word| rest.starts_with(word))
-                })
+    in_english || FORBID_ZH.iter().any(|forbid| forbids_in_chinese(line, forbid))
+}
+
+fn forbids_in_chinese(line: &str, forbid: &str) -> bool {
+    after(line, forbid).any(|(before, rest)| {
+        let rest = rest.trim_start();
+        let of_all = FORBID_ALL_ZH.contains(&forbid)
+            && rest.starts_with(EXECUTE_ZH)
+            && !SELF_ZH.iter().any(|who| before.ends_with(who));
+        of_all
+            || DEED_ZH.iter().filter_map(|deed| rest.strip_prefix(deed)).any(|rest| {
+                ends_clause(rest) || OBJECT_ZH.iter().any(|word| rest.starts_with(word))
             })
-        })
+    })
+}
+
+/// Whether words are about what is shown.
+fn is_of_what_is_shown(object: &str) -> bool {
+    let ends = |rest: &str| ends_clause(rest) || rest.starts_with(" yet");
+    let shown = |rest: &str| {
+        let rest = rest.trim_start();
+        let mut words = SHOWN.iter().filter_map(|word| rest.strip_prefix(*word));
+        words.any(|rest| ends(rest) || rest.starts_with(" below") || rest.starts_with(" above"))
+    };
+    OBJECT.iter().filter_map(|word| object.strip_prefix(*word)).any(ends)
+        || SHOWN_BY.iter().filter_map(|word| object.strip_prefix(*word)).any(shown)
+}
+
+fn ends_word(rest: &str) -> bool {
+    !rest.starts_with(char::is_alphanumeric)
+}
+
+/// Whether a line speaks of an example, which is no part of a path or a name.
+fn speaks_of_example(line: &str) -> bool {
+    after(line, "example").any(|(before, rest)| {
+        let is_name = |c: char| matches!(c, '/' | '\\' | '_' | '-');
+        !before.ends_with(|c| is_name(c) || c == '.')
+            && !rest.starts_with(is_name)
+            && !rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    })
 }
 
 fn shows_form(line: &str) -> bool {
     let ends = |rest: &str| rest.trim_end_matches([':', '：', '.', '。', '*', ' ']).is_empty();
     let in_english = FORM.iter().any(|word| {
-        after(line, word).any(|(_, rest)| {
+        after(line, word).any(|(before, rest)| {
             let next = rest.trim_start();
+            let before = before.trim_end();
             let goes_on = |word: &&str| {
                 next.strip_prefix(*word)
                     .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
             };
-            ends(rest) || next.starts_with([':', '(']) || FORM_NEXT.iter().any(goes_on)
+            ends(rest)
+                || next.starts_with([':', '('])
+                || FORM_NEXT.iter().any(goes_on)
+                || FORM_BEFORE.iter().any(|words| before.ends_with(words))
         })
     });
     in_english
         || FORM_ZH.iter().any(|word| {
-            after(line, word).any(|(_, rest)| {
+            after(line, word).any(|(before, rest)| {
                 ends(rest)
+                    || FORM_BEFORE_ZH.iter().any(|words| before.ends_with(words))
                     || rest.starts_with(['：', ':'])
                     || FORM_NEXT_ZH.iter().any(|next| rest.starts_with(next))
             })

@@ -70,12 +70,13 @@ pub(super) fn inside(registry: &Registry, tag: &str, body: &str) -> Inside {
     };
     let body = trimmed(body);
     let mut inside = Inside::default();
-    if let Some(blocks) = blocks(body) {
+    if let Some((form, blocks)) = blocks(body) {
         if blocks.is_empty() || attributes.lines.is_some() {
             return refused("the SEARCH/REPLACE blocks of <file-edit> are not whole");
         }
         if registry.resolve("editTool").is_some() {
-            inside.put(registry, "editTool", &[(PATH, path), (BLOCKS, body.to_owned())]);
+            let body = if form == Form::Own { body.to_owned() } else { own(&blocks) };
+            inside.put(registry, "editTool", &[(PATH, path), (BLOCKS, body)]);
             return inside;
         }
         for (old, new) in blocks {
@@ -84,11 +85,17 @@ pub(super) fn inside(registry: &Registry, tag: &str, body: &str) -> Inside {
         }
         return inside;
     }
-    if let Some((old, new)) = search_and_replace(body) {
-        let edit = [(PATH, path), (OLD_TEXT, old.to_owned()), (NEW_TEXT, new.to_owned())];
-        inside.put(registry, "replace_text", &edit);
+    if let Some(pairs) = search_and_replace(body) {
+        if attributes.lines.is_some() {
+            return refused("<file-edit> has lines, or <search> and <replace>, not both");
+        }
+        for (old, new) in pairs {
+            let path = (PATH, path.clone());
+            let edit = [path, (OLD_TEXT, old.to_owned()), (NEW_TEXT, new.to_owned())];
+            inside.put(registry, "replace_text", &edit);
+        }
     } else if has_marks(body) {
-        return refused("<search> and <replace> stand once each in <file-edit>, in this order");
+        return refused("in <file-edit> each <search> is followed by its <replace>, both whole");
     } else if let Some((start, end)) = attributes.lines {
         let edit = [(PATH, path), (START_LINE, start), (END_LINE, end), (CONTENT, body.to_owned())];
         inside.put(registry, "replace_lines", &edit);
@@ -157,14 +164,21 @@ fn unescaped(value: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// `<search>…</search>` and `<replace>…</replace>`, once each.
-fn search_and_replace(body: &str) -> Option<(&str, &str)> {
-    let rest = body.trim_start().strip_prefix("<search>")?;
-    let (old, rest) = rest.split_once("</search>")?;
-    let new = rest.trim_start().strip_prefix("<replace>")?;
-    let new = new.trim_end().strip_suffix("</replace>")?;
-    let is_once = !["<search>", "</replace>", "<replace>"].iter().any(|mark| new.contains(mark));
-    is_once.then(|| (trimmed(old), trimmed(new)))
+/// `<search>…</search>` and `<replace>…</replace>`, once or several times.
+fn search_and_replace(body: &str) -> Option<Vec<(&str, &str)>> {
+    let mut pairs = Vec::new();
+    let mut rest = body.trim();
+    while !rest.is_empty() {
+        let (old, after) = rest.strip_prefix("<search>")?.split_once("</search>")?;
+        let after = after.trim_start().strip_prefix("<replace>")?;
+        let (new, after) = after.split_once("</replace>")?;
+        let is_whole = ![old, new].iter().any(|part| {
+            ["<search>", "<replace>", "</search>"].iter().any(|mark| part.contains(mark))
+        });
+        is_whole.then(|| pairs.push((trimmed(old), trimmed(new))))?;
+        rest = after.trim_start();
+    }
+    (!pairs.is_empty()).then_some(pairs)
 }
 
 /// Whether lines of another way to write edits are in a body.
@@ -191,14 +205,44 @@ fn is_mark(line: &str, sign: char, word: &str) -> bool {
         .is_some_and(|signs| signs.len() >= 7 && signs.chars().all(|c| c == sign))
 }
 
+/// Which marks blocks have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Those of requirement E1.
+    Own,
+    /// Those that version control writes around conflicts.
+    Conflict,
+}
+
+/// Writes blocks with the marks of requirement E1.
+fn own(blocks: &[(String, String)]) -> String {
+    let block = |(old, new): &(String, String)| {
+        let part = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
+        format!("------- SEARCH\n{}=======\n{}+++++++ REPLACE", part(old), part(new))
+    };
+    blocks.iter().map(block).collect::<Vec<_>>().join("\n")
+}
+
 /// The SEARCH/REPLACE blocks of a body, as pairs: none where it has no mark of them, an empty list
 /// where one is not whole.
-fn blocks(body: &str) -> Option<Vec<(String, String)>> {
-    let opens = |line: &str| is_mark(line, '-', " SEARCH");
-    let closes = |line: &str| is_mark(line, '+', " REPLACE");
-    if !body.lines().any(|line| opens(line) || closes(line)) {
-        return None;
-    }
+fn blocks(body: &str) -> Option<(Form, Vec<(String, String)>)> {
+    let signs = |form| if form == Form::Own { ['-', '+'] } else { ['<', '>'] };
+    let is_form = |form: &Form| {
+        let [open, close] = signs(*form);
+        body.lines().any(|line| is_mark(line, open, " SEARCH") || is_mark(line, close, " REPLACE"))
+    };
+    let form = [Form::Own, Form::Conflict].into_iter().find(is_form)?;
+    let [open, close] = signs(form);
+    let opens = |line: &str| is_mark(line, open, " SEARCH");
+    let closes = |line: &str| is_mark(line, close, " REPLACE");
+    Some((form, pairs(body, opens, closes)))
+}
+
+fn pairs(
+    body: &str,
+    opens: impl Fn(&str) -> bool,
+    closes: impl Fn(&str) -> bool,
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut part = 0;
     let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -210,13 +254,13 @@ fn blocks(body: &str) -> Option<Vec<(String, String)>> {
                 found.push((old.join("\n"), new.join("\n")));
                 (old, new, part) = (Vec::new(), Vec::new(), 0);
             }
-            _ if opens(line) || closes(line) => return Some(Vec::new()),
+            _ if opens(line) || closes(line) => return Vec::new(),
             1 => old.push(line),
             2 => new.push(line),
             _ => {}
         }
     }
-    Some(if part == 0 { found } else { Vec::new() })
+    if part == 0 { found } else { Vec::new() }
 }
 
 // === impl Inside ===

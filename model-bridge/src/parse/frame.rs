@@ -7,7 +7,8 @@ use super::cue::Cue;
 use super::file_edit;
 use super::live::Live;
 use super::mend::{self, Keys};
-use super::scan::{Found, Scan};
+use super::prose;
+use super::scan::{Found, NEXT_FRAME, Scan};
 use super::template::{Holds, Not, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::event::Change;
@@ -62,6 +63,8 @@ pub(super) struct Frame {
     balanced: Option<usize>,
     /// Where something follows its JSON that is none.
     other: Option<usize>,
+    /// Where another call seems to begin.
+    next: Option<usize>,
     suspect: Option<usize>,
     suspects: usize,
     live: Option<Live>,
@@ -101,6 +104,7 @@ impl Frame {
             watch: Watch::new(Shape::Call),
             balanced: None,
             other: None,
+            next: None,
             suspect: None,
             suspects: 0,
             live: None,
@@ -216,6 +220,10 @@ impl Frame {
                         return None;
                     }
                 },
+                // One bracket too many, which the reader of the JSON leaves out.
+                Found::Other(place)
+                    if self.kind != Kind::Whole
+                        && body[place..].starts_with(['}', ']', '｝', '］']) => {}
                 Found::Other(place) => {
                     if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
                         let end = self.end_after_json(body, balanced, place, is_last);
@@ -225,6 +233,9 @@ impl Frame {
                         return end;
                     }
                     self.other.get_or_insert(place);
+                    if body[place..].starts_with(NEXT_FRAME) {
+                        self.next.get_or_insert(place);
+                    }
                     if self.kind == Kind::Whole {
                         return Some(End { body: place, frame: place, closed: false });
                     }
@@ -256,6 +267,14 @@ impl Frame {
             let is_run_over = end.frame < body.len() || is_last;
             if !is_run_over {
                 return Err(place);
+            }
+            match prose::begins_call(&body[end.frame..], is_last) {
+                None => return Err(place),
+                // It is the next one that begins: this one's end mark is missing.
+                Some(true) if self.scan.is_balanced() => {
+                    return Ok(Some(End { body: place, frame: place, closed: false }));
+                }
+                Some(_) => {}
             }
             return Ok(Some(self.sooner(registry, body, end)));
         }
@@ -361,7 +380,7 @@ impl Frame {
     /// Where it ends when the reply does, if it is whole.
     fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
-            let place = self.other.unwrap_or(body.len());
+            let place = self.next.or(self.other).unwrap_or(body.len());
             let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };
             let end = End { body: place, frame: place, closed: false };
             return Some(self.sooner(registry, body, end));

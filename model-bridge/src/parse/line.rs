@@ -8,6 +8,17 @@ const LINE_BYTES_MAX: usize = 512;
 /// How much of the beginning of a line is kept, in bytes.
 const BEGIN_BYTES_MAX: usize = 32;
 
+/// The double quotes of a line so far.
+#[derive(Debug, Default)]
+struct Quotes {
+    is_open: bool,
+    /// Whether the last one that opened stood where a value of JSON or code may stand.
+    begins_value: bool,
+    /// The last character that is not blank, and the last one.
+    solid: Option<char>,
+    last: Option<char>,
+}
+
 /// The line that is being written, and the one before it.
 #[derive(Debug, Default)]
 pub(super) struct Line {
@@ -19,10 +30,35 @@ pub(super) struct Line {
     begin: String,
     /// How many backticks began the code inside of the line that has not ended; 0 for none.
     code: usize,
+    quotes: Quotes,
     /// The last line with something on it.
     previous: String,
     /// Marks that belong to the call right before, where nothing but blanks came since.
     owed: Option<&'static [&'static str]>,
+}
+
+// === impl Quotes ===
+
+impl Quotes {
+    fn take(&mut self, text: &str) {
+        let mut from = 0;
+        for place in memchr::memchr_iter(b'"', text.as_bytes()) {
+            self.pass(&text[from..place]);
+            if self.last != Some('\\') {
+                self.is_open = !self.is_open;
+                let before = self.solid.is_some_and(|c| ":：{[,，(=".contains(c));
+                self.begins_value = self.is_open && before;
+            }
+            self.pass("\"");
+            from = place + 1;
+        }
+        self.pass(&text[from..]);
+    }
+
+    fn pass(&mut self, text: &str) {
+        self.solid = text.trim_end().chars().next_back().or(self.solid);
+        self.last = text.chars().next_back().or(self.last);
+    }
 }
 
 // === impl Line ===
@@ -67,6 +103,7 @@ impl Line {
             }
             self.has_begun = true;
         }
+        self.quotes.take(text);
         let room = BEGIN_BYTES_MAX.saturating_sub(self.begin.len());
         self.begin.push_str(&text[..text.floor_char_boundary(room)]);
         let tail = text.ceil_char_boundary(text.len().saturating_sub(LINE_BYTES_MAX));
@@ -95,12 +132,14 @@ impl Line {
         self.has_begun = false;
         self.begin.clear();
         self.code = 0;
+        self.quotes = Quotes::default();
     }
 
     /// Forgets what was written before a call: it says nothing of the next one. What follows the call
-    /// on its line does not begin a line. `owed` are marks that may follow it and belong to it.
-    pub(super) fn forget(&mut self, owed: &'static [&'static str]) {
-        *self = Self { has_begun: true, owed: Some(owed), ..Self::default() };
+    /// on its line does not begin a line, unless the call took the end of its line with it. `owed` are
+    /// marks that may follow it and belong to it.
+    pub(super) fn forget(&mut self, owed: &'static [&'static str], ends_line: bool) {
+        *self = Self { has_begun: !ends_line, owed: Some(owed), ..Self::default() };
     }
 
     /// Marks that belong to the call right before this place, where there is one.
@@ -132,6 +171,11 @@ impl Line {
             begin = rest.trim_start();
         }
         begin.starts_with('>')
+    }
+
+    /// Whether the place is inside of a string of JSON or code that the line shows.
+    pub(super) fn in_string(&self) -> bool {
+        self.quotes.is_open && self.quotes.begins_value
     }
 
     /// Whether the place is inside of code between backticks.

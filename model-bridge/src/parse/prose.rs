@@ -40,7 +40,9 @@ const CHAT_CLOSE: &str = "</chat>";
 const RESULTS: &[&str] = &[
     "tool result",
     "observation:",
+    "observation：",
     "工具结果",
+    "工具执行结果",
     "[tool_result",
     "<tool_response>",
     "<tool_result>",
@@ -132,12 +134,18 @@ impl Parser {
         let begin = rest[..rest.floor_char_boundary(longest)].to_lowercase();
         let found = RESULTS.iter().find(|mark| begin.starts_with(**mark));
         if let Some(mark) = found {
-            // `Tool results show…` is a sentence.
-            let Some(next) = rest[mark.len()..].chars().next().or(is_last.then_some('\n')) else {
+            // `Tool results show…` is a sentence, `Tool results:` none.
+            let after = &rest[mark.len()..];
+            let after = match mark.ends_with('t') {
+                true => after.strip_prefix(['s', 'S']).unwrap_or(after),
+                false => after,
+            };
+            let Some(next) = after.chars().next().or(is_last.then_some('\n')) else {
                 return Some(Step::NeedsMore);
             };
+            let is_plural = after.len() < rest.len() - mark.len();
             let is_word = mark.ends_with(char::is_alphanumeric) && next.is_alphanumeric();
-            if is_word {
+            if is_word || (is_plural && !matches!(next, ':' | '：' | '\r' | '\n')) {
                 return None;
             }
             self.tell(
@@ -228,7 +236,7 @@ impl Parser {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
-        if self.line.is_quoted() || self.line.in_code() {
+        if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
             return Mark::Text(1);
         }
         let rest = self.rest();
@@ -260,7 +268,7 @@ impl Parser {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
-        if self.line.is_quoted() || self.line.in_code() {
+        if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
             return Mark::Text(1);
         }
         let rest = self.rest();
@@ -315,6 +323,18 @@ impl Parser {
         let marks = &marks[..if starts_line { 4 } else { 3 }];
         may_become(rest, marks.iter().chain(thought.map(|(open, _)| open)), is_last)
     }
+}
+
+/// Whether a fence is one that begins a call, by what follows it; none where more must come to know.
+pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
+    let end = after.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
+    let info = info(&after[..end.unwrap_or(after.len())]);
+    if end.is_some() {
+        return Some(EXPLICIT.contains(&info.as_str()));
+    }
+    let may_be = !info.is_empty() && EXPLICIT.iter().any(|known| known.starts_with(&info));
+    let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
+    if waits { None } else { Some(false) }
 }
 
 /// The words that a fence says, in lower case, a space between two. Words that are too long for a call

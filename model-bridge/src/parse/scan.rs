@@ -4,6 +4,9 @@
 /// How long a run of signs and what follows it on its line may be to be looked at, in bytes.
 const RUN_BYTES_MAX: usize = 256;
 
+/// What begins another call: after JSON that is whole it is no list.
+pub(super) const NEXT_FRAME: &str = "[TOOL";
+
 /// What a scan came upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
@@ -157,6 +160,15 @@ impl Scan {
             self.at += mark.len();
             return Some(Found::Mark(place));
         }
+        if self.is_balanced() && byte == b'[' {
+            if !is_last && rest.len() < NEXT_FRAME.len() && NEXT_FRAME.starts_with(rest) {
+                return Some(Found::Nothing);
+            }
+            if rest.starts_with(NEXT_FRAME) {
+                self.at += 1;
+                return Some(Found::Other(place));
+            }
+        }
         self.at += c.len_utf8();
         match c {
             '"' if self.depth > 0 => self.mode = Mode::Double,
@@ -166,6 +178,7 @@ impl Scan {
                 self.depth += 1;
                 self.begun = true;
             }
+            '}' | ']' | '｝' | '］' if self.is_balanced() => return Some(Found::Other(place)),
             '}' | ']' | '｝' | '］' => {
                 let was_open = self.depth == 1;
                 self.depth = self.depth.saturating_sub(1);

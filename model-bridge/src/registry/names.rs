@@ -4,6 +4,10 @@ use std::collections::HashMap;
 
 /// Prefixes that models put before the names of tools, whatever the tool.
 const PREFIXES: &[&str] = &["functions.", "tools."];
+/// How many `__` the name of a server has at most.
+const SERVER_PARTS_MAX: usize = 4;
+/// How many prefixes stand before a name at most.
+const PREFIXES_MAX: usize = 2;
 /// The prefix of tools of servers: `mcp__SERVER__NAME`.
 const SERVER_PREFIX: &str = "mcp__";
 /// How alike a name must be to be proposed, from 0 to 1.
@@ -34,8 +38,21 @@ impl Names {
     }
 
     pub(super) fn resolve(&self, name: &str) -> Option<usize> {
-        let name = name.trim();
-        self.find(name).or_else(|| self.find(without_prefix(name)?))
+        let mut name = name.trim();
+        for _ in 0..=PREFIXES_MAX {
+            if let Some(place) = self.find(name).or_else(|| self.find_of_server(name)) {
+                return Some(place);
+            }
+            name = without_prefix(name)?;
+        }
+        None
+    }
+
+    /// Finds a name behind the prefix of a server, whose own name may hold `__` as well.
+    fn find_of_server(&self, name: &str) -> Option<usize> {
+        let rest = name.strip_prefix(SERVER_PREFIX)?;
+        let mut ends = rest.match_indices("__").take(SERVER_PARTS_MAX);
+        ends.find_map(|(end, mark)| self.find(&rest[end + mark.len()..]))
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -48,11 +65,13 @@ pub(crate) fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
+/// What follows a prefix.
 fn without_prefix(name: &str) -> Option<&str> {
-    if let Some(rest) = name.strip_prefix(SERVER_PREFIX) {
-        return rest.split_once("__").map(|(_, name)| name);
-    }
-    PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))
+    let after = |prefix: &&str| {
+        let begin = name.get(..prefix.len())?;
+        begin.eq_ignore_ascii_case(prefix).then(|| &name[prefix.len()..])
+    };
+    PREFIXES.iter().find_map(after)
 }
 
 /// The name that is most like a wrong one, where one is.

@@ -178,8 +178,9 @@ impl Parser {
             }
             self.make(made, Some((live.index, live.shown().len())));
         }
+        let ends_line = self.rest()[..length].trim_end_matches([' ', '\t', '\r']).ends_with('\n');
         self.at += length;
-        self.line.forget(frame.after);
+        self.line.forget(frame.after, ends_line);
         for made in inside.calls {
             self.make(made, None);
         }

@@ -21,6 +21,9 @@ const LITERALS: &[(&str, &str)] = &[
     ("undefined", "null"),
 ];
 
+/// What begins another frame: where one stands, a string did not end.
+const FRAMES: &[&str] = &["\n```", "\n~~~", "[TOOL", "<tool_call>", "<file-edit"];
+
 /// Reads a text and writes it again.
 pub(super) struct Reader<'t, 'c> {
     pub(super) text: &'t str,
@@ -32,6 +35,10 @@ pub(super) struct Reader<'t, 'c> {
     closed: bool,
     /// Whether a key of a call is there twice.
     is_doubled: bool,
+    /// How many calls were read.
+    calls: usize,
+    /// Where the last comment of several lines may end.
+    comments_end: usize,
 }
 
 /// An open bracket, and what may come next inside of it.
@@ -67,7 +74,19 @@ impl<'t, 'c> Reader<'t, 'c> {
         changes: &'c mut BTreeSet<Change>,
     ) -> Self {
         let out = String::with_capacity(text.len() + 16);
-        Self { text, at: 0, out, changes, stack: Vec::new(), keys, closed, is_doubled: false }
+        let comments_end = memchr::memmem::rfind(text.as_bytes(), b"*/").unwrap_or(0);
+        Self {
+            text,
+            at: 0,
+            out,
+            changes,
+            stack: Vec::new(),
+            keys,
+            closed,
+            is_doubled: false,
+            calls: 0,
+            comments_end,
+        }
     }
 
     /// Reads everything. Returns none where it cannot be mended.
@@ -106,7 +125,8 @@ impl<'t, 'c> Reader<'t, 'c> {
         // Where the end of a string was told by what follows, nothing else may be doubtful.
         let is_guessed = self.changes.contains(&Change::InnerQuotes);
         let is_doubtful = self.is_doubled
-            || ["\n```", "\n~~~"].iter().any(|fence| self.text.contains(fence))
+            || FRAMES.iter().any(|mark| self.text.contains(mark))
+            || names_of_calls(self.text) > self.calls
             || [Change::SurroundingText, Change::ExtraBracket, Change::MissingBracket]
                 .iter()
                 .any(|change| self.changes.contains(change));
@@ -278,6 +298,7 @@ impl<'t, 'c> Reader<'t, 'c> {
             Some(around) => around.role.inside(&around.key, is_object),
             None => self.keys.outermost(is_object),
         };
+        self.calls += usize::from(role == Role::Call);
         let (seen, key) = (Vec::new(), String::new());
         self.stack.push(Open { is_object, next: Next::First, role, seen, key });
         Some(())
@@ -305,7 +326,7 @@ impl<'t, 'c> Reader<'t, 'c> {
 
     /// Skips white space and comments.
     fn skip_blanks(&mut self) {
-        let (at, commented) = skip_blanks(self.text, self.at);
+        let (at, commented) = skip_blanks(self.text, self.at, self.comments_end);
         self.at = at;
         if commented {
             self.changes.insert(Change::Comment);
@@ -323,6 +344,17 @@ impl<'t, 'c> Reader<'t, 'c> {
     }
 }
 
+/// How many objects of a text, also in what may be its strings, begin with the name of a tool.
+fn names_of_calls(text: &str) -> usize {
+    let begins = |place: usize| {
+        let rest = text[place + 1..].trim_start();
+        let key = rest.strip_prefix(is_quote).unwrap_or(rest);
+        let mut after = NAME_KEYS.iter().filter_map(|name| key.strip_prefix(*name));
+        after.any(|rest| rest.trim_start_matches(is_quote).trim_start().starts_with([':', '：']))
+    };
+    memchr::memchr_iter(b'{', text.as_bytes()).filter(|place| begins(*place)).count()
+}
+
 fn is_name_key(key: &str) -> bool {
     NAME_KEYS.contains(&key)
 }
@@ -333,7 +365,10 @@ pub(in crate::parse) fn is_quote(c: char) -> bool {
 }
 
 /// The place after white space and comments, and whether there was a comment.
-pub(super) fn skip_blanks(text: &str, mut at: usize) -> (usize, bool) {
+///
+/// No comment of several lines ends after `comments_end`: whoever looks for its end from every `/*`
+/// needs for ever.
+pub(super) fn skip_blanks(text: &str, mut at: usize, comments_end: usize) -> (usize, bool) {
     let mut commented = false;
     loop {
         let rest = &text[at..];
@@ -342,7 +377,7 @@ pub(super) fn skip_blanks(text: &str, mut at: usize) -> (usize, bool) {
         let rest = &text[at..];
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(inside) = rest.strip_prefix("/*") {
+        } else if let Some(inside) = rest.strip_prefix("/*").filter(|_| at < comments_end) {
             match inside.find("*/") {
                 Some(end) => end + 4,
                 None => return (at, commented),

@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
                         self.out.push('"');
                         return Some(());
                     }
-                    if self.is_slip() {
+                    if self.is_slip() || self.ends_call() {
                         return None;
                     }
                     self.changes.insert(Change::InnerQuotes);
@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
     /// could not stand in the string as well.
     fn ends(&self, quote: char, is_key: bool) -> bool {
         let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
-        let (next, _) = skip_blanks(text, self.at);
+        let (next, _) = skip_blanks(text, self.at, text.len());
         let Some(c) = text[next..].chars().next() else { return text.len() == self.text.len() };
         if is_key {
             return matches!(c, ':' | '：');
@@ -146,7 +146,7 @@ impl Reader<'_, '_> {
         let in_object = self.stack.last().is_some_and(|open| open.is_object);
         match c {
             ',' | '，' => {
-                let (after, _) = skip_blanks(text, next + c.len_utf8());
+                let (after, _) = skip_blanks(text, next + c.len_utf8(), text.len());
                 let goes_on =
                     if in_object { self.is_key_at(text, after) } else { is_value_at(text, after) };
                 goes_on || (is_end(text, after) && self.closes_at(text, after, quote))
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
         let mut open = self.stack.len();
         while let Some(c) = text[at..].chars().next().filter(|c| CLOSERS.contains(c)) {
             open = open.saturating_sub(1);
-            (at, _) = skip_blanks(text, at + c.len_utf8());
+            (at, _) = skip_blanks(text, at + c.len_utf8(), text.len());
         }
         let Some(c) = text[at..].chars().next() else { return text.len() == self.text.len() };
         if open > 0 {
@@ -170,6 +170,25 @@ impl Reader<'_, '_> {
         }
         // All is closed. Where a quote is still to come, this one may be inside of the string.
         matches!(c, ',' | '，' | '{' | '[') || !text[at..].contains(|c| closes(quote, c))
+    }
+
+    /// Whether a quote inside of a string would make a whole call where it ended the string, and
+    /// another bracket follows: whether that belongs to the string, nobody knows.
+    fn ends_call(&self) -> bool {
+        let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
+        let Some(call) = self.stack.iter().position(|open| open.role.is_known()) else {
+            return false;
+        };
+        let (mut at, _) = skip_blanks(text, self.at, text.len());
+        let mut closed = 0;
+        while let Some(c) = text[at..].chars().next().filter(|c| CLOSERS.contains(c)) {
+            closed += 1;
+            (at, _) = skip_blanks(text, at + c.len_utf8(), text.len());
+        }
+        let rest = &text[at..];
+        closed >= self.stack.len() - call
+            && !rest.starts_with(is_quote)
+            && rest.contains(['{', '['])
     }
 
     /// Whether a key and a colon stand here that may stand in the innermost bracket.
