@@ -1,7 +1,5 @@
 //! From the values inside of a frame to calls: which keys name the tool, which hold the arguments.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use serde_json::{Map, Value};
 
 use super::mend::{self, Keys};
@@ -215,29 +213,6 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     // Words of a shell may begin with a brace.
     let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
     is_whole.then(|| mended.values.remove(0))
-}
-
-// === impl Made ===
-
-impl Made {
-    /// A number that is the same for calls that are the same.
-    pub(super) fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.name.hash(&mut hasher);
-        let entries = self.arguments.iter().map(|(key, value)| {
-            let mut hasher = DefaultHasher::new();
-            key.hash(&mut hasher);
-            // What is inside of lists and objects may be in another order.
-            match value {
-                Value::String(text) => text.hash(&mut hasher),
-                Value::Number(number) => number.as_i64().hash(&mut hasher),
-                Value::Bool(value) => value.hash(&mut hasher),
-                Value::Array(_) | Value::Object(_) | Value::Null => {}
-            }
-            hasher.finish()
-        });
-        entries.fold(hasher.finish(), u64::wrapping_add)
-    }
 }
 
 // === impl Inside ===
