@@ -100,6 +100,7 @@ enum Step {
 }
 
 pub use native::parse_message;
+pub(crate) use template::marks as template_marks;
 
 /// Reads a whole reply.
 pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
