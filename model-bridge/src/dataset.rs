@@ -16,6 +16,7 @@ mod json;
 mod outcome;
 mod phrases;
 mod preferences;
+mod question;
 mod recorded;
 mod report;
 mod risk;
@@ -38,6 +39,7 @@ pub use evaluate::{
 };
 pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
 pub use preferences::{Flaw, preferences};
+pub use question::{Asking, Question, answer, question};
 pub use recorded::{Converted, LeftOut};
 pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
 pub use risk::{Risk, Risks};

@@ -11,7 +11,7 @@ use crate::conversation::ToolCall;
 pub enum Event {
     /// Text for the user. Pieces follow each other without anything between them.
     Text(String),
-    /// What the model thought aloud in `<think>`: for logs, not for the user.
+    /// What the model thought aloud in `<think>` or `<thinking>`: for logs, not for the user.
     Reasoning(String),
     /// A call of a tool begins. Calls do not overlap; `index` counts from 0.
     CallStart {
@@ -88,13 +88,14 @@ pub enum Code {
     HallucinatedResult,
     /// JSON was mended.
     JsonRepaired,
-    /// A frame for a call whose inside is no JSON, nor can be mended.
+    /// A frame for a call whose inside is no JSON, or has other tags than those of arguments, nor can
+    /// be mended.
     MalformedJson,
     /// A frame for a call that is shown, not made.
     QuotedExample,
     /// A bare value stood where an object of arguments belongs.
     ScalarArgs,
-    /// The arguments do not fit the tool.
+    /// The arguments do not fit the tool, or two keys of the call say different things.
     SchemaInvalid,
     /// The reply ended inside of a call; it is not made.
     TruncatedCall,

@@ -14,12 +14,12 @@ mod live;
 mod mend;
 mod native;
 mod prose;
+mod repeats;
 mod scan;
 mod sloppy;
 mod template;
 mod watch;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -29,6 +29,7 @@ use crate::registry::Registry;
 use calls::Made;
 use frame::Frame;
 use line::Line;
+use repeats::Repeats;
 
 /// The most calls of a reply. What is written for more stays text.
 pub const CALLS_MAX: usize = 1024;
@@ -65,9 +66,7 @@ pub struct Parser {
     /// Whether something that is not blank came.
     has_begun: bool,
     in_chat: bool,
-    made: Vec<Made>,
-    /// The places of calls in the list, by what is the same for calls that are.
-    alike: HashMap<u64, Vec<usize>>,
+    made: Repeats,
     /// How many calls began.
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
@@ -101,6 +100,7 @@ enum Step {
 }
 
 pub use native::parse_message;
+pub(crate) use template::marks as template_marks;
 
 /// Reads a whole reply.
 pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
@@ -138,8 +138,7 @@ impl Parser {
             line: Line::default(),
             has_begun: false,
             in_chat: false,
-            made: Vec::new(),
-            alike: HashMap::new(),
+            made: Repeats::default(),
             begun: 0,
             fallbacks: 0,
             events: Vec::new(),
@@ -233,13 +232,7 @@ impl Parser {
     /// Passes on a call, unless it was made already. `live` is its index and what was passed on of
     /// its arguments, where that began.
     fn make(&mut self, made: Made, live: Option<(usize, usize)>) {
-        let fingerprint = made.fingerprint();
-        let is_same = |place: &usize| {
-            let one = &self.made[*place];
-            one.name == made.name && one.arguments == made.arguments
-        };
-        let mut alike = self.alike.get(&fingerprint).into_iter().flatten();
-        if live.is_none() && alike.any(is_same) {
+        if live.is_none() && self.made.has(&made) {
             let message = format!("{} was called twice with the same arguments", made.name);
             return self.tell(Code::DuplicateCall, message);
         }
@@ -251,8 +244,7 @@ impl Parser {
             self.events.push(Event::ArgumentFragment { index, fragment });
         }
         self.events.push(Event::CallEnd { index, arguments: made.arguments.clone() });
-        self.alike.entry(fingerprint).or_default().push(self.made.len());
-        self.made.push(made);
+        self.made.add(made);
     }
 
     /// Begins a call. Returns its index.

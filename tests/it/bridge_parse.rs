@@ -85,6 +85,22 @@ fn events_come_in_order_and_say_why_no_call_was_made() {
 }
 
 #[test]
+fn a_reply_that_begins_inside_of_a_thought_is_read_so() {
+    let site = Site::new();
+    let call = "<tool_call>\n<function=read_file>\n<parameter=path>\na\n</parameter>\n</function>\n\
+                </tool_call>";
+    let reply = format!("I would write\n{call}\n</think>\nNo.");
+    let calls = |arguments: &[&str]| {
+        let (code, stdout, _) = parse(&site, arguments, reply.as_bytes());
+        assert_eq!(code, Some(0));
+        let got: Value = serde_json::from_str(&stdout).unwrap();
+        (got["calls"].as_array().unwrap().len(), got["text"].as_str().unwrap().trim().to_owned())
+    };
+    assert_eq!(calls(&["--in-thought"]), (0, "No.".to_owned()));
+    assert_eq!(calls(&[]), (1, "I would write\n\n</think>\nNo.".to_owned()));
+}
+
+#[test]
 fn what_is_no_registry_or_no_message_is_told() {
     let site = Site::new();
     let broken = site.write("broken.json", "{\"name\":1}");

@@ -20,7 +20,7 @@ pub(super) enum BridgeCommand {
     Prompt(prompt::PromptArgs),
     ToCorrections(convert::ToCorrectionsArgs),
     ToPreferences(convert::ToPreferencesArgs),
-    Evaluate(evaluate::EvaluateArgs),
+    Evaluate(Box<evaluate::EvaluateArgs>),
 }
 
 pub(super) async fn run(command: &BridgeCommand, session: &Session) -> Result<Outcome, CliError> {
@@ -30,6 +30,6 @@ pub(super) async fn run(command: &BridgeCommand, session: &Session) -> Result<Ou
         BridgeCommand::Prompt(args) => prompt::run(args, session).await,
         BridgeCommand::ToCorrections(args) => convert::to_corrections(args, session),
         BridgeCommand::ToPreferences(args) => convert::to_preferences(args, session),
-        BridgeCommand::Evaluate(args) => evaluate::run(args, session),
+        BridgeCommand::Evaluate(args) => evaluate::run(args, session).await,
     }
 }

@@ -240,7 +240,7 @@ impl<'r> Evaluator<'r> {
     }
 }
 
-fn registry_of(tools: Vec<Value>) -> Result<Registry, RegistryError> {
+pub(super) fn registry_of(tools: Vec<Value>) -> Result<Registry, RegistryError> {
     let definition = |mut tool: Value| match tool.get_mut("function").map(Value::take) {
         Some(function) => serde_json::from_value::<ToolDefinition>(function),
         None => serde_json::from_value(tool),

@@ -1,12 +1,13 @@
 //! From the values inside of a frame to calls: which keys name the tool, which hold the arguments.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+mod written;
 
 use serde_json::{Map, Value};
 
 use super::mend::{self, Keys};
 use crate::event::{Change, Code, Diagnostic};
 use crate::registry::{Registry, Tool};
+use written::{Written, contradiction, gather};
 
 /// Keys that name the tool, the likeliest first.
 pub(super) const NAME_KEYS: &[&str] = &["tool", "name", "tool_name", "function"];
@@ -41,18 +42,6 @@ pub(super) struct Inside {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// How many were meant that are none.
     pub(super) broken: usize,
-}
-
-/// A call as it was written.
-struct Written {
-    name: Option<String>,
-    arguments: Option<Value>,
-    id: Option<String>,
-    /// What else stands beside the name.
-    beside: Map<String, Value>,
-    /// Other names of tools, and the two keys that hold different arguments.
-    other_names: Vec<String>,
-    clash: Option<[&'static str; 2]>,
 }
 
 /// Reads the JSON of a frame. `named` is the tool where the frame itself says it: its JSON is then
@@ -116,78 +105,6 @@ pub(super) fn inside(
     inside
 }
 
-/// Adds the calls that a value of a frame holds: one, a list, or an object with a list. Lists in
-/// lists are none. Returns how many values can be no call.
-fn gather(value: Value, written: &mut Vec<Written>) -> usize {
-    let listed = match value {
-        Value::Object(mut fields) => match fields.get_mut(LIST_KEY) {
-            Some(Value::Array(values)) => std::mem::take(values),
-            _ => vec![Value::Object(fields)],
-        },
-        Value::Array(values) => values,
-        _ => return 1,
-    };
-    // A list without anything in it is none of calls.
-    let values = listed.len().max(1);
-    let before = written.len();
-    for value in listed {
-        if let Value::Object(fields) = value {
-            written.extend(read(fields));
-        }
-    }
-    values - (written.len() - before)
-}
-
-fn read(mut fields: Map<String, Value>) -> Option<Written> {
-    if fields.is_empty() {
-        return None;
-    }
-    let id = ["id", "call_id"].iter().find_map(|key| fields.get(*key)?.as_str());
-    let id = id.filter(|id| is_id(id)).map(str::to_owned);
-    let mut written = match fields.get_mut("function") {
-        Some(Value::Object(function)) => {
-            let said = said_in(function);
-            fields.shift_remove("function");
-            said
-        }
-        _ => said_in(&mut fields),
-    };
-    written.id = id;
-    written.beside = fields;
-    Some(written)
-}
-
-/// Takes the name of the tool and its arguments out of an object.
-fn said_in(fields: &mut Map<String, Value>) -> Written {
-    let mut names = NAME_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
-    let name = names.next().map(str::to_owned);
-    let other_names = names.map(str::to_owned).collect();
-    let mut given = ARGUMENT_KEYS.iter().filter(|key| fields.contains_key(**key));
-    let mut key = given.next().copied();
-    let mut clash = None;
-    for other in given.copied() {
-        let (first, second) = (key.and_then(|key| fields.get(key)), fields.get(other));
-        if first == second || !second.is_some_and(says_something) {
-            continue;
-        }
-        match key.filter(|_| first.is_some_and(says_something)) {
-            Some(first) => clash = clash.or(Some([first, other])),
-            None => key = Some(other),
-        }
-    }
-    let arguments = key.and_then(|key| fields.get_mut(key)).map(Value::take);
-    Written { name, arguments, id: None, beside: Map::new(), other_names, clash }
-}
-
-/// Whether a value of a key for arguments has any.
-fn says_something(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Object(fields) => !fields.is_empty(),
-        _ => true,
-    }
-}
-
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
 pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<String, Value>, Value> {
@@ -225,29 +142,6 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
     // Words of a shell may begin with a brace.
     let is_whole = !mended.changes.contains(&Change::SurroundingText) && mended.values.len() == 1;
     is_whole.then(|| mended.values.remove(0))
-}
-
-// === impl Made ===
-
-impl Made {
-    /// A number that is the same for calls that are the same.
-    pub(super) fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.name.hash(&mut hasher);
-        let entries = self.arguments.iter().map(|(key, value)| {
-            let mut hasher = DefaultHasher::new();
-            key.hash(&mut hasher);
-            // What is inside of lists and objects may be in another order.
-            match value {
-                Value::String(text) => text.hash(&mut hasher),
-                Value::Number(number) => number.as_i64().hash(&mut hasher),
-                Value::Bool(value) => value.hash(&mut hasher),
-                Value::Array(_) | Value::Object(_) | Value::Null => {}
-            }
-            hasher.finish()
-        });
-        entries.fold(hasher.finish(), u64::wrapping_add)
-    }
 }
 
 // === impl Inside ===
@@ -384,25 +278,6 @@ fn is_broken_json(value: &Value) -> bool {
     let Some(text) = value.as_str() else { return false };
     let inner = text.trim_start().strip_prefix(['{', '[']).map(str::trim_start);
     inner.is_some_and(|inner| inner.starts_with(|c| mend::is_quote(c) || "{[]}".contains(c)))
-}
-
-/// Says what two keys of a call say differently: which of them is meant, nobody knows.
-fn contradiction(
-    registry: &Registry,
-    name: &str,
-    other_names: &[String],
-    clash: Option<[&str; 2]>,
-) -> Option<String> {
-    if let Some([first, other]) = clash {
-        return Some(format!("`{first}` and `{other}` hold different arguments; write one"));
-    }
-    if other_names.is_empty() {
-        return None;
-    }
-    let first = registry.resolve(name)?.name();
-    let mut others = other_names.iter().filter_map(|other| registry.resolve(other));
-    let other = others.find(|other| other.name() != first)?.name();
-    Some(format!("both `{first}` and `{other}` are named; write one call for each"))
 }
 
 /// Whether an id can be repeated to every client.

@@ -31,6 +31,8 @@ pub(super) struct Line {
     /// How many backticks began the code inside of the line that has not ended; 0 for none.
     code: usize,
     quotes: Quotes,
+    /// The same of the line right before, whose code may end on this one.
+    code_before: usize,
     /// The last line with something on it.
     previous: String,
     /// Marks that belong to the call right before, where nothing but blanks came since.
@@ -74,6 +76,7 @@ impl Line {
         };
         // Of all the lines that end here, only the last one that is not blank matters.
         let mut whole = &text[..last];
+        let mut ended = 1;
         loop {
             match memchr::memrchr(b'\n', whole.as_bytes()) {
                 Some(end) => {
@@ -84,6 +87,7 @@ impl Line {
                         break;
                     }
                     whole = &whole[..end];
+                    ended += 1;
                 }
                 None => {
                     self.extend(whole);
@@ -92,6 +96,9 @@ impl Line {
             }
         }
         self.end();
+        if ended > 1 {
+            self.code_before = 0;
+        }
         self.extend(&text[last + 1..]);
     }
 
@@ -123,7 +130,9 @@ impl Line {
                 self.previous.clear();
             }
         }
+        let code = self.code;
         self.begin();
+        self.code_before = code;
     }
 
     /// Begins a line.
@@ -133,6 +142,7 @@ impl Line {
         self.begin.clear();
         self.code = 0;
         self.quotes = Quotes::default();
+        self.code_before = 0;
     }
 
     /// Forgets what was written before a call: it says nothing of the next one. What follows the call
@@ -178,14 +188,17 @@ impl Line {
         self.quotes.is_open && self.quotes.begins_value
     }
 
-    /// Whether the place is inside of code between backticks.
+    /// Whether the place is inside of code between backticks. Such code may go over a line end; but
+    /// what begins a line is more likely to stand behind a backtick that has no other.
     pub(super) fn in_code(&self) -> bool {
-        self.code > 0
+        self.code > 0 || (self.code_before > 0 && self.has_begun)
     }
 
     /// Takes a run of backticks, which begins code or ends it.
     pub(super) fn toggle_code(&mut self, run: usize) {
-        if self.code == 0 {
+        if self.code_before == run {
+            self.code_before = 0;
+        } else if self.code == 0 {
             self.code = run;
         } else if self.code == run {
             self.code = 0;

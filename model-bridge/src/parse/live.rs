@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::repeats;
 use super::watch::Watch;
 use crate::registry::Tool;
 
@@ -33,13 +34,18 @@ pub(super) fn takes_strings(tool: &Tool, key: &str) -> bool {
 pub(super) fn is_beginning<'m>(
     tool: &Tool,
     watch: &Watch,
-    mut made: impl Iterator<Item = &'m Map<String, Value>>,
+    mut made: impl Iterator<Item = (&'m Map<String, Value>, &'m [u64])>,
 ) -> bool {
     let fit = |(key, value): &(String, Value)| tool.fit_one(key, value.clone());
     let known: Vec<(String, Value)> = watch.entries().iter().filter_map(fit).collect();
     let pending = watch.pending();
     let name = pending.and_then(|pending| tool.parameter(&pending.key));
-    made.any(|arguments| {
+    let entry = |(name, value): &(String, Value)| repeats::of_entry(name, value);
+    let known_numbers: Vec<u64> = known.iter().map(entry).collect();
+    made.any(|(arguments, numbers)| {
+        if !known_numbers.iter().all(|number| numbers.binary_search(number).is_ok()) {
+            return false;
+        }
         let begins = match (pending, name) {
             (Some(pending), Some(name)) => arguments
                 .get(name)

@@ -125,7 +125,7 @@ impl Parser {
             return None;
         }
         let rest = self.rest();
-        let blank = rest.len() - rest.trim_start().len();
+        let blank = rest.len() - rest.trim_start_matches(is_blank).len();
         if blank > 0 {
             self.pass(blank);
             return Some(Step::Again);

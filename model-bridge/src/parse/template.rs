@@ -239,6 +239,12 @@ pub(super) fn opening(text: &str, may_begin: bool) -> Result<Opening, Not> {
     Err(not)
 }
 
+/// What begins calls and groups of them; each begins with `<`.
+pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
+    let marks = TEMPLATES.iter().flat_map(|template| [template.section, template.call]);
+    marks.filter(|mark| !mark.is_empty())
+}
+
 /// What follows a mark.
 fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
     text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
@@ -367,18 +373,17 @@ mod tests {
 
     #[test]
     fn what_is_no_mark_is_known_soon() {
-        for template in TEMPLATES {
-            for mark in [template.section, template.call] {
-                let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
-                for place in places {
-                    let other = format!("{}#", &mark[..place]);
-                    assert_eq!(opening(&other, true).err(), Some(Not::Here), "{other}");
-                    assert_eq!(opening(&mark[..place], true).err(), Some(Not::Yet), "{mark}");
-                }
-                // What is longer is a token of its model: no text begins so.
-                let is_token = ["<|tool_", "<｜"].iter().any(|begin| mark.starts_with(begin));
-                assert!(mark.len() <= HELD_BYTES_MAX + 1 || is_token, "{mark}");
+        for mark in marks() {
+            assert!(mark.starts_with('<'));
+            let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
+            for place in places {
+                let other = format!("{}#", &mark[..place]);
+                assert_eq!(opening(&other, true).err(), Some(Not::Here), "{other}");
+                assert_eq!(opening(&mark[..place], true).err(), Some(Not::Yet), "{mark}");
             }
+            // What is longer is a token of its model: no text begins so.
+            let is_token = ["<|tool_", "<｜"].iter().any(|begin| mark.starts_with(begin));
+            assert!(mark.len() <= HELD_BYTES_MAX + 1 || is_token, "{mark}");
         }
     }
 }

@@ -320,6 +320,8 @@ const PIECES: &[&str] = &[
     "</code>",
     "[/TOOL_CALL]",
     "\u{feff}",
+    "\u{a0}",
+    "\u{2028}",
     "{'tool':'run_tests','parameters':{}}",
     "{'tool':'",
     "<function=run_tests>",

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::language::is_han;
+use crate::parse::template_marks;
 use crate::registry::Tool;
 
 /// As how many letters a Chinese character counts.
@@ -173,7 +174,9 @@ fn first_words(description: &str, letters_max: usize) -> String {
 fn shown(text: &str, chars_max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = line.replace("```", "").replace("~~~", "").replace("[TOOL", "[ TOOL");
-    let line = line.replace("<file-edit", "file-edit").replace("<tool_call", "tool_call");
+    let line = line.replace("<file-edit", "< file-edit").replace("<tool_call", "< tool_call");
+    let broken = |line: String, mark: &str| line.replace(mark, &format!("< {}", &mark[1..]));
+    let line = template_marks().fold(line, broken);
     if line.chars().count() <= chars_max {
         return line;
     }

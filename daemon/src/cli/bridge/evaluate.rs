@@ -1,31 +1,34 @@
 //! `moss bridge evaluate`.
 
+mod ask;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use moss_daemon::bridge;
 use moss_daemon::catalog::Language;
-use moss_model_bridge::dataset::{Evaluation, Evaluator, Statement};
+use moss_model_bridge::dataset::{Asking, Evaluation, Evaluator, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 
 use super::super::error::CliError;
 use super::super::outcome::Outcome;
 use super::super::ui::{bold, dim, red};
-use super::super::{Session, table, text};
+use super::super::{Session, interruptible, table, text};
 use super::lines::Lines;
 use super::registry::{RegistryArgs, unreadable};
+use ask::AskArgs;
 
 /// Most bytes of recorded answers that are held at once.
 const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// Count how well a model's recorded answers do over an evaluation set
+/// Count how well a model's answers do over an evaluation set
 ///
 /// FILE is JSONL: a case on each line, `{"id", "messages", "tools", "expect": {"calls",
 /// "must_not_call", "text_has"}, "answer": {"content", "tool_calls"}}`. Prints the rates of tool-call
-/// success, valid arguments, task completion and safety violations. Answers are recorded ones: moss
-/// asks no model here.
+/// success, valid arguments, task completion and safety violations. Answers are recorded ones, or with
+/// --ask those that a model gives now.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct EvaluateArgs {
     /// The evaluation set
@@ -43,6 +46,9 @@ pub(in crate::cli) struct EvaluateArgs {
     max_failures: usize,
 
     #[command(flatten)]
+    ask: AskArgs,
+
+    #[command(flatten)]
     stated: Stated,
 }
 
@@ -57,7 +63,7 @@ struct Stated {
     #[arg(long, value_name = "FILE", requires = "model")]
     statement_json: Option<PathBuf>,
 
-    /// Name and version of the model, for the statement
+    /// Name and version of the model, for the statement; by this name it is asked
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
@@ -65,7 +71,7 @@ struct Stated {
     #[arg(long, value_name = "TOKENS")]
     context_length: Option<u64>,
 
-    /// Whether the model's API has tool calls, for the statement
+    /// Whether the model's API has tool calls, for the statement and to ask it
     #[arg(long, value_name = "YES_NO")]
     native_calling: Option<YesNo>,
 
@@ -77,7 +83,7 @@ struct Stated {
     #[arg(long, value_name = "TEXT")]
     known_limit: Vec<String>,
 
-    /// Language of the statement
+    /// Language of the statement, and of the prompt that tells a model how to call tools
     #[arg(long, value_enum, default_value_t)]
     language: Language,
 }
@@ -90,12 +96,17 @@ enum YesNo {
     No,
 }
 
-pub(super) fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
+pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.load()?;
     let mut answers = match &args.answers {
         Some(file) => read_answers(file, session)?,
         None => HashMap::new(),
     };
+    let asking = args.stated.asking();
+    if args.ask.is_wanted() {
+        let asked = args.ask.complete(&args.file, &asking, &registry, &mut answers, session);
+        interruptible(asked).await?;
+    }
     let mut evaluator = Evaluator::new(&registry, bridge::risks(), args.max_failures);
     Lines::open(&args.file, &session.ui)?.each(|line| {
         match line {
@@ -192,6 +203,22 @@ fn told(evaluation: &Evaluation) -> String {
 // === impl Stated ===
 
 impl Stated {
+    /// How the model is asked.
+    fn asking(&self) -> Asking<'_> {
+        Asking {
+            model: self.model.as_deref().unwrap_or_default(),
+            native: self.native_calling == Some(YesNo::Yes),
+            language: self.language(),
+        }
+    }
+
+    fn language(&self) -> moss_model_bridge::Language {
+        match self.language {
+            Language::En => moss_model_bridge::Language::En,
+            Language::Zh => moss_model_bridge::Language::Zh,
+        }
+    }
+
     fn write(&self, evaluation: &Evaluation) -> Result<(), CliError> {
         let Some(model) = &self.model else { return Ok(()) };
         let mut statement = Statement::new(model, evaluation);
@@ -199,10 +226,7 @@ impl Stated {
         statement.native_calls = self.native_calling.map(|answer| answer == YesNo::Yes);
         statement.field_mapping = self.field.iter().cloned().collect();
         statement.known_limits.clone_from(&self.known_limit);
-        let language = match self.language {
-            Language::En => moss_model_bridge::Language::En,
-            Language::Zh => moss_model_bridge::Language::Zh,
-        };
+        let language = self.language();
         if let Some(file) = &self.statement {
             named::write(file, statement.markdown(language).as_bytes()).map_err(unreadable)?;
         }

@@ -124,8 +124,8 @@ impl Parser {
         let name = frame.name.as_deref().or(frame.watch.name());
         let Some(tool) = name.and_then(|name| self.registry.resolve(name)) else { return };
         // One that was made already is not made again: what is the same so far may be one.
-        let made = self.made.iter().filter(|made| made.name == tool.name());
-        let may_be_made = live::is_beginning(tool, &frame.watch, made.map(|made| &made.arguments));
+        let made = self.made.of_tool(tool.name());
+        let may_be_made = live::is_beginning(tool, &frame.watch, made);
         if may_be_made || !live::takes_strings(tool, &pending.key) {
             return;
         }

@@ -1,6 +1,7 @@
 //! What is no place for a call: blocks of code, data, and what the model thinks aloud.
 
 use super::super::data::Data;
+use super::super::line::is_blank;
 use super::super::{Parser, State, Step};
 use super::INFO_BYTES_MAX;
 use crate::event::Event;
@@ -21,7 +22,8 @@ impl Parser {
         while !self.rest().is_empty() {
             let rest = self.rest();
             if self.line.is_blank() && !rest.starts_with('\n') {
-                let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+                let blank =
+                    rest.len() - rest.trim_start_matches(|c| c != '\n' && is_blank(c)).len();
                 if blank > 0 {
                     self.pass(blank);
                     continue;

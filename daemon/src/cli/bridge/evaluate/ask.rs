@@ -1,0 +1,307 @@
+//! The answers of a model that is asked now: its server speaks OpenAI's Chat Completions.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full};
+use moss_daemon::network::{Bounds, Network};
+use moss_model_bridge::Registry;
+use moss_model_bridge::dataset::{Asking, Question, answer, question};
+use moss_plugin_host::services::HttpError;
+use moss_proto::v1;
+use moss_workspace::{named, own};
+use serde_json::{Value, json};
+
+use super::super::super::call::duration;
+use super::super::super::error::CliError;
+use super::super::super::outcome::Outcome;
+use super::super::super::progress::Meter;
+use super::super::super::ui::dim;
+use super::super::super::{Session, text};
+use super::super::lines::Lines;
+use super::super::registry::unreadable;
+use super::ANSWERS_BYTES_MAX;
+
+/// How often a case is asked when the server is busy or fails.
+const ATTEMPTS_MAX: u32 = 3;
+/// The wait before the second attempt where the server says none; twice as long before the next.
+const WAIT_FIRST: Duration = Duration::from_secs(1);
+/// The longest wait that a server is granted.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Longest time to resolve the name, and again to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Largest request and largest response.
+const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most bytes of a key.
+const KEY_BYTES_MAX: u64 = 16 * 1024;
+/// How much of what a server says of its failure is told.
+const SAID_CHARS_MAX: usize = 300;
+
+/// Of how many lines it is told why they are not asked.
+const NOT_ASKED_MAX: usize = 20;
+
+/// Where the model is that is asked.
+#[derive(Debug, clap::Args)]
+pub(super) struct AskArgs {
+    /// Ask the model at URL for the answers that are missing, one after the other
+    ///
+    /// URL is where a server has OpenAI's API, such as `http://127.0.0.1:11434/v1` of Ollama: moss
+    /// asks `URL/chat/completions`. With `--native-calling yes` the model gets the tools in the
+    /// request; otherwise its system prompt tells it how to call them, as `moss bridge prompt` does.
+    /// Nothing that it calls is run.
+    #[arg(long, value_name = "URL", requires = "model")]
+    ask: Option<Uri>,
+
+    /// Show the key in FILE, readable by its owner only, to the server of the model
+    #[arg(long, value_name = "FILE", requires = "ask")]
+    api_key_file: Option<PathBuf>,
+
+    /// Write the answers that come to FILE, for --answers, also where asking ends early
+    #[arg(long, value_name = "FILE", requires = "ask")]
+    save_answers: Option<PathBuf>,
+
+    /// Give up on an answer after DURATION, for example 30s or 5m
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m", requires = "ask")]
+    answer_timeout: Duration,
+}
+
+/// A model's server.
+struct Model {
+    uri: Uri,
+    key: Option<HeaderValue>,
+    network: Network,
+    bounds: Bounds,
+}
+
+/// The answers that came, to be written when there are no more, whatever the reason.
+struct Record<'a> {
+    file: Option<&'a PathBuf>,
+    lines: String,
+}
+
+/// Why there is no answer.
+enum NoAnswer {
+    /// Asking again may help, after a while where the server says one.
+    Busy(String, Option<Duration>),
+    Failed(String),
+}
+
+// === impl AskArgs ===
+
+impl AskArgs {
+    pub(super) fn is_wanted(&self) -> bool {
+        self.ask.is_some()
+    }
+
+    /// Asks for every answer that a set does not have, and adds it to those there are.
+    pub(super) async fn complete(
+        &self,
+        set: &Path,
+        asking: &Asking<'_>,
+        registry: &Arc<Registry>,
+        answers: &mut HashMap<String, Value>,
+        session: &Session,
+    ) -> Result<(), CliError> {
+        let Some(url) = &self.ask else { return Ok(()) };
+        let model = self.model(url)?;
+        let questions = questions(set, asking, registry, answers, session)?;
+        let mut record = Record { file: self.save_answers.as_ref(), lines: String::new() };
+        let mut meter = Meter::new(&session.ui);
+        let total = questions.len() as u64;
+        for (done, Question { id, body }) in questions.into_iter().enumerate() {
+            let message = format!("asking {} for {}", asking.model, text::line(&id));
+            meter.tell(&v1::CallProgress { message, done: done as u64, total: Some(total) });
+            let answered = model.answer(&body).await.map_err(|why| {
+                let message = format!("{}: no answer for `{id}`: {why}", model.uri);
+                CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
+                    Some(file) if done > 0 => format!(
+                        "{done} of {total} answers are in {}: `--answers` takes them",
+                        file.display()
+                    ),
+                    _ => {
+                        "see whether the URL and the model's name are right; `--save-answers FILE` \
+                          keeps what was answered"
+                            .to_owned()
+                    }
+                })
+            })?;
+            record.lines.push_str(&json!({ "id": id, "answer": answered }).to_string());
+            record.lines.push('\n');
+            answers.insert(id, answered);
+        }
+        meter.clear();
+        record.write()
+    }
+
+    fn model(&self, url: &Uri) -> Result<Model, CliError> {
+        let invalid = |why: &str| {
+            let message = format!("--ask {url}: {why}");
+            CliError::new(Outcome::Invalid, "usage", message)
+        };
+        if url.scheme_str().is_none() || url.query().is_some() {
+            return Err(invalid("expected a URL such as http://127.0.0.1:11434/v1"));
+        }
+        let base = url.to_string();
+        let uri = format!("{}/chat/completions", base.trim_end_matches('/'));
+        let uri = uri.parse().map_err(|_| invalid("it is no URL"))?;
+        let key = self.api_key_file.as_ref().map(|file| {
+            let bytes = own::read_secret(file, KEY_BYTES_MAX).map_err(unreadable)?;
+            let key = format!("Bearer {}", String::from_utf8_lossy(&bytes).trim());
+            let mut key = HeaderValue::try_from(key).map_err(|_| {
+                let message = format!("{}: it holds no key in one line", file.display());
+                CliError::new(Outcome::Invalid, "file_unusable", message)
+            })?;
+            key.set_sensitive(true);
+            Ok::<_, CliError>(key)
+        });
+        if key.is_some() && url.scheme_str() != Some("https") && !is_this_machine(url) {
+            return Err(invalid("the key would be sent unencrypted; use https"));
+        }
+        let bounds = Bounds {
+            connect: CONNECT,
+            head: self.answer_timeout,
+            silence: self.answer_timeout,
+            request_bytes_max: BODY_BYTES_MAX,
+            response_bytes_max: BODY_BYTES_MAX,
+        };
+        Ok(Model { uri, key: key.transpose()?, network: Network::default(), bounds })
+    }
+}
+
+fn is_this_machine(url: &Uri) -> bool {
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|host| host.is_loopback())
+}
+
+/// What must be asked, in the order of the set. Why a line is not asked is told.
+fn questions(
+    set: &Path,
+    asking: &Asking<'_>,
+    registry: &Arc<Registry>,
+    answers: &HashMap<String, Value>,
+    session: &Session,
+) -> Result<Vec<Question>, CliError> {
+    let mut questions = Vec::new();
+    let mut ids = HashSet::new();
+    let (mut number, mut not_asked, mut bytes) = (0_u64, 0, 0);
+    Lines::open(set, &session.ui)?.each(|line| {
+        number += 1;
+        let one = match question(line.unwrap_or_default(), registry, asking) {
+            Ok(Some(one)) => one,
+            Ok(None) => return Ok(()),
+            Err(why) => {
+                not_asked += 1;
+                if not_asked <= NOT_ASKED_MAX {
+                    let why = text::line(&why);
+                    session.ui.note(&dim(format!("line {number} is not asked: {why}")));
+                }
+                return Ok(());
+            }
+        };
+        if answers.contains_key(&one.id) {
+            return Ok(());
+        }
+        bytes += one.body.to_string().len();
+        let failed = |why: String| {
+            let message = format!("{}: {why}", set.display());
+            Err(CliError::new(Outcome::Invalid, "file_unusable", message))
+        };
+        if bytes > ANSWERS_BYTES_MAX {
+            return failed(format!("what is to be asked has more than {ANSWERS_BYTES_MAX} bytes"));
+        }
+        if !ids.insert(one.id.clone()) {
+            return failed(format!("two cases are called `{}`", text::line(&one.id)));
+        }
+        questions.push(one);
+        Ok(())
+    })?;
+    Ok(questions)
+}
+
+// === impl Model ===
+
+impl Model {
+    /// Asks until there is an answer, or no hope.
+    async fn answer(&self, body: &Value) -> Result<Value, String> {
+        let mut wait = WAIT_FIRST;
+        for attempt in 1.. {
+            match self.ask(body).await {
+                Ok(answered) => return Ok(answered),
+                Err(NoAnswer::Busy(_, said)) if attempt < ATTEMPTS_MAX => {
+                    tokio::time::sleep(said.unwrap_or(wait).min(WAIT_MAX)).await;
+                    wait *= 2;
+                }
+                Err(NoAnswer::Busy(why, _) | NoAnswer::Failed(why)) => return Err(why),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    async fn ask(&self, body: &Value) -> Result<Value, NoAnswer> {
+        let sent = Full::new(body.to_string().into()).map_err(|never| match never {});
+        let mut request = Request::post(self.uri.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json");
+        if let Some(key) = &self.key {
+            request = request.header(AUTHORIZATION, key.clone());
+        }
+        let request = request
+            .body(sent.boxed_unsync())
+            .map_err(|error| NoAnswer::Failed(error.to_string()))?;
+        let response = self.network.send(request, true, self.bounds).await?;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        if head.status != StatusCode::OK {
+            let said: String =
+                String::from_utf8_lossy(&body).chars().take(SAID_CHARS_MAX).collect();
+            let why = format!("its server answers {}: {}", head.status, text::line(&said));
+            let is_busy = head.status.is_server_error()
+                || matches!(
+                    head.status,
+                    StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
+                );
+            let seconds = head.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok());
+            let after = seconds.and_then(|after| after.parse().ok()).map(Duration::from_secs);
+            return Err(match is_busy {
+                true => NoAnswer::Busy(why, after),
+                false => NoAnswer::Failed(why),
+            });
+        }
+        let response = serde_json::from_slice(&body)
+            .map_err(|error| NoAnswer::Failed(format!("its response is no JSON: {error}")))?;
+        answer(&response).map_err(NoAnswer::Failed)
+    }
+}
+
+// === impl Record ===
+
+impl Record<'_> {
+    fn write(mut self) -> Result<(), CliError> {
+        match self.file.take() {
+            Some(file) => named::write(file, self.lines.as_bytes()).map_err(unreadable),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Record<'_> {
+    /// Keeps the answers of a run that failed or was interrupted, which may have cost a lot.
+    fn drop(&mut self) {
+        if let Some(file) = self.file.filter(|_| !self.lines.is_empty()) {
+            // What ended the run is told; this has nowhere to go.
+            let _ = named::write(file, self.lines.as_bytes());
+        }
+    }
+}
+
+// === impl NoAnswer ===
+
+impl From<HttpError> for NoAnswer {
+    fn from(error: HttpError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
