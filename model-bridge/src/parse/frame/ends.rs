@@ -1,0 +1,235 @@
+//! Where a frame ends: at its mark, where its JSON does, or where something else begins.
+
+use super::super::mend::{self, Keys};
+use super::super::prose;
+use super::super::scan::{Found, NEXT_FRAME};
+use super::super::template::Not;
+use super::{Frame, Kind};
+use crate::event::Change;
+use crate::registry::Registry;
+
+/// How many suspected ends of one frame are tried.
+const SUSPECTS_MAX: usize = 8;
+
+/// Where a frame ends, from the beginning of its inside.
+pub(in crate::parse) struct End {
+    /// Where its inside does.
+    pub(in crate::parse) body: usize,
+    /// Where its end mark does.
+    pub(in crate::parse) frame: usize,
+    /// Whether that is there.
+    pub(in crate::parse) closed: bool,
+}
+
+// === impl Frame ===
+
+impl Frame {
+    /// Looks for its end. `body` is its inside so far.
+    pub(super) fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+        if self.kind == Kind::FileEdit {
+            return self.end_of_lines(body);
+        }
+        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+            return tags.end(template, body);
+        }
+        loop {
+            let found = self.scan.next(body, is_last);
+            if let Some(end) = self.end_at_fence(body, found) {
+                return Some(end);
+            }
+            if let Some(end) = self.end_at_suspect(body, found) {
+                return Some(end);
+            }
+            match found {
+                Found::Nothing => return None,
+                Found::Balanced(place) => {
+                    self.balanced = Some(place);
+                    self.other = None;
+                    if self.kind == Kind::Line {
+                        return Some(End { body: place, frame: place, closed: true });
+                    }
+                }
+                Found::Mark(place) => match self.mark(registry, body, place, is_last) {
+                    Ok(Some(end)) => return Some(end),
+                    Ok(None) => {}
+                    Err(place) => {
+                        self.scan.back_to(place);
+                        return None;
+                    }
+                },
+                // One bracket too many, which the reader of the JSON leaves out.
+                Found::Other(place)
+                    if self.kind != Kind::Whole
+                        && body[place..].starts_with(['}', ']', '｝', '］']) => {}
+                Found::Other(place) => {
+                    if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
+                        let end = self.end_after_json(body, balanced, place, is_last);
+                        if end.is_none() {
+                            self.scan.back_to(place);
+                        }
+                        return end;
+                    }
+                    self.other.get_or_insert(place);
+                    if body[place..].starts_with(NEXT_FRAME) {
+                        self.next.get_or_insert(place);
+                    }
+                    if self.kind == Kind::Whole {
+                        return Some(End { body: place, frame: place, closed: false });
+                    }
+                }
+                Found::Suspect(place) => {
+                    self.suspects += 1;
+                    let is_end = self.suspects <= SUSPECTS_MAX
+                        && self.reads_well(registry, body, place, self.suspects == 1);
+                    if is_end {
+                        return Some(self.fence_end(body, place));
+                    }
+                    self.suspect.get_or_insert(place);
+                }
+            }
+        }
+    }
+
+    /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
+    fn mark(
+        &mut self,
+        registry: &Registry,
+        body: &str,
+        place: usize,
+        is_last: bool,
+    ) -> Result<Option<End>, usize> {
+        let rest = &body[place..];
+        if rest.starts_with(['`', '~']) {
+            let end = self.fence_end(body, place);
+            let is_run_over = end.frame < body.len() || is_last;
+            if !is_run_over {
+                return Err(place);
+            }
+            match prose::begins_call(&body[end.frame..], is_last) {
+                None => return Err(place),
+                // It is the next one that begins: this one's end mark is missing.
+                Some(true) if self.scan.is_balanced() => {
+                    return Ok(Some(End { body: place, frame: place, closed: false }));
+                }
+                Some(_) => {}
+            }
+            return Ok(Some(self.sooner(registry, body, end)));
+        }
+        let close = self.close_mark();
+        if !close.is_empty() && rest.starts_with(close) {
+            return Ok(Some(End { body: place, frame: place + close.len(), closed: true }));
+        }
+        if !is_last && !close.is_empty() && close.starts_with(rest) {
+            return Err(place);
+        }
+        let is_over = self.scan.is_balanced() && self.ends_with_json();
+        let balanced = self.balanced.filter(|_| is_over);
+        Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
+    }
+
+    /// The end at a place where something follows the JSON; none where more must come to know.
+    fn end_after_json(
+        &self,
+        body: &str,
+        balanced: usize,
+        place: usize,
+        is_last: bool,
+    ) -> Option<End> {
+        let unclosed = End { body: balanced, frame: balanced, closed: false };
+        let Kind::Template(template) = self.kind else { return Some(unclosed) };
+        match template.end_after_json(&body[place..]) {
+            Ok(length) => Some(End { body: balanced, frame: place + length, closed: true }),
+            Err(Not::Yet) if !is_last => None,
+            Err(_) => Some(unclosed),
+        }
+    }
+
+    /// Whether its inside reads as JSON up to a place. `may_guess` says whether the ends of strings
+    /// may be told by what follows them.
+    fn reads_well(&self, registry: &Registry, body: &str, place: usize, may_guess: bool) -> bool {
+        mend::values(&body[..place], true, self.keys(registry))
+            .is_some_and(|mended| may_guess || !mended.changes.contains(&Change::InnerQuotes))
+    }
+
+    fn keys<'r>(&self, registry: &'r Registry) -> Keys<'r> {
+        match &self.name {
+            Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
+            None => Keys::of_calls(registry),
+        }
+    }
+
+    /// The first suspected end instead of a later one that is doubtful: what is between them may be
+    /// another call.
+    fn sooner(&self, registry: &Registry, body: &str, end: End) -> End {
+        match self.suspect {
+            Some(suspect) if !self.reads_well(registry, body, end.body, false) => {
+                self.fence_end(body, suspect)
+            }
+            _ => end,
+        }
+    }
+
+    fn fence_end(&self, body: &str, place: usize) -> End {
+        let sign = body.as_bytes()[place];
+        let run = body[place..].bytes().take_while(|byte| *byte == sign).count();
+        End { body: place, frame: place + run, closed: true }
+    }
+
+    /// Ends at a place that only seemed to be the end, where no better one is near.
+    fn end_at_suspect(&self, body: &str, found: Found) -> Option<End> {
+        let suspect = self.suspect?;
+        let place = found.place().unwrap_or(body.len());
+        (place.saturating_sub(suspect) > self.suspicion_bytes_max)
+            .then(|| self.fence_end(body, suspect))
+    }
+
+    /// Ends what would be the whole reply where a fence begins a line: it is not, whatever JSON is
+    /// open there.
+    fn end_at_fence(&mut self, body: &str, found: Found) -> Option<End> {
+        if self.kind != Kind::Whole {
+            return None;
+        }
+        let from = self.searched.min(body.len());
+        let to = found.place().unwrap_or(body.len()).max(from);
+        let looked_at = &body.as_bytes()[from..to];
+        let fences = ["\n```", "\n~~~"].iter();
+        let first = fences.filter_map(|fence| memchr::memmem::find(looked_at, fence.as_bytes()));
+        if let Some(place) = first.min() {
+            let place = from + place;
+            self.other = Some(place);
+            return Some(End { body: place, frame: place, closed: false });
+        }
+        self.searched = to.saturating_sub(3).max(from);
+        None
+    }
+
+    fn end_of_lines(&mut self, body: &str) -> Option<End> {
+        let close = self.close_mark();
+        let from = self.searched;
+        if let Some(place) = memchr::memmem::find(&body.as_bytes()[from..], close.as_bytes()) {
+            let place = from + place;
+            return Some(End { body: place, frame: place + close.len(), closed: true });
+        }
+        self.searched = body.len().saturating_sub(close.len()).max(from);
+        None
+    }
+
+    /// Where it ends when the reply does, if it is whole.
+    pub(super) fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
+        if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
+            let place = self.next.or(self.other).unwrap_or(body.len());
+            let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };
+            let end = End { body: place, frame: place, closed: false };
+            return Some(self.sooner(registry, body, end));
+        }
+        if let Some(suspect) = self.suspect {
+            return Some(self.fence_end(body, suspect));
+        }
+        let close = self.close_mark();
+        if close.is_empty() || !self.is_json() {
+            return None;
+        }
+        let place = body.find(close)?;
+        Some(End { body: place, frame: place + close.len(), closed: true })
+    }
+}
