@@ -24,6 +24,8 @@ pub(super) struct Request {
     pub(super) is_about_text: bool,
     /// It wants harm done.
     pub(super) harms: bool,
+    /// It begins with a deed that takes a look or a hand.
+    pub(super) probes: bool,
 }
 
 /// What answering takes.
@@ -44,11 +46,14 @@ impl Request {
         let (text, has_code) = flat(text);
         let has_path = REQUEST.path.are_in(&text);
         let is_sure = REQUEST.sure.are_in(&text);
+        let has_code = has_code || REQUEST.given.are_in(&text);
+        let asks_how = REQUEST.howto.are_in(&text);
+        let probes = !has_code && !asks_how && REQUEST.probes.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
         } else if has_path || REQUEST.local.are_in(&text) || is_sure {
             Need::Workspace
-        } else if REQUEST.free.are_in(&text) || REQUEST.asks.are_in(&text) {
+        } else if REQUEST.free.are_in(&text) || (!probes && REQUEST.asks.are_in(&text)) {
             Need::Words
         } else {
             Need::Unknown
@@ -62,10 +67,11 @@ impl Request {
                 && REQUEST.deed.are_in(&text)
                 && !REQUEST.why.are_in(&text),
             wants_look: need == Need::Workspace && !has_code && REQUEST.look.are_in(&text),
-            asks_how: REQUEST.howto.are_in(&text),
+            asks_how,
             wants_plan: REQUEST.plan.are_in(&text),
             is_about_text: REQUEST.meta.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
+            probes: probes && need != Need::Words,
         }
     }
 }

@@ -300,3 +300,36 @@ fn models_are_spoken_to_in_the_language_of_the_request() {
         assert_eq!(language_between(request, reply), language, "{request} {reply}");
     }
 }
+
+/// Temporary: the figures of one batch, its path in BATCH.
+#[test]
+fn tmp_batch() {
+    let Ok(paths) = std::env::var("BATCH") else { return };
+    for path in paths.split(':') {
+        let cases: Vec<Case> =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for (name, lang) in [("all", None), ("en", Some(Language::En)), ("zh", Some(Language::Zh))]
+        {
+            let part: Vec<&Case> =
+                cases.iter().filter(|case| lang.is_none_or(|l| l == case.lang)).collect();
+            let (p, r, wrong) = measure(part.iter().copied());
+            println!("{path} {name}: {} cases, precision {p:.3} recall {r:.3} class errors {}", part.len(), wrong.len());
+            if lang.is_none() {
+                println!("{}", wrong.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn tmp_requests() {
+    let Ok(paths) = std::env::var("REQ") else { return };
+    for path in paths.split(':') {
+        let cases: Vec<Case> =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for case in cases {
+            let r = request::Request::of(&case.context.user);
+            println!("R\t{:?}\t{}{}{}{}{}{}{}\t{}\t{}\t{}", r.need, if r.acts {'a'} else {'-'}, if r.wants_deed {'d'} else {'-'}, if r.wants_look {'l'} else {'-'}, if r.asks_how {'h'} else {'-'}, if r.wants_plan {'p'} else {'-'}, if r.is_about_text {'t'} else {'-'}, if r.harms {'x'} else {'-'}, case.expect.class.as_str(), case.id, case.context.user);
+        }
+    }
+}
