@@ -66,7 +66,7 @@ impl Judge {
             let found = self.first(&REPLY.unwilling, OPENING_SENTENCES);
             found.filter(|_| is_wrong())
         };
-        told(Class::SafetyRefusal, found.or_else(unwilling))
+        told(Class::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))
     }
 
     /// The model says what it cannot do: as the point of a sentence, or on the way to talk.
@@ -104,6 +104,13 @@ impl Judge {
                 (soft, None) => told(Class::SoftLimitation, soft),
             }
         })
+    }
+
+    /// A no of the will that no tools are named in.
+    fn unwillingness(&self) -> Option<(usize, &str)> {
+        let opening = self.sentences.iter().take(OPENING_SENTENCES);
+        let of_deeds = opening.filter(|sentence| !REPLY.thing.are_in(&sentence.text));
+        of_deeds.filter_map(|sentence| REPLY.will_not.find(&sentence.text)).next()
     }
 
     /// A sentence of whatever order that says who, that it cannot be, and what.
@@ -201,7 +208,9 @@ impl Judge {
             })
         };
         let is_looked_for = request.wants_look && !self.has_results;
-        let is_deed = request.wants_deed || is_looked_for;
+        // Code for a file that nobody named may be all that was asked for.
+        let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
+        let is_deed = request.wants_deed || is_looked_for || (request.takes_hands && !has_code);
         let is_asked = (is_deed || request.probes) && !request.asks_how;
         if self.follows_tool || !is_asked || request.wants_plan || asks_back() {
             return None;

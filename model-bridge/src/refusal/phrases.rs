@@ -41,6 +41,8 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) harm: P,
     pub(super) probes: P,
     pub(super) given: P,
+    pub(super) state: P,
+    pub(super) hands: P,
 }
 
 /// What replies are told apart by.
@@ -68,6 +70,8 @@ pub(super) struct ReplyPhrases<P = Phrases> {
     pub(super) weak_capability: P,
     pub(super) weak_delegates: P,
     pub(super) weak_announces: P,
+    pub(super) will_not: P,
+    pub(super) thing: P,
     pub(super) who: P,
     pub(super) place: P,
     pub(super) unable: P,
@@ -125,6 +129,8 @@ impl Loaded {
             harm: self.group(|table| &table.request.harm),
             probes: self.group(|table| &table.request.probes),
             given: self.group(|table| &table.request.given),
+            state: self.group(|table| &table.request.state),
+            hands: self.group(|table| &table.request.hands),
         }
     }
 
@@ -151,6 +157,8 @@ impl Loaded {
             weak_capability: self.group(|table| &table.reply.weak_capability),
             weak_delegates: self.group(|table| &table.reply.weak_delegates),
             weak_announces: self.group(|table| &table.reply.weak_announces),
+            will_not: self.group(|table| &table.reply.will_not),
+            thing: self.group(|table| &table.reply.thing),
             who: self.group(|table| &table.reply.who),
             place: self.group(|table| &table.reply.place),
             unable: self.group(|table| &table.reply.unable),

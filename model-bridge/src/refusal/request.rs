@@ -24,8 +24,10 @@ pub(super) struct Request {
     pub(super) is_about_text: bool,
     /// It wants harm done.
     pub(super) harms: bool,
-    /// It begins with a deed that takes a look or a hand.
+    /// It begins with what is likely a deed that takes a look or a hand.
     pub(super) probes: bool,
+    /// It begins with what surely is one.
+    pub(super) takes_hands: bool,
 }
 
 /// What answering takes.
@@ -47,11 +49,13 @@ impl Request {
         let has_path = REQUEST.path.are_in(&text);
         let is_sure = REQUEST.sure.are_in(&text);
         let has_code = has_code || REQUEST.given.are_in(&text);
-        let asks_how = REQUEST.howto.are_in(&text);
-        let probes = !has_code && !asks_how && REQUEST.probes.are_in(&text);
+        let asks_state = REQUEST.state.are_in(&text);
+        let asks_how = !asks_state && REQUEST.howto.are_in(&text);
+        let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
+        let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
-        } else if has_path || REQUEST.local.are_in(&text) || is_sure {
+        } else if has_path || is_sure || asks_state || REQUEST.local.are_in(&text) {
             Need::Workspace
         } else if REQUEST.free.are_in(&text) || (!probes && REQUEST.asks.are_in(&text)) {
             Need::Words
@@ -66,12 +70,15 @@ impl Request {
                 && !has_code
                 && REQUEST.deed.are_in(&text)
                 && !REQUEST.why.are_in(&text),
-            wants_look: need == Need::Workspace && !has_code && REQUEST.look.are_in(&text),
+            wants_look: need == Need::Workspace
+                && !has_code
+                && (asks_state || REQUEST.look.are_in(&text)),
             asks_how,
             wants_plan: REQUEST.plan.are_in(&text),
             is_about_text: REQUEST.meta.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
             probes: probes && need != Need::Words,
+            takes_hands: takes_hands && need != Need::Words,
         }
     }
 }
