@@ -191,8 +191,13 @@ impl Judge {
     /// The reply says that it is done, and nothing was called.
     fn claim(&self) -> Found {
         let request = &self.request;
-        let could_be = !self.follows_tool && request.acts && request.need == Need::Workspace;
-        if !could_be || request.wants_plan {
+        let could_be = match request.need {
+            Need::Workspace => request.acts,
+            // Code may be all that was asked for.
+            Need::Unknown => request.acts && !self.sentences.iter().any(|one| one.is_code),
+            Need::Words => false,
+        };
+        if self.follows_tool || !could_be || request.wants_plan {
             return None;
         }
         told(Class::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
@@ -204,13 +209,13 @@ impl Judge {
         let request = &self.request;
         let asks_back = || {
             self.sentences.iter().any(|sentence| {
-                sentence.text.ends_with('?') || REPLY.clarifies.are_in(&sentence.text)
+                let asks = sentence.text.ends_with('?');
+                (asks && !REPLY.rhetorical.are_in(&sentence.text))
+                    || REPLY.clarifies.are_in(&sentence.text)
             })
         };
         let is_looked_for = request.wants_look && !self.has_results;
-        // Code for a file that nobody named may be all that was asked for.
-        let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
-        let is_deed = request.wants_deed || is_looked_for || (request.takes_hands && !has_code);
+        let is_deed = request.wants_deed || is_looked_for;
         let is_asked = (is_deed || request.probes) && !request.asks_how;
         if self.follows_tool || !is_asked || request.wants_plan || asks_back() {
             return None;

@@ -41,6 +41,7 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) harm: P,
     pub(super) probes: P,
     pub(super) given: P,
+    pub(super) artefact: P,
     pub(super) state: P,
     pub(super) hands: P,
 }
@@ -72,6 +73,7 @@ pub(super) struct ReplyPhrases<P = Phrases> {
     pub(super) weak_announces: P,
     pub(super) will_not: P,
     pub(super) thing: P,
+    pub(super) rhetorical: P,
     pub(super) who: P,
     pub(super) place: P,
     pub(super) unable: P,
@@ -129,6 +131,7 @@ impl Loaded {
             harm: self.group(|table| &table.request.harm),
             probes: self.group(|table| &table.request.probes),
             given: self.group(|table| &table.request.given),
+            artefact: self.group(|table| &table.request.artefact),
             state: self.group(|table| &table.request.state),
             hands: self.group(|table| &table.request.hands),
         }
@@ -159,6 +162,7 @@ impl Loaded {
             weak_announces: self.group(|table| &table.reply.weak_announces),
             will_not: self.group(|table| &table.reply.will_not),
             thing: self.group(|table| &table.reply.thing),
+            rhetorical: self.group(|table| &table.reply.rhetorical),
             who: self.group(|table| &table.reply.who),
             place: self.group(|table| &table.reply.place),
             unable: self.group(|table| &table.reply.unable),

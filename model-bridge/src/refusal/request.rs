@@ -26,8 +26,6 @@ pub(super) struct Request {
     pub(super) harms: bool,
     /// It begins with what is likely a deed that takes a look or a hand.
     pub(super) probes: bool,
-    /// It begins with what surely is one.
-    pub(super) takes_hands: bool,
 }
 
 /// What answering takes.
@@ -53,9 +51,10 @@ impl Request {
         let asks_how = !asks_state && REQUEST.howto.are_in(&text);
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
+        let is_done_to = probes && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
-        } else if has_path || is_sure || asks_state || REQUEST.local.are_in(&text) {
+        } else if has_path || is_sure || asks_state || is_done_to || REQUEST.local.are_in(&text) {
             Need::Workspace
         } else if REQUEST.free.are_in(&text) || (!probes && REQUEST.asks.are_in(&text)) {
             Need::Words
@@ -68,7 +67,7 @@ impl Request {
             acts: REQUEST.act.are_in(&text),
             wants_deed: need == Need::Workspace
                 && !has_code
-                && REQUEST.deed.are_in(&text)
+                && (takes_hands || REQUEST.deed.are_in(&text))
                 && !REQUEST.why.are_in(&text),
             wants_look: need == Need::Workspace
                 && !has_code
@@ -78,7 +77,6 @@ impl Request {
             is_about_text: REQUEST.meta.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
             probes: probes && need != Need::Words,
-            takes_hands: takes_hands && need != Need::Words,
         }
     }
 }
