@@ -91,7 +91,7 @@ impl Judge {
             } else {
                 REPLY.soft.find(text)
             };
-            let hard = REPLY.capability.find(text).or_else(|| {
+            let hard = (!is_late).then(|| REPLY.capability.find(text)).flatten().or_else(|| {
                 let is_asked = self.request.need != Need::Words;
                 is_asked.then(|| REPLY.declines.find(text)).flatten()
             });
