@@ -115,10 +115,15 @@ impl Judge {
 
     /// A sentence of whatever order that says who, that it cannot be, and what.
     fn inability<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
-        if self.follows_tool || self.request.need == Need::Words || REPLY.unsure.are_in(text) {
+        let request = &self.request;
+        if self.follows_tool || REPLY.unsure.are_in(text) {
             return None;
         }
-        let is_probe = self.request.need == Need::Workspace || self.request.probes;
+        // Where words may do, only what is the user's is no subject of them.
+        if request.need == Need::Words && (request.asks_how || !REPLY.yours.are_in(text)) {
+            return None;
+        }
+        let is_probe = request.need == Need::Workspace || request.probes;
         let is_said = REPLY.who.are_in(text) || (is_probe && REPLY.place.are_in(text));
         let found = REPLY.unable.find(text).filter(|_| is_said)?;
         REPLY.matter.are_in(text).then_some(found)
@@ -153,10 +158,8 @@ impl Judge {
     /// Talk of what is probably there.
     fn guess(&self) -> Found {
         let request = &self.request;
-        if self.follows_tool || request.need != Need::Workspace || request.asks_how {
-            return None;
-        }
-        if request.wants_plan {
+        let is_asked = request.need == Need::Workspace || request.probes;
+        if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
         let guessed = self.first(&REPLY.guess, OPENING_SENTENCES);

@@ -51,12 +51,13 @@ impl Request {
         let asks_how = !asks_state && REQUEST.howto.are_in(&text);
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
-        let is_done_to = probes && REQUEST.artefact.are_in(&text);
+        let is_free = REQUEST.free.are_in(&text);
+        let is_done_to = probes && !is_free && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
         } else if has_path || is_sure || asks_state || is_done_to || REQUEST.local.are_in(&text) {
             Need::Workspace
-        } else if REQUEST.free.are_in(&text) || (!probes && REQUEST.asks.are_in(&text)) {
+        } else if is_free || (!probes && REQUEST.asks.are_in(&text)) {
             Need::Words
         } else {
             Need::Unknown

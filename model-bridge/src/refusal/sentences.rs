@@ -63,7 +63,8 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
         r"/[A-Za-z0-9_./\-]*",
         r"|[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.(?:rs|py|tsx?|jsx?|mjs|go|java|kt|c|h|cc|cpp|hpp",
         r"|cs|rb|php|swift|scala|sh|bash|ps1|toml|json|ya?ml|xml|html?|css|scss|vue|svelte|md|txt",
-        r"|lock|log|ini|cfg|conf|env|sql|proto|csv|gradle|bin|bak|tmp)\b",
+        r"|lock|log|ini|cfg|conf|env|sql|proto|csv|gradle|bin|bak|tmp|out|dat|db|sqlite|pdf|docx?|xlsx?|png|jpe?g|svg|zip|tar|gz|diff|patch|ipynb",
+        r"|dart|hs|lua|zig|wasm|graphql|prisma|tf|bat|cmake|properties|plist|rst|tex|pid|sock|pem|crt)\b",
         r"|(?-u:\B)\.(?:env|gitignore|gitattributes|bashrc|zshrc|profile|npmrc|editorconfig)\b",
         r"|\b(?:README|Makefile|Dockerfile|LICENSE|CHANGELOG)\b",
     );
