@@ -219,7 +219,7 @@ impl Judge {
         };
         let is_looked_for = request.wants_look && !self.has_results;
         let is_deed = request.wants_deed || is_looked_for;
-        let is_asked = (is_deed || request.probes) && !request.asks_how;
+        let is_asked = (is_deed || request.takes_hands) && !request.asks_how;
         if self.follows_tool || !is_asked || request.wants_plan || asks_back() {
             return None;
         }

@@ -26,6 +26,8 @@ pub(super) struct Request {
     pub(super) harms: bool,
     /// It begins with what is likely a deed that takes a look or a hand.
     pub(super) probes: bool,
+    /// It begins with what surely is one.
+    pub(super) takes_hands: bool,
 }
 
 /// What answering takes.
@@ -48,7 +50,8 @@ impl Request {
         let is_sure = REQUEST.sure.are_in(&text);
         let has_code = has_code || REQUEST.given.are_in(&text);
         let asks_state = REQUEST.state.are_in(&text);
-        let asks_how = !asks_state && REQUEST.howto.are_in(&text);
+        let asks_how =
+            REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
         let is_free = REQUEST.free.are_in(&text);
@@ -75,9 +78,10 @@ impl Request {
                 && (asks_state || REQUEST.look.are_in(&text)),
             asks_how,
             wants_plan: REQUEST.plan.are_in(&text),
-            is_about_text: REQUEST.meta.are_in(&text),
+            is_about_text: REQUEST.meta.are_in(&text) && !REQUEST.within.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
             probes: probes && need != Need::Words,
+            takes_hands: takes_hands && need != Need::Words,
         }
     }
 }
