@@ -120,7 +120,10 @@ impl Judge {
             return None;
         }
         // Where words may do, only what is the user's is no subject of them.
-        if request.need == Need::Words && (request.asks_how || !REPLY.yours.are_in(text)) {
+        let takes_words = request.need == Need::Words;
+        if (takes_words && request.asks_how)
+            || ((takes_words || request.asks_how) && !REPLY.yours.are_in(text))
+        {
             return None;
         }
         let is_probe = request.need == Need::Workspace || request.probes;
