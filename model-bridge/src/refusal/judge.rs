@@ -43,7 +43,7 @@ impl Judge {
             return (!self.follows_tool).then_some((Class::NoCall, None));
         }
         if self.request.is_about_text {
-            return None;
+            return if self.request.harms { self.safety() } else { None };
         }
         self.safety()
             .or_else(|| self.excuse())

@@ -49,12 +49,12 @@ impl Request {
         let has_path = REQUEST.path.are_in(&text);
         let is_sure = REQUEST.sure.are_in(&text);
         let has_code = has_code || REQUEST.given.are_in(&text);
-        let asks_state = REQUEST.state.are_in(&text);
+        let is_free = REQUEST.free.are_in(&text);
+        let asks_state = !is_free && REQUEST.state.are_in(&text);
         let asks_how =
             REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
-        let is_free = REQUEST.free.are_in(&text);
         let is_done_to = probes && !is_free && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
