@@ -55,6 +55,7 @@ impl Request {
             REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
+        let is_ours = has_path || REQUEST.ours.are_in(&text);
         let is_done_to = probes && !is_free && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
@@ -75,7 +76,7 @@ impl Request {
                 && !REQUEST.why.are_in(&text),
             wants_look: need == Need::Workspace
                 && !has_code
-                && (asks_state || REQUEST.look.are_in(&text)),
+                && (asks_state || (is_ours && REQUEST.look.are_in(&text))),
             asks_how,
             wants_plan: REQUEST.plan.are_in(&text),
             is_about_text: REQUEST.meta.are_in(&text) && !REQUEST.within.are_in(&text),
