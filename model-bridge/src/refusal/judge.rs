@@ -161,7 +161,7 @@ impl Judge {
     /// Talk of what is probably there.
     fn guess(&self) -> Found {
         let request = &self.request;
-        let is_asked = request.need == Need::Workspace || request.probes;
+        let is_asked = (request.need == Need::Workspace && request.is_ours) || request.probes;
         if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }

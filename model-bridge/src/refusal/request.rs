@@ -12,6 +12,8 @@ pub(super) struct Request {
     pub(super) has_path: bool,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
+    /// Something marks what it is about as a thing of the workspace.
+    pub(super) is_ours: bool,
     /// It wants a deed, which words cannot be.
     pub(super) wants_deed: bool,
     /// It asks for what only a look at the workspace can tell.
@@ -69,6 +71,7 @@ impl Request {
         Self {
             need,
             has_path,
+            is_ours: is_ours || asks_state,
             acts: REQUEST.act.are_in(&text),
             wants_deed: need == Need::Workspace
                 && !has_code
