@@ -63,7 +63,8 @@ impl Judge {
         // That it will not, and why, may be two sentences.
         let is_wrong = || opening().any(|sentence| REPLY.wrong.are_in(&sentence.text));
         let unwilling = || {
-            let found = self.first(&REPLY.unwilling, OPENING_SENTENCES);
+            let willing = [&REPLY.unwilling, &REPLY.declines];
+            let found = willing.into_iter().find_map(|no| self.first(no, OPENING_SENTENCES));
             found.filter(|_| is_wrong())
         };
         told(Class::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))

@@ -53,8 +53,7 @@ impl Request {
         let has_code = has_code || REQUEST.given.are_in(&text);
         let is_free = REQUEST.free.are_in(&text);
         let asks_state = !is_free && REQUEST.state.are_in(&text);
-        let asks_how =
-            REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
+        let asks_how = REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
         let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
         let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
         let is_ours = has_path || REQUEST.ours.are_in(&text);
