@@ -199,7 +199,7 @@ impl Judge {
     fn claim(&self) -> Found {
         let request = &self.request;
         let could_be = match request.need {
-            Need::Workspace => request.acts,
+            Need::Workspace => request.acts || request.probes,
             // Code may be all that was asked for.
             Need::Unknown => request.acts && !self.sentences.iter().any(|one| one.is_code),
             Need::Words => false,
