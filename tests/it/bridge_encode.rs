@@ -205,7 +205,7 @@ async fn what_was_read_is_written_as_each_api_says_it() {
             } else {
                 assert_eq!(head.content_type, "application/json");
                 let said: Value = serde_json::from_str(&answer.body).unwrap();
-                assert!(said.to_string().contains("\"a.md\\"), "{said}");
+                assert!(said.to_string().contains("a.md"), "{said}");
             }
         }
     }
@@ -371,12 +371,10 @@ async fn calls_of_responses_arrive_in_the_forms_that_their_client_asked_for() {
         let [patch, search] = response["output"].as_array().unwrap().as_slice() else {
             panic!("{response}")
         };
-        assert_eq!((&patch["type"], &patch["input"]), {
-            (&json!("custom_tool_call"), &json!("*** é"))
-        });
-        assert_eq!((&search["namespace"], &search["name"], &search["arguments"]), {
-            (&json!("mcp__web"), &json!("search"), &json!("{\"q\":\"moss\"}"))
-        });
+        let patch = [&patch["type"], &patch["input"]];
+        assert_eq!(patch, ["custom_tool_call", "*** é"]);
+        let search = [&search["namespace"], &search["name"], &search["arguments"]];
+        assert_eq!(search, ["mcp__web", "search", "{\"q\":\"moss\"}"]);
     }
     daemon.stop();
 }

@@ -1,10 +1,9 @@
 //! Starts and events that cannot be, what is too large, and answers that nobody waits for.
 
 use super::{
-    Api, CallForms, ChatApi, Code, Encode, EncodeFailureKind, Event, Message, Part, Site, Status,
-    USAGE, Value, begin, by_library, call_end, call_start, encoded, estimate_tokens, event,
-    fragment, in_library, json, open, own, payloads, read_with, real, reason, start, stop, text,
-    tools, usage, v1,
+    Api, CallForms, ChatApi, Code, EncodeFailureKind, Event, Message, Part, Site, Status, Value,
+    begin, by_library, call_end, call_start, encoded, estimate_tokens, event, fragment, in_library,
+    json, open, payloads, reason, start, stop, text, usage, v1,
 };
 
 /// Holds a refusal to its code and reason, and returns its message.
