@@ -49,7 +49,7 @@ pub(super) struct Writer {
 enum Form {
     /// What makes the reply.
     Whole(Vec<Event>),
-    Streamed(Stream),
+    Streamed(Box<Stream>),
     Over,
 }
 
@@ -203,7 +203,7 @@ impl Writer {
         };
         let options = StreamOptions { include_usage: start.stream_usage };
         let form = match start.stream {
-            true => Form::Streamed(Stream::new(api, head.clone(), options)),
+            true => Form::Streamed(Box::new(Stream::new(api, head.clone(), options))),
             false => Form::Whole(Vec::new()),
         };
         Ok(Self { api, head, sequence, form, has_begun: false })
