@@ -12,6 +12,7 @@ mod arguments;
 mod auth;
 mod bridge_data;
 mod bridge_evaluate;
+mod bridge_encode;
 mod bridge_parse;
 mod bridge_requests;
 mod bridge_service;
