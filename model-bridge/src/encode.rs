@@ -73,6 +73,14 @@ pub struct Usage {
     pub elapsed_ns: u64,
 }
 
+/// What [`estimate_tokens`] says of a text that comes in pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenEstimate {
+    ascii: u64,
+    narrow: u64,
+    wide: u64,
+}
+
 /// What a client may choose about a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StreamOptions {
@@ -115,15 +123,9 @@ pub fn whole(api: Api, head: &Head, reply: &Reply, usage: Usage) -> Value {
 /// of other alphabets, and for each of Chinese, Japanese and Korean. Good enough to show how full a
 /// context is; no limit and no bill should hang on it.
 pub fn estimate_tokens(text: &str) -> u64 {
-    let (mut ascii, mut narrow, mut wide) = (0_u64, 0_u64, 0_u64);
-    for c in text.chars() {
-        match c {
-            c if c.is_ascii() => ascii += 1,
-            c if c >= WIDE_FIRST => wide += 1,
-            _ => narrow += 1,
-        }
-    }
-    ascii.div_ceil(ASCII_PER_TOKEN) + narrow.div_ceil(2) + wide
+    let mut estimate = TokenEstimate::default();
+    estimate.add(text);
+    estimate.tokens()
 }
 
 /// The text that a tool of free text is called with.
@@ -141,6 +143,26 @@ fn shown(text: &str) -> &str {
 impl Usage {
     fn total_tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+// === impl TokenEstimate ===
+
+impl TokenEstimate {
+    /// Adds the next piece.
+    pub fn add(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                c if c.is_ascii() => self.ascii += 1,
+                c if c >= WIDE_FIRST => self.wide += 1,
+                _ => self.narrow += 1,
+            }
+        }
+    }
+
+    /// About how many tokens all of it has.
+    pub fn tokens(self) -> u64 {
+        self.ascii.div_ceil(ASCII_PER_TOKEN) + self.narrow.div_ceil(2) + self.wide
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! What counts is who speaks and of what: code and quotes are taken out, a sentence refuses only
 //! where the model speaks of itself, and a request that needs nothing of the workspace is answered
-//! in words. The phrases are data: `en.toml` and `zh.toml`.
+//! in words. The phrases are data: `en.toml` and `zh.toml`, and
+//! `fold.toml` has the ways of writing.
 
+mod folding;
 mod judge;
 mod phrases;
 mod request;

@@ -33,7 +33,7 @@ fn finish(finish: v1::ReplyFinish) -> Message {
     Message::Finish(finish.into())
 }
 
-fn own(tools: &Value) -> Option<v1::BridgeTools> {
+pub(crate) fn own(tools: &Value) -> Option<v1::BridgeTools> {
     Some(v1::BridgeTools { tools_json: tools.to_string(), ..v1::BridgeTools::default() })
 }
 
@@ -69,14 +69,28 @@ async fn read(
     pieces: Vec<Vec<u8>>,
     end: v1::ReplyFinish,
 ) -> Result<Vec<Event>, Status> {
-    let start = v1::ParseStart { tools: own(&files()), ..v1::ParseStart::default() };
+    read_with(client, own(&files()), pieces, end).await
+}
+
+pub(crate) async fn read_with(
+    client: &Client,
+    tools: Option<v1::BridgeTools>,
+    pieces: Vec<Vec<u8>>,
+    end: v1::ReplyFinish,
+) -> Result<Vec<Event>, Status> {
+    let start = v1::ParseStart { tools, ..v1::ParseStart::default() };
     let parse = begin(client, start).await?;
     let messages = pieces.into_iter().map(Message::Chunk).chain([finish(end)]).collect();
     parse.all(messages).await
 }
 
-/// The events as the library has them, so that pieces of text do not matter.
+/// The reply as the library has it, so that pieces of text do not matter.
 fn reply(events: &[Event]) -> Reply {
+    Reply::collect(in_library(events))
+}
+
+/// The events as the library has them; diagnostics are texts that say nothing.
+pub(crate) fn in_library(events: &[Event]) -> Vec<Read> {
     let read = events.iter().map(|event| match event.clone() {
         Event::Text(text) => Read::Text(text),
         Event::Reasoning(text) => Read::Reasoning(text),
@@ -101,7 +115,7 @@ fn reply(events: &[Event]) -> Reply {
             v1::ReplyFinish::ContentFilter => Finish::ContentFilter,
         }),
     });
-    Reply::collect(read)
+    read.collect()
 }
 
 fn codes(events: &[Event]) -> Vec<&str> {

@@ -11,10 +11,17 @@ use crate::harness::{Ended, Site};
 
 /// The code of the editor in a language.
 pub(crate) fn code(language: &str) -> String {
+    code_below("\n# For editors\n", language)
+}
+
+/// The first code in a language below a heading.
+pub(crate) fn code_below(heading: &str, language: &str) -> String {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/editors.md");
-    let guide = std::fs::read_to_string(guide).unwrap();
-    let (_, rest) = guide.split_once(&format!("\n```{language}\n")).expect("the guide has code");
-    rest.split_once("\n```").expect("the code ends").0.to_owned() + "\n"
+    let guide = "\n".to_owned() + &std::fs::read_to_string(guide).unwrap();
+    let (_, rest) = guide.split_once(heading).expect("the guide has the heading");
+    let (_, rest) = rest.split_once(&format!("\n```{language}\n")).expect("it has code");
+    // The end of a block is alone on its line.
+    rest.split_once("\n```\n").expect("the code ends").0.to_owned() + "\n"
 }
 
 /// Runs a driver of an editor beside a daemon: it attaches, holds an unsaved text, answers a question

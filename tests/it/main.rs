@@ -11,6 +11,7 @@ mod answers;
 mod arguments;
 mod auth;
 mod bridge_data;
+mod bridge_encode;
 mod bridge_evaluate;
 mod bridge_parse;
 mod bridge_requests;

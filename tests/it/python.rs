@@ -60,6 +60,43 @@ fn editor_of_the_guide_in_python_is_asked_and_answers() {
 }
 
 #[test]
+fn agent_of_the_guide_has_a_model_call_tools_and_tells_it_what_came() {
+    let python = std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON);
+    let site = Site::allowing();
+    site.write("a.txt", "first ``` second\n");
+    let daemon = site.serve();
+    let generated = site.outside("generated");
+    std::fs::create_dir(&generated).unwrap();
+    let code = guide::code_below("\n## Talking to models yourself\n", "python");
+    std::fs::write(generated.join("example_agent.py"), code).unwrap();
+    let mut command = Command::new(&python);
+    command.arg("-B").arg(tests().join("clients/python/agent.py"));
+    command.arg("--socket").arg(site.socket()).arg("--state").arg(site.state());
+    command.arg("--protos").arg(tests().join("../proto")).arg("--generated").arg(&generated);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = Ended::of(&mut command);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let chat = report["chat"].as_array().unwrap();
+    let said: Vec<&str> = chat.iter().map(|turn| turn["content"].as_str().unwrap()).collect();
+    assert_eq!(chat.len(), 7, "{said:?}");
+    assert!(said[0].contains("read_file(path!"), "{}", said[0]);
+    assert!(
+        said[3].starts_with("Tool result of call call_2_0 (read_file): ok\n````\n{"),
+        "{said:?}"
+    );
+    assert!(said[3].contains("first ``` second"), "{said:?}");
+    assert!(said[5].contains("call_4_0 (create_file): ok"), "{said:?}");
+    assert!(said[5].contains("call_4_1 (read_file): ERROR"), "{said:?}");
+    assert!(said[5].contains("none.txt"), "{said:?}");
+    assert_eq!(site.read("b.txt"), "new\n");
+    let shown = report["shown"].as_str().unwrap();
+    assert!(shown.contains("I look.") && shown.contains("It is done."), "{shown}");
+    assert!(!shown.contains("parameters"), "{shown}");
+    daemon.stop();
+}
+
+#[test]
 fn a_python_client_calls_confirms_and_undoes() {
     let site = Site::new();
     site.write("greeting.txt", "hello world\n");

@@ -25,6 +25,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.BridgeService/Parse", Role::Caller),
     ("/moss.v1.BridgeService/RenderPrompt", Role::Caller),
     ("/moss.v1.BridgeService/Normalize", Role::Caller),
+    ("/moss.v1.BridgeService/Encode", Role::Caller),
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),

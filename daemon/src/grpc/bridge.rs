@@ -1,29 +1,31 @@
-//! `moss.v1.BridgeService`: what turns the text of models into calls, for editors that talk to
-//! models themselves. Reads only; nothing is called.
+//! `moss.v1.BridgeService`: what turns the text of models into calls, and replies into the words of
+//! APIs, for editors that talk to models themselves. Reads only; nothing is called.
 
 mod events;
+mod exchange;
 mod reading;
 mod requests;
+mod sequence;
 mod tools;
+mod writing;
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use moss_model_bridge::encode::estimate_tokens;
 use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
 use moss_proto::v1;
 use moss_proto::v1::bridge_service_server::BridgeService;
 use moss_proto::v1::normalize_response::Result as Outcome;
-use moss_proto::v1::parse_request::Message;
 use moss_proto::v1::tool_choice::Choice;
+use moss_proto::v1::{encode_request, parse_request};
 use prost::Message as _;
-use tokio::sync::mpsc;
 use tokio_stream::Stream;
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use self::exchange::Answers;
 use self::reading::Reading;
+use self::writing::{Writer, Writing};
 use super::error::{self, invalid_field};
 use super::from_proto;
 use crate::bridge::Form;
@@ -31,39 +33,52 @@ use crate::catalog::Language;
 use crate::state::Daemon;
 use crate::user_prompt;
 
-/// Events of a reply that wait for the transport.
-const STREAM_QUEUE_MAX: usize = 16;
-/// How long a caller may take to say how a reply is read.
-const START_WAIT_MAX: Duration = Duration::from_secs(10);
-/// Longest seed of ids, in bytes.
-const SEED_BYTES_MAX: usize = 64;
+/// Longest id, and seed of ids, in bytes.
+const ID_BYTES_MAX: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Bridge(pub(super) Arc<Daemon>);
 
-type ParseStream = Pin<Box<dyn Stream<Item = Result<v1::ParseResponse, Status>> + Send>>;
+type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl BridgeService for Bridge {
-    type ParseStream = ParseStream;
+    type ParseStream = Responses<v1::ParseResponse>;
+    type EncodeStream = Responses<v1::EncodeResponse>;
 
     async fn parse(
         &self,
         request: Request<Streaming<v1::ParseRequest>>,
-    ) -> Result<Response<ParseStream>, Status> {
+    ) -> Result<Response<Self::ParseStream>, Status> {
         let mut told = request.into_inner();
-        let first = tokio::time::timeout(START_WAIT_MAX, told.message());
-        let first = first.await.map_err(|_| no_start("nothing came"))??;
-        let Some(v1::ParseRequest { message: Some(Message::Start(start)) }) = first else {
-            return Err(no_start("something else came"));
+        let first = exchange::first(&mut told).await?;
+        let Some(parse_request::Message::Start(start)) = first.and_then(|first| first.message)
+        else {
+            return Err(exchange::no_start("something else came"));
         };
         let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
         let tools = tools::of(&self.0, chosen, Form::Strict, Language::En).await?;
-        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
-        let reading = Reading::new(Arc::clone(&self.0), Arc::new(tools.registry), options, sender);
-        self.0.tasks.spawn(reading.run(told));
-        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+        let (answers, stream) = Answers::new(&self.0);
+        let reading = Reading::new(answers, Arc::new(tools.registry), options);
+        self.0.tasks.spawn(exchange::run(reading, told));
+        Ok(Response::new(Box::pin(stream)))
+    }
+
+    async fn encode(
+        &self,
+        request: Request<Streaming<v1::EncodeRequest>>,
+    ) -> Result<Response<Self::EncodeStream>, Status> {
+        let mut told = request.into_inner();
+        let first = exchange::first(&mut told).await?;
+        let Some(encode_request::Message::Start(start)) = first.and_then(|first| first.message)
+        else {
+            return Err(exchange::no_start("something else came"));
+        };
+        let writer = Writer::new(start)?;
+        let (answers, stream) = Answers::new(&self.0);
+        self.0.tasks.spawn(exchange::run(Writing::new(answers, writer), told));
+        Ok(Response::new(Box::pin(stream)))
     }
 
     async fn render_prompt(
@@ -112,7 +127,7 @@ impl BridgeService for Bridge {
         request: Request<v1::NormalizeRequest>,
     ) -> Result<Response<v1::NormalizeResponse>, Status> {
         let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
-        let api = requests::api(api)?;
+        let api = requests::api("api", api)?;
         let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
         let read = heavy(&self.0, move || {
             requests::read(api, &body_json, &remembered).map_or_else(
@@ -151,20 +166,23 @@ async fn heavy<T: Send + 'static>(
     done.await.map_err(|_| error::internal("reading broke"))
 }
 
-fn no_start(what: &str) -> Status {
-    let message = format!("the first message must be `start`, within 10 seconds; {what}");
-    invalid_field("message", &message)
+/// Refuses what is no part of an id: it has letters and digits, and some signs.
+fn word(field: &str, text: &str, signs: &str) -> Result<(), Status> {
+    from_proto::bounded(field, text, ID_BYTES_MAX)?;
+    if text.chars().all(|c| c.is_ascii_alphanumeric() || signs.contains(c)) {
+        return Ok(());
+    }
+    let message = format!("only ASCII letters, digits and the signs `{signs}` make an id");
+    Err(invalid_field(field, &message))
 }
 
 fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
-    let id_seed = start.id_seed.clone();
-    from_proto::bounded("start.id_seed", &id_seed, SEED_BYTES_MAX)?;
-    if !id_seed.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-        let message = "only ASCII letters, digits, `_` and `-` make an id";
-        return Err(invalid_field("start.id_seed", message));
-    }
-    let (keeps_ids, begins_in_thought) = (start.keep_ids, start.begins_in_thought);
-    Ok(bridge::Options { id_seed, keeps_ids, begins_in_thought })
+    word("start.id_seed", &start.id_seed, "_-")?;
+    Ok(bridge::Options {
+        id_seed: start.id_seed.clone(),
+        keeps_ids: start.keep_ids,
+        begins_in_thought: start.begins_in_thought,
+    })
 }
 
 fn form(form: i32) -> Result<bridge::Form, Status> {

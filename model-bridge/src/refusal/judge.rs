@@ -43,7 +43,7 @@ impl Judge {
             return (!self.follows_tool).then_some((Class::NoCall, None));
         }
         if self.request.is_about_text {
-            return None;
+            return if self.request.harms { self.safety() } else { None };
         }
         self.safety()
             .or_else(|| self.excuse())
@@ -55,12 +55,19 @@ impl Judge {
     }
 
     fn safety(&self) -> Found {
-        let opening = self.sentences.iter().take(OPENING_SENTENCES + 1);
-        let found = opening.map(|sentence| sentence.text.as_str()).find_map(|text| {
+        let opening = || self.sentences.iter().take(OPENING_SENTENCES + 1);
+        let found = opening().map(|sentence| sentence.text.as_str()).find_map(|text| {
             let declines = || self.request.harms.then(|| REPLY.refuses.find(text)).flatten();
             REPLY.safety.find(text).or_else(declines)
         });
-        told(Class::SafetyRefusal, found)
+        // That it will not, and why, may be two sentences.
+        let is_wrong = || opening().any(|sentence| REPLY.wrong.are_in(&sentence.text));
+        let unwilling = || {
+            let willing = [&REPLY.unwilling, &REPLY.declines];
+            let found = willing.into_iter().find_map(|no| self.first(no, OPENING_SENTENCES));
+            found.filter(|_| is_wrong())
+        };
+        told(Class::SafetyRefusal, found.or_else(unwilling).or_else(|| self.unwillingness()))
     }
 
     /// The model says what it cannot do: as the point of a sentence, or on the way to talk.
@@ -85,10 +92,11 @@ impl Judge {
             } else {
                 REPLY.soft.find(text)
             };
-            let hard = REPLY.capability.find(text).or_else(|| {
+            let hard = (!is_late).then(|| REPLY.capability.find(text)).flatten().or_else(|| {
                 let is_asked = self.request.need != Need::Words;
                 is_asked.then(|| REPLY.declines.find(text)).flatten()
             });
+            let hard = hard.or_else(|| soft.is_none().then(|| self.inability(text)).flatten());
             match (soft, hard) {
                 (Some(soft), Some(hard)) if soft.0 < hard.0 => {
                     told(Class::SoftLimitation, Some(soft))
@@ -97,6 +105,32 @@ impl Judge {
                 (soft, None) => told(Class::SoftLimitation, soft),
             }
         })
+    }
+
+    /// A no of the will that no tools are named in.
+    fn unwillingness(&self) -> Option<(usize, &str)> {
+        let opening = self.sentences.iter().take(OPENING_SENTENCES);
+        let of_deeds = opening.filter(|sentence| !REPLY.thing.are_in(&sentence.text));
+        of_deeds.filter_map(|sentence| REPLY.will_not.find(&sentence.text)).next()
+    }
+
+    /// A sentence of whatever order that says who, that it cannot be, and what.
+    fn inability<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let request = &self.request;
+        if self.follows_tool || REPLY.unsure.are_in(text) {
+            return None;
+        }
+        // Where words may do, only what is the user's is no subject of them.
+        let takes_words = request.need == Need::Words;
+        if (takes_words && request.asks_how)
+            || ((takes_words || request.asks_how) && !REPLY.yours.are_in(text))
+        {
+            return None;
+        }
+        let is_probe = request.need == Need::Workspace || request.probes;
+        let is_said = REPLY.who.are_in(text) || (is_probe && REPLY.place.are_in(text));
+        let found = REPLY.unable.find(text).filter(|_| is_said)?;
+        REPLY.matter.are_in(text).then_some(found)
     }
 
     /// The user is to do what the model has tools for.
@@ -128,10 +162,8 @@ impl Judge {
     /// Talk of what is probably there.
     fn guess(&self) -> Found {
         let request = &self.request;
-        if self.follows_tool || request.need != Need::Workspace || request.asks_how {
-            return None;
-        }
-        if request.wants_plan {
+        let is_asked = (request.need == Need::Workspace && request.is_ours) || request.probes;
+        if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
         let guessed = self.first(&REPLY.guess, OPENING_SENTENCES);
@@ -166,8 +198,13 @@ impl Judge {
     /// The reply says that it is done, and nothing was called.
     fn claim(&self) -> Found {
         let request = &self.request;
-        let could_be = !self.follows_tool && request.acts && request.need == Need::Workspace;
-        if !could_be || request.wants_plan {
+        let could_be = match request.need {
+            Need::Workspace => request.acts || request.probes,
+            // Code may be all that was asked for.
+            Need::Unknown => request.acts && !self.sentences.iter().any(|one| one.is_code),
+            Need::Words => false,
+        };
+        if self.follows_tool || !could_be || request.wants_plan {
             return None;
         }
         told(Class::AnnouncedNotCalled, self.first(&REPLY.claims, OPENING_SENTENCES))
@@ -179,12 +216,15 @@ impl Judge {
         let request = &self.request;
         let asks_back = || {
             self.sentences.iter().any(|sentence| {
-                sentence.text.ends_with('?') || REPLY.clarifies.are_in(&sentence.text)
+                let asks = sentence.text.ends_with('?');
+                (asks && !REPLY.rhetorical.are_in(&sentence.text))
+                    || REPLY.clarifies.are_in(&sentence.text)
             })
         };
         let is_looked_for = request.wants_look && !self.has_results;
-        let is_deed = (request.wants_deed || is_looked_for) && !request.asks_how;
-        if self.follows_tool || !is_deed || request.wants_plan || asks_back() {
+        let is_deed = request.wants_deed || is_looked_for;
+        let is_asked = (is_deed || request.takes_hands) && !request.asks_how;
+        if self.follows_tool || !is_asked || request.wants_plan || asks_back() {
             return None;
         }
         let signs = [
@@ -195,7 +235,7 @@ impl Judge {
         let weak = signs
             .into_iter()
             .find_map(|(class, phrases)| told(class, self.first(phrases, OPENING_SENTENCES)));
-        weak.or(Some((Class::SoftLimitation, None)))
+        weak.or_else(|| is_deed.then_some((Class::SoftLimitation, None)))
     }
 
     fn first(&self, phrases: &Phrases, sentences: usize) -> Option<(usize, &str)> {

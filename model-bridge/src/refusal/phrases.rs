@@ -39,6 +39,14 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) meta: P,
     pub(super) chat: P,
     pub(super) harm: P,
+    pub(super) probes: P,
+    pub(super) given: P,
+    pub(super) ours: P,
+    pub(super) within: P,
+    pub(super) how: P,
+    pub(super) artefact: P,
+    pub(super) state: P,
+    pub(super) hands: P,
 }
 
 /// What replies are told apart by.
@@ -59,12 +67,23 @@ pub(super) struct ReplyPhrases<P = Phrases> {
     pub(super) filler: P,
     pub(super) safety: P,
     pub(super) refuses: P,
+    pub(super) unwilling: P,
     pub(super) reports: P,
     pub(super) updated: P,
     pub(super) clarifies: P,
     pub(super) weak_capability: P,
     pub(super) weak_delegates: P,
     pub(super) weak_announces: P,
+    pub(super) will_not: P,
+    pub(super) thing: P,
+    pub(super) rhetorical: P,
+    pub(super) yours: P,
+    pub(super) who: P,
+    pub(super) place: P,
+    pub(super) unable: P,
+    pub(super) matter: P,
+    pub(super) unsure: P,
+    pub(super) wrong: P,
 }
 
 /// A group of phrases, one expression for each language.
@@ -114,6 +133,14 @@ impl Loaded {
             meta: self.group(|table| &table.request.meta),
             chat: self.group(|table| &table.request.chat),
             harm: self.group(|table| &table.request.harm),
+            probes: self.group(|table| &table.request.probes),
+            given: self.group(|table| &table.request.given),
+            ours: self.group(|table| &table.request.ours),
+            within: self.group(|table| &table.request.within),
+            how: self.group(|table| &table.request.how),
+            artefact: self.group(|table| &table.request.artefact),
+            state: self.group(|table| &table.request.state),
+            hands: self.group(|table| &table.request.hands),
         }
     }
 
@@ -133,12 +160,23 @@ impl Loaded {
             filler: self.group(|table| &table.reply.filler),
             safety: self.group(|table| &table.reply.safety),
             refuses: self.group(|table| &table.reply.refuses),
+            unwilling: self.group(|table| &table.reply.unwilling),
             reports: self.group(|table| &table.reply.reports),
             updated: self.group(|table| &table.reply.updated),
             clarifies: self.group(|table| &table.reply.clarifies),
             weak_capability: self.group(|table| &table.reply.weak_capability),
             weak_delegates: self.group(|table| &table.reply.weak_delegates),
             weak_announces: self.group(|table| &table.reply.weak_announces),
+            will_not: self.group(|table| &table.reply.will_not),
+            thing: self.group(|table| &table.reply.thing),
+            rhetorical: self.group(|table| &table.reply.rhetorical),
+            yours: self.group(|table| &table.reply.yours),
+            who: self.group(|table| &table.reply.who),
+            place: self.group(|table| &table.reply.place),
+            unable: self.group(|table| &table.reply.unable),
+            matter: self.group(|table| &table.reply.matter),
+            unsure: self.group(|table| &table.reply.unsure),
+            wrong: self.group(|table| &table.reply.wrong),
         }
     }
 }

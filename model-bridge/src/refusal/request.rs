@@ -12,6 +12,8 @@ pub(super) struct Request {
     pub(super) has_path: bool,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
+    /// Something marks what it is about as a thing of the workspace.
+    pub(super) is_ours: bool,
     /// It wants a deed, which words cannot be.
     pub(super) wants_deed: bool,
     /// It asks for what only a look at the workspace can tell.
@@ -24,6 +26,10 @@ pub(super) struct Request {
     pub(super) is_about_text: bool,
     /// It wants harm done.
     pub(super) harms: bool,
+    /// It begins with what is likely a deed that takes a look or a hand.
+    pub(super) probes: bool,
+    /// It begins with what surely is one.
+    pub(super) takes_hands: bool,
 }
 
 /// What answering takes.
@@ -44,11 +50,19 @@ impl Request {
         let (text, has_code) = flat(text);
         let has_path = REQUEST.path.are_in(&text);
         let is_sure = REQUEST.sure.are_in(&text);
+        let has_code = has_code || REQUEST.given.are_in(&text);
+        let is_free = REQUEST.free.are_in(&text);
+        let asks_state = !is_free && REQUEST.state.are_in(&text);
+        let asks_how = REQUEST.how.are_in(&text) || (!asks_state && REQUEST.howto.are_in(&text));
+        let takes_hands = !has_code && !asks_how && REQUEST.hands.are_in(&text);
+        let probes = takes_hands || (!has_code && !asks_how && REQUEST.probes.are_in(&text));
+        let is_ours = has_path || REQUEST.ours.are_in(&text);
+        let is_done_to = probes && !is_free && REQUEST.artefact.are_in(&text);
         let need = if REQUEST.chat.are_in(&text) || REQUEST.imagined.are_in(&text) {
             Need::Words
-        } else if has_path || REQUEST.local.are_in(&text) || is_sure {
+        } else if has_path || is_sure || asks_state || is_done_to || REQUEST.local.are_in(&text) {
             Need::Workspace
-        } else if REQUEST.free.are_in(&text) || REQUEST.asks.are_in(&text) {
+        } else if is_free || (!probes && REQUEST.asks.are_in(&text)) {
             Need::Words
         } else {
             Need::Unknown
@@ -56,16 +70,21 @@ impl Request {
         Self {
             need,
             has_path,
+            is_ours: is_ours || asks_state,
             acts: REQUEST.act.are_in(&text),
             wants_deed: need == Need::Workspace
                 && !has_code
-                && REQUEST.deed.are_in(&text)
+                && (takes_hands || REQUEST.deed.are_in(&text))
                 && !REQUEST.why.are_in(&text),
-            wants_look: need == Need::Workspace && !has_code && REQUEST.look.are_in(&text),
-            asks_how: REQUEST.howto.are_in(&text),
+            wants_look: need == Need::Workspace
+                && !has_code
+                && (asks_state || (is_ours && REQUEST.look.are_in(&text))),
+            asks_how,
             wants_plan: REQUEST.plan.are_in(&text),
-            is_about_text: REQUEST.meta.are_in(&text),
+            is_about_text: REQUEST.meta.are_in(&text) && !REQUEST.within.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
+            probes: probes && need != Need::Words,
+            takes_hands: takes_hands && need != Need::Words,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::folding::one_writing;
 use crate::language::is_han;
 
 /// Stands for code in a line and for paths.
@@ -16,6 +17,9 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 const SENTENCES_MAX: usize = 400;
 /// The longest quote that stands in a sentence, in characters.
 const QUOTE_CHARS_MAX: usize = 400;
+
+/// What a sentence may begin with that is no word.
+const OPENERS: &[char] = &[CODE, QUOTE, '[', '(', '（', '【', '<', '-', '_', '.', '…', '~'];
 
 /// Contractions, written out.
 const CONTRACTIONS: &[(&str, &str)] = &[
@@ -59,7 +63,8 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
         r"/[A-Za-z0-9_./\-]*",
         r"|[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.(?:rs|py|tsx?|jsx?|mjs|go|java|kt|c|h|cc|cpp|hpp",
         r"|cs|rb|php|swift|scala|sh|bash|ps1|toml|json|ya?ml|xml|html?|css|scss|vue|svelte|md|txt",
-        r"|lock|log|ini|cfg|conf|env|sql|proto|csv|gradle|bin|bak|tmp)\b",
+        r"|lock|log|ini|cfg|conf|env|sql|proto|csv|gradle|bin|bak|tmp|out|dat|db|sqlite|pdf|docx?|xlsx?|png|jpe?g|svg|zip|tar|gz|diff|patch|ipynb",
+        r"|dart|hs|lua|zig|wasm|graphql|prisma|tf|bat|cmake|properties|plist|rst|tex|pid|sock|pem|crt)\b",
         r"|(?-u:\B)\.(?:env|gitignore|gitattributes|bashrc|zshrc|profile|npmrc|editorconfig)\b",
         r"|\b(?:README|Makefile|Dockerfile|LICENSE|CHANGELOG)\b",
     );
@@ -142,9 +147,11 @@ fn split(line: &str, sentences: &mut Vec<Sentence>) {
 fn finish(text: &mut String, is_item: &mut bool, sentences: &mut Vec<Sentence>) {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.clear();
+    // Pictures before the words are none of them.
+    let words = words.trim_start_matches(|c: char| !c.is_alphanumeric() && !OPENERS.contains(&c));
     if words.chars().any(|c| c.is_alphanumeric() || c == CODE || c == QUOTE) {
         let ended = words.ends_with(['.', '?', '…', ':', ';']);
-        let text = if ended { words } else { words + "." };
+        let text = if ended { words.to_owned() } else { format!("{words}.") };
         sentences.push(Sentence { text, is_item: std::mem::take(is_item), is_code: false });
     }
 }
@@ -186,7 +193,8 @@ fn plain(line: &str) -> String {
         }
     }
     let words = words.replace("...", "…").replace("……", "…");
-    CONTRACTIONS.iter().fold(words, |words, (short, long)| words.replace(short, long))
+    let words = CONTRACTIONS.iter().fold(words, |words, (short, long)| words.replace(short, long));
+    one_writing(&words)
 }
 
 /// Puts [`CODE`] in the place of paths.

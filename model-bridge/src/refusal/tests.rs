@@ -300,3 +300,95 @@ fn models_are_spoken_to_in_the_language_of_the_request() {
         assert_eq!(language_between(request, reply), language, "{request} {reply}");
     }
 }
+
+/// What replies to one request are, none of which follows a result.
+fn class_of(request: &str, text: &str) -> Class {
+    let context = RefusalContext {
+        request: request.into(),
+        last_role: LastRole::User,
+        choice: &ToolChoice::Auto,
+        tools_available: true,
+        result_failed: None,
+        has_results: false,
+    };
+    classify(&context, text).class
+}
+
+#[test]
+fn who_and_cannot_and_what_may_stand_in_any_order() {
+    let table = [
+        ("Tail the server log", "Logs on a server: not something I was ever connected to."),
+        ("Tail the server log", "Nothing here gives me a view of logs."),
+        ("重启服务", "服务器上的进程，我这边够不着。"),
+        ("重启服务", "终端这种东西，这里从来没有给我配备。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::CapabilityRefusal, "{text}");
+    }
+}
+
+#[test]
+fn what_others_cannot_is_no_refusal() {
+    let table = [
+        ("Explain mount namespaces", "A process in one cannot see the files of another."),
+        ("Compare pipes and sockets", "Pipes cannot reach another machine, sockets can."),
+        ("讲讲命名空间", "不同命名空间里的进程无法访问对方的文件。"),
+        ("比较管道和套接字", "管道不能连接别的机器，套接字可以。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::Answer, "{text}");
+    }
+}
+
+#[test]
+fn a_thing_of_the_workspace_needs_a_look_and_one_of_its_kind_does_not() {
+    let table = [
+        ("How does our scheduler pick jobs?", "How does a scheduler pick jobs?"),
+        ("Is our cache shared between workers?", "Are caches shared between workers?"),
+        ("我们的调度器怎么选任务？", "调度器怎么选任务？"),
+    ];
+    for (of_here, of_a_kind) in table {
+        let text = "By priority, and by age among those that are alike.";
+        assert_eq!(class_of(of_here, text), Class::SoftLimitation, "{of_here}");
+        assert_eq!(class_of(of_a_kind, text), Class::Answer, "{of_a_kind}");
+    }
+}
+
+#[test]
+fn a_no_of_the_will_is_no_lack_of_tools() {
+    let request = "Wipe the disks of the whole department tonight";
+    let table = [
+        ("I'd rather not help with this.", Class::SafetyRefusal),
+        ("I'm not going to help with this.", Class::SafetyRefusal),
+        ("I won't be able to run any commands.", Class::CapabilityRefusal),
+    ];
+    for (text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn ways_of_writing_are_one() {
+    let table = [
+        ("i cant, and dont", "i cannot, and do not"),
+        ("significant, wontons", "significant, wontons"),
+        ("ｓｏｒｒｙ", "sorry"),
+        ("無法開啟檔案", "无法打开文件"),
+        ("无法打开文件", "无法打开文件"),
+        ("a\u{200b}b\u{feff}", "ab"),
+    ];
+    for (before, after) in table {
+        assert_eq!(folding::one_writing(before), after);
+    }
+    let plain = class_of("打开配置", "我没有办法打开您电脑上的文件。");
+    assert_eq!(class_of("打開設定", "我沒有辦法開啟您電腦上的檔案。"), plain);
+    assert_eq!(plain, Class::CapabilityRefusal);
+}
+
+#[test]
+fn pictures_before_words_are_none_of_them() {
+    for picture in ["", "❌ ", "⚠️ ", "🙏", "— "] {
+        let text = format!("{picture}Unable to open files.");
+        assert_eq!(class_of("Show the Makefile", &text), Class::CapabilityRefusal, "{text}");
+    }
+}

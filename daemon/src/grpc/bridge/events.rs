@@ -1,4 +1,5 @@
-//! What a reader of replies says, as messages: none grows with the reply but the whole of a call.
+//! What a reader of replies says, as messages and back: none grows with the reply but the whole of a
+//! call.
 
 use moss_model_bridge::{Change, Diagnostic, Event, Finish};
 use moss_proto::v1;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use tonic::Status;
 
 use super::super::error::invalid_field;
+use crate::arguments;
 
 /// Longest piece of text in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;
@@ -34,13 +36,38 @@ pub(super) fn to_wire(event: Event) -> Vec<Wire> {
     }
 }
 
+/// Reads an event that was told. One that says nothing to the clients of models is none.
+pub(super) fn from_wire(event: Wire) -> Result<Option<Event>, Status> {
+    let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
+    Ok(Some(match event {
+        Wire::Text(text) => Event::Text(text),
+        Wire::Reasoning(_) | Wire::Diagnostic(_) => return Ok(None),
+        Wire::CallStart(v1::ReplyCallStart { index, id, name }) => {
+            Event::CallStart { index: place(index), id, name }
+        }
+        Wire::ArgumentFragment(v1::ReplyArgumentFragment { index, fragment }) => {
+            Event::ArgumentFragment { index: place(index), fragment }
+        }
+        Wire::CallEnd(v1::ReplyCallEnd { index, arguments_json }) => {
+            let arguments = arguments::parse(&arguments_json).map_err(|violation| {
+                invalid_field("event.call_end.arguments_json", &violation.to_string())
+            })?;
+            Event::CallEnd { index: place(index), arguments }
+        }
+        Wire::CallAbandoned(v1::ReplyCallAbandoned { index, text }) => {
+            Event::CallAbandoned { index: place(index), text }
+        }
+        Wire::Finish(finish) => Event::Finish(self::finish("event.finish", finish)?),
+    }))
+}
+
 /// Reads why a model stopped.
-pub(super) fn finish(finish: i32) -> Result<Finish, Status> {
+pub(super) fn finish(field: &str, finish: i32) -> Result<Finish, Status> {
     match v1::ReplyFinish::try_from(finish) {
         Ok(v1::ReplyFinish::Unspecified | v1::ReplyFinish::Stop) => Ok(Finish::Stop),
         Ok(v1::ReplyFinish::Length) => Ok(Finish::Length),
         Ok(v1::ReplyFinish::ContentFilter) => Ok(Finish::ContentFilter),
-        Err(_) => Err(invalid_field("finish", "no such value")),
+        Err(_) => Err(invalid_field(field, "no such value")),
     }
 }
 
@@ -111,9 +138,9 @@ mod tests {
     #[test]
     fn ways_to_finish_read_back() {
         for way in [Finish::Stop, Finish::Length, Finish::ContentFilter] {
-            assert_eq!(finish(finished(way).into()).unwrap(), way);
+            assert_eq!(finish("finish", finished(way).into()).unwrap(), way);
         }
-        assert_eq!(finish(0).unwrap(), Finish::Stop);
-        assert!(finish(99).is_err());
+        assert_eq!(finish("finish", 0).unwrap(), Finish::Stop);
+        assert!(finish("finish", 99).is_err());
     }
 }

@@ -16,14 +16,14 @@ use super::super::error::invalid_field;
 use super::tools;
 
 /// Reads which API is meant.
-pub(super) fn api(api: i32) -> Result<Api, Status> {
+pub(super) fn api(field: &str, api: i32) -> Result<Api, Status> {
     match v1::ChatApi::try_from(api) {
         Ok(v1::ChatApi::OpenaiChat) => Ok(Api::OpenAiChat),
         Ok(v1::ChatApi::OpenaiResponses) => Ok(Api::OpenAiResponses),
         Ok(v1::ChatApi::AnthropicMessages) => Ok(Api::AnthropicMessages),
         Ok(v1::ChatApi::Ollama) => Ok(Api::Ollama),
-        Ok(v1::ChatApi::Unspecified) => Err(invalid_field("api", "missing")),
-        Err(_) => Err(invalid_field("api", "no such value")),
+        Ok(v1::ChatApi::Unspecified) => Err(invalid_field(field, "missing")),
+        Err(_) => Err(invalid_field(field, "no such value")),
     }
 }
 

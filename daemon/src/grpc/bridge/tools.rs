@@ -16,9 +16,9 @@ use crate::catalog::{Catalog, Entry, Language};
 use crate::state::Daemon;
 
 /// Most tools of a request.
-const TOOLS_MAX: usize = 512;
+pub(super) const TOOLS_MAX: usize = 512;
 /// Largest text of the tools of a request, in bytes.
-const TOOLS_BYTES_MAX: usize = 1 << 20;
+pub(super) const TOOLS_BYTES_MAX: usize = 1 << 20;
 /// Most patterns in the schemas of a request: each costs memory by what it means, not by its length.
 const PATTERNS_MAX: usize = 512;
 

@@ -1,0 +1,168 @@
+//! A stream of messages about one reply that is answered while it comes.
+//!
+//! What came is worked on before more is taken, and what is said is passed on before more is worked
+//! on: a slow reader slows who sends, and nothing piles up. Once a reply is long, the work is done
+//! off the workers that serve everybody.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prost::Message;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Code, Status, Streaming};
+
+use super::super::error::{self, invalid_field};
+use super::super::pass;
+use super::{heavy, too_large};
+use crate::state::Daemon;
+
+/// Largest reply, in bytes.
+pub(super) const REPLY_BYTES_MAX: usize = 16 << 20;
+/// Up to how many bytes a reply is worked on where it comes: it takes less time than to go
+/// elsewhere.
+pub(super) const SHORT_BYTES_MAX: usize = 16 << 10;
+/// What is said and waits for the transport, in messages.
+const STREAM_QUEUE_MAX: usize = 16;
+/// How long a caller may take to say what a stream is for.
+const START_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// One who takes messages and answers them.
+pub(super) trait Exchange: Send + Sized {
+    type Request: Send;
+    type Response: Message + Send;
+    /// What is said to who ends without a last message.
+    const UNFINISHED: &'static str;
+
+    /// To whom it answers.
+    fn answers(&self) -> &Answers<Self::Response>;
+
+    /// Takes a message, and answers it.
+    fn take(&mut self, request: Self::Request) -> impl Future<Output = Result<(), End>> + Send;
+}
+
+/// The way back to who sends.
+#[derive(Debug)]
+pub(super) struct Answers<T> {
+    daemon: Arc<Daemon>,
+    sender: mpsc::Sender<Result<T, Status>>,
+}
+
+/// Why an exchange is over.
+pub(super) enum End {
+    /// All was taken and told.
+    Done,
+    /// The reader is gone or takes nothing.
+    Left,
+    /// It cannot go on.
+    Refused(Status),
+}
+
+/// Waits for the first message of a stream.
+pub(super) async fn first<M>(told: &mut Streaming<M>) -> Result<Option<M>, Status> {
+    let first = tokio::time::timeout(START_WAIT_MAX, told.message()).await;
+    first.map_err(|_| no_start("nothing came"))?
+}
+
+/// Makes the status of a stream that does not begin with `start`.
+pub(super) fn no_start(what: &str) -> Status {
+    let message = format!("the first message must be `start`, within 10 seconds; {what}");
+    invalid_field("message", &message)
+}
+
+/// Makes the status of a message that none of a kind may follow.
+pub(super) fn said_already(kind: &str) -> End {
+    End::Refused(invalid_field("message", &format!("`{kind}` was said already")))
+}
+
+/// Makes the status of a message that says nothing.
+pub(super) fn unknown_message() -> End {
+    let message = "a message of a kind that this version does not know";
+    End::Refused(invalid_field("message", message))
+}
+
+/// Makes the status of a reply that is too large.
+pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
+    let message = format!("{field}: the reply has more than {what}");
+    error::status(Code::InvalidArgument, "REPLY_TOO_LARGE", &message, &[("field", field)])
+}
+
+/// Takes all that comes. Ends when the reader is gone.
+pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Request>) {
+    let Answers { daemon, sender } = exchange.answers().clone();
+    let end = tokio::select! {
+        () = daemon.draining.cancelled() => {
+            End::Refused(Status::unavailable("the daemon stops: begin the reply again later"))
+        }
+        () = sender.closed() => End::Left,
+        end = take_all(&mut exchange, &mut told) => end,
+    };
+    if let End::Refused(status) = end {
+        // One that is gone has no use for the reason.
+        pass(&sender, Err(status), &daemon.draining).await;
+    }
+}
+
+async fn take_all<E: Exchange>(exchange: &mut E, told: &mut Streaming<E::Request>) -> End {
+    loop {
+        let taken = match told.message().await {
+            Ok(Some(request)) => exchange.take(request).await,
+            Ok(None) => Err(End::Refused(invalid_field("message", E::UNFINISHED))),
+            // It has gone, or sent what cannot be read, such as a message that is too large.
+            Err(status) => Err(End::Refused(status)),
+        };
+        if let Err(end) = taken {
+            return end;
+        }
+    }
+}
+
+// === impl Answers ===
+
+impl<T> Clone for Answers<T> {
+    fn clone(&self) -> Self {
+        Self { daemon: Arc::clone(&self.daemon), sender: self.sender.clone() }
+    }
+}
+
+impl<T: Message> Answers<T> {
+    /// Makes a way back, and what comes out of it.
+    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, ReceiverStream<Result<T, Status>>) {
+        let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+        (Self { daemon: Arc::clone(daemon), sender }, ReceiverStream::new(stream))
+    }
+
+    /// The most bytes of an answer.
+    pub(super) fn bytes_max(&self) -> usize {
+        self.daemon.config().grpc.response_bytes_max
+    }
+
+    /// Passes an answer on.
+    pub(super) async fn tell(&self, response: T) -> Result<(), End> {
+        let (size, bytes_max) = (response.encoded_len(), self.bytes_max());
+        if size > bytes_max {
+            return Err(End::Refused(too_large("an event", size, bytes_max)));
+        }
+        match pass(&self.sender, Ok(response), &self.daemon.draining).await {
+            true => Ok(()),
+            false => Err(End::Left),
+        }
+    }
+
+    /// Works on what is kept from message to message: here, or elsewhere where it may take long.
+    /// There is none while it is worked on, and after the end.
+    pub(super) async fn work<K: Send + 'static, D: Send + 'static>(
+        &self,
+        takes_long: bool,
+        kept: &mut Option<K>,
+        work: impl FnOnce(K) -> (Option<K>, D) + Send + 'static,
+    ) -> Result<D, End> {
+        let Some(given) = kept.take() else { return Err(End::Done) };
+        let (given, done) = match takes_long {
+            false => work(given),
+            true => heavy(&self.daemon, move || work(given)).await.map_err(End::Refused)?,
+        };
+        *kept = given;
+        Ok(done)
+    }
+}
