@@ -264,7 +264,7 @@ pub(super) fn unknown(registry: &Registry, name: &str) -> Diagnostic {
 }
 
 /// Makes arguments of a bare value where only one can be meant.
-fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), String> {
+pub(super) fn scalar(tool: &Tool, value: Value) -> Result<(&str, Map<String, Value>), String> {
     match tool.only_required_string() {
         Some(parameter) if !value.is_array() && !is_broken_json(&value) => {
             Ok((parameter, Map::from_iter([(parameter.to_owned(), value)])))

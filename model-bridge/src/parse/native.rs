@@ -62,10 +62,14 @@ impl Parser {
                 let message = format!("{}: the reply ends inside of the arguments", tool.name());
                 return self.tell(Code::TruncatedCall, message);
             }
-            Err(_) => {
-                let message = format!("{}: the arguments are no JSON object", tool.name());
-                return self.tell(Code::MalformedJson, message);
-            }
+            Err(bare) => match calls::scalar(tool, bare) {
+                Ok((parameter, arguments)) => {
+                    let message = format!("{}: a bare value became `{parameter}`", tool.name());
+                    self.events.push(Event::Diagnostic(Diagnostic::new(Code::ScalarArgs, message)));
+                    arguments
+                }
+                Err(message) => return self.tell(Code::MalformedJson, message),
+            },
         };
         let id = call.get("id").and_then(Value::as_str).filter(|id| calls::is_id(id));
         let mut inside = Inside::default();

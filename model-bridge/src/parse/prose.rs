@@ -332,7 +332,7 @@ pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
     if end.is_some() {
         return Some(EXPLICIT.contains(&info.as_str()));
     }
-    let may_be = !info.is_empty() && EXPLICIT.iter().any(|known| known.starts_with(&info));
+    let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
     let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
     if waits { None } else { Some(false) }
 }

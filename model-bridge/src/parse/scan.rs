@@ -69,6 +69,11 @@ pub(super) struct Scan {
     has_tokens: bool,
 }
 
+/// Whether nothing but blanks stands before a place on its line.
+fn begins_line(text: &str, place: usize) -> bool {
+    text[..place].trim_end_matches([' ', '\t']).ends_with('\n')
+}
+
 // === impl Scan ===
 
 impl Scan {
@@ -186,6 +191,7 @@ impl Scan {
                     return Some(Found::Balanced(self.at));
                 }
             }
+            '#' if self.depth > 0 && begins_line(text, place) => self.mode = Mode::LineComment,
             '/' if rest.starts_with("//") && self.may_comment(text, place) => {
                 self.mode = Mode::LineComment;
             }

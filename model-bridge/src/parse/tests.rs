@@ -360,6 +360,8 @@ const PIECES: &[&str] = &[
     "你好",
     "é",
     "😀",
+    "``` action",
+    "```\u{b}",
     // Longer than what is looked at.
     "                       ",
     "\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r",

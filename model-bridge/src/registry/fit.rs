@@ -19,11 +19,8 @@ pub(super) fn fit(
 ) -> (Map<String, Value>, Vec<String>) {
     let root = &definition.parameters;
     let closed = root.get("additionalProperties") == Some(&Value::Bool(false));
-    let required = root.get("required").and_then(Value::as_array);
-    let is_required =
-        |key: &str| required.is_some_and(|keys| keys.iter().any(|one| one.as_str() == Some(key)));
     let mut fitted = Map::new();
-    let mut dropped = Vec::new();
+    let (mut dropped, mut nested) = (Vec::new(), Vec::new());
     // A key by its own name goes before others that mean it.
     let own = |key: &str| property(root, key).is_some();
     let has_own: Vec<String> = arguments.keys().filter(|key| own(key)).cloned().collect();
@@ -41,11 +38,12 @@ pub(super) fn fit(
             continue;
         }
         let Some(schema) = property(root, &name) else { continue };
-        if value.is_null() && !is_required(&name) && !Types::of(schema, root).allows_null() {
+        if is_left_out(&value, &name, schema, root, root) {
             continue;
         }
-        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX));
+        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX, &mut nested));
     }
+    dropped.append(&mut nested);
     (fitted, dropped)
 }
 
@@ -93,20 +91,26 @@ fn property<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
 }
 
 /// Makes a value fit a schema where nothing is lost by it; otherwise returns it as it is.
-fn coerced(value: Value, schema: &Value, root: &Value, depth: usize) -> Value {
+fn coerced(
+    value: Value,
+    schema: &Value,
+    root: &Value,
+    depth: usize,
+    dropped: &mut Vec<String>,
+) -> Value {
     if depth == 0 {
         return value;
     }
     let types = Types::of(schema, root);
     if types.allow(&value) {
-        return inside(whole(value, types), schema, root, depth);
+        return inside(whole(value, types), schema, root, depth, dropped);
     }
     match value {
-        Value::String(text) => from_text(text, types, schema, root, depth),
+        Value::String(text) => from_text(text, types, schema, root, depth, dropped),
         Value::Number(number) if types.allows_string() => Value::String(number.to_string()),
         value if types.allows_array() && !value.is_null() => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            Value::Array(vec![coerced(value, items, root, depth - 1)])
+            Value::Array(vec![coerced(value, items, root, depth - 1, dropped)])
         }
         value => value,
     }
@@ -131,23 +135,46 @@ fn whole(value: Value, types: Types) -> Value {
 }
 
 /// Makes what stands inside of a value fit.
-fn inside(value: Value, schema: &Value, root: &Value, depth: usize) -> Value {
+fn inside(
+    value: Value,
+    schema: &Value,
+    root: &Value,
+    depth: usize,
+    dropped: &mut Vec<String>,
+) -> Value {
     let schema = referred(schema, root);
     match value {
         Value::Array(values) if schema.get("items").is_some() => {
             let items = &schema["items"];
-            values.into_iter().map(|value| coerced(value, items, root, depth - 1)).collect()
+            let values = values.into_iter();
+            values.map(|value| coerced(value, items, root, depth - 1, dropped)).collect()
         }
         Value::Object(fields) if schema.get("properties").is_some() => {
-            let properties = &schema["properties"];
-            let fields = fields.into_iter().map(|(key, value)| match properties.get(&key) {
-                Some(property) => (key, coerced(value, property, root, depth - 1)),
-                None => (key, value),
-            });
-            Value::Object(fields.collect())
+            let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+            let mut fitted = Map::new();
+            for (key, value) in fields {
+                match schema["properties"].get(&key) {
+                    Some(property) if is_left_out(&value, &key, property, schema, root) => {}
+                    Some(property) => {
+                        fitted.insert(key, coerced(value, property, root, depth - 1, dropped));
+                    }
+                    None if closed => dropped.push(key),
+                    None => {
+                        fitted.insert(key, value);
+                    }
+                }
+            }
+            Value::Object(fitted)
         }
         value => value,
     }
+}
+
+/// Whether a value says that an optional key has none.
+fn is_left_out(value: &Value, key: &str, property: &Value, schema: &Value, root: &Value) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = || required.is_some_and(|keys| keys.iter().any(|one| one == key));
+    value.is_null() && !is_required() && !Types::of(property, root).allows_null()
 }
 
 fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
@@ -159,7 +186,14 @@ fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
 }
 
 /// What a string means where no string may stand.
-fn from_text(text: String, types: Types, schema: &Value, root: &Value, depth: usize) -> Value {
+fn from_text(
+    text: String,
+    types: Types,
+    schema: &Value,
+    root: &Value,
+    depth: usize,
+    dropped: &mut Vec<String>,
+) -> Value {
     let plain = text.trim();
     if types.allows_integer() {
         if let Ok(number) = plain.parse::<i64>() {
@@ -184,11 +218,17 @@ fn from_text(text: String, types: Types, schema: &Value, root: &Value, depth: us
     }
     if types.allows_array() || types.allows_object() {
         if let Some(value) = unwrapped(plain, types) {
-            return inside(value, schema, root, depth);
+            return inside(value, schema, root, depth, dropped);
         }
         if types.allows_array() {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            return Value::Array(vec![coerced(Value::String(text), items, root, depth - 1)]);
+            return Value::Array(vec![coerced(
+                Value::String(text),
+                items,
+                root,
+                depth - 1,
+                dropped,
+            )]);
         }
     }
     Value::String(text)

@@ -170,6 +170,14 @@ impl<'t, 'c> Reader<'t, 'c> {
             self.close();
             return Some(());
         }
+        let is_comma = |c: char| matches!(c, ',' | '，') || c.is_whitespace();
+        let rest = self.text[self.at..].trim_start_matches(is_comma);
+        // Between values something may be missing.
+        if next == Next::AfterComma && matches!(c, ',' | '，') && rest.starts_with(end) {
+            self.changes.insert(Change::TrailingComma);
+            self.bump();
+            return Some(());
+        }
         match next {
             Next::Separator => self.separator(is_object, c),
             Next::Colon => {
@@ -375,7 +383,8 @@ pub(super) fn skip_blanks(text: &str, mut at: usize, comments_end: usize) -> (us
         let blank = rest.find(|c: char| !c.is_whitespace() && c != '\u{feff}');
         at += blank.unwrap_or(rest.len());
         let rest = &text[at..];
-        let length = if rest.starts_with("//") {
+        let begins_line = || text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
+        let length = if rest.starts_with("//") || (rest.starts_with('#') && begins_line()) {
             rest.find('\n').unwrap_or(rest.len())
         } else if let Some(inside) = rest.strip_prefix("/*").filter(|_| at < comments_end) {
             match inside.find("*/") {
