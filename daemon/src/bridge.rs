@@ -27,6 +27,7 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
     };
     ToolDefinition {
         name: spec.name.clone(),
+        title: spec.text.title.clone(),
         description: spec.text.description.clone(),
         parameters: parameters.clone(),
         aliases: spec.aliases.clone(),
@@ -39,8 +40,9 @@ pub fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinitio
         Form::Published => entry.parameters(language),
         Form::Strict => entry.spec.parameters_strict.clone(),
     };
-    let description = entry.text(language).description.clone();
-    ToolDefinition { description, parameters, ..definition(&entry.spec, form) }
+    let text = entry.text(language);
+    let (title, description) = (text.title.clone(), text.description.clone());
+    ToolDefinition { title, description, parameters, ..definition(&entry.spec, form) }
 }
 
 /// The registry that replies of models are held to where none is named: the built-in tools.

@@ -23,11 +23,14 @@ const VIOLATIONS_MAX: usize = 8;
 pub struct ToolDefinition {
     /// The name that calls it.
     pub name: String,
+    /// What it is called where a person reads it; may be empty.
+    #[serde(default)]
+    pub title: String,
     /// What it does.
     #[serde(default)]
     pub description: String,
-    /// The JSON schema of its arguments.
-    #[serde(default)]
+    /// The JSON schema of its arguments; also read by the names that Anthropic's API and MCP have.
+    #[serde(default, alias = "input_schema", alias = "inputSchema")]
     pub parameters: Value,
     /// Other accepted keys of a parameter, by the parameter's name.
     #[serde(default)]
@@ -116,13 +119,17 @@ impl Registry {
     }
 
     /// Reads a registry: a JSON array of `{name, parameters}`, each also as the `function` of an
-    /// entry of `tools` in a request.
+    /// entry of `tools` in a request; or an object with such a list of `tools`.
     ///
     /// # Errors
     ///
     /// Where the text is not such an array, and as [`Registry::new`].
     pub fn from_json(text: &str) -> Result<Self, RegistryError> {
-        let entries: Vec<Value> = serde_json::from_str(text)?;
+        let mut read: Value = serde_json::from_str(text)?;
+        if let Some(tools) = read.get_mut("tools") {
+            read = tools.take();
+        }
+        let entries: Vec<Value> = serde_json::from_value(read)?;
         let definitions = entries
             .into_iter()
             .map(|mut entry| match entry.get_mut("function").map(Value::take) {

@@ -258,3 +258,29 @@ fn what_cannot_be_asked_is_told() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(told["error"]["message"].as_str().unwrap().contains("two cases"), "{told}");
 }
+
+#[test]
+fn asking_goes_on_from_the_answers_that_are_kept() {
+    let (site, set) = set();
+    let kept = site.write(
+        "kept.jsonl",
+        format!("{}\n", json!({ "id": "read", "answer": { "content": CALL } })),
+    );
+    let kept = kept.to_str().unwrap();
+    let server = Server::start(vec![said("Four.")]);
+    let asked =
+        ["--answers", kept, "--ask", &server.url, "--model", "tiny", "--save-answers", kept];
+    let (ended, report) = evaluate(&site, &set, &asked);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(report["rates"]["task_completion"]["count"], 2);
+    let ids: Vec<Value> = site
+        .read("kept.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
+        .collect();
+    assert_eq!(ids, ["read", "chat"]);
+    let (ended, _) = evaluate(&site, &set, &asked);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("is not asked"), "{ended:?}");
+    assert_eq!(site.read("kept.jsonl").lines().count(), 2);
+}

@@ -79,7 +79,7 @@ fn agent_of_the_guide_has_a_model_call_tools_and_tells_it_what_came() {
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let chat = report["chat"].as_array().unwrap();
     let said: Vec<&str> = chat.iter().map(|turn| turn["content"].as_str().unwrap()).collect();
-    assert_eq!(chat.len(), 7, "{said:?}");
+    assert_eq!(chat.len(), 9, "{said:?}");
     assert!(said[0].contains("read_file(path!"), "{}", said[0]);
     assert!(
         said[3].starts_with("Tool result of call call_2_0 (read_file): ok\n````\n{"),
@@ -89,6 +89,9 @@ fn agent_of_the_guide_has_a_model_call_tools_and_tells_it_what_came() {
     assert!(said[5].contains("call_4_0 (create_file): ok"), "{said:?}");
     assert!(said[5].contains("call_4_1 (read_file): ERROR"), "{said:?}");
     assert!(said[5].contains("none.txt"), "{said:?}");
+    let wrong =
+        "ERROR, a call was not made: there is no tool `read_fil`; did you mean `read_file`?";
+    assert!(said[7].starts_with(wrong), "{said:?}");
     assert_eq!(site.read("b.txt"), "new\n");
     let shown = report["shown"].as_str().unwrap();
     assert!(shown.contains("I look.") && shown.contains("It is done."), "{shown}");

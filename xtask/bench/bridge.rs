@@ -42,6 +42,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
     let specs = moss_builtin_tools::specs();
     let registry = Registry::new(specs.iter().map(|spec| ToolDefinition {
         name: spec.name.clone(),
+        title: String::new(),
         description: String::new(),
         parameters: spec.parameters_strict.clone(),
         aliases: spec.aliases.clone(),

@@ -96,7 +96,9 @@ pub(super) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
 /// Whether a sample can be learned from, as the checker sees it; none where it cannot.
 pub(super) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<Class> {
     let verdict = Checker::new(registry, Options::default()).line(&line.to_string());
-    let is_bad = |code: FindingCode| code.breaks_the_loop() || code.breaks_a_call();
+    let is_bad = |code: FindingCode| {
+        code.breaks_the_loop() || code.breaks_a_call() || code == FindingCode::PermissionMissing
+    };
     verdict.class.filter(|_| !verdict.findings.iter().any(|finding| is_bad(finding.code)))
 }
 

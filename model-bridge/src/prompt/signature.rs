@@ -32,7 +32,7 @@ const DEPTH_MAX: usize = 4;
 pub(super) fn line(tool: &Tool, tools: usize) -> String {
     let share = LINES_LETTERS_MAX / tools.max(1);
     let letters_max = share.clamp(LINE_LETTERS_MIN, LINE_LETTERS_MAX);
-    let words = first_words(&tool.definition().description, letters_max);
+    let words = first_words(tool, letters_max);
     let colon = if words.is_empty() { "" } else { ": " };
     format!("{}{colon}{words}", signature(tool))
 }
@@ -140,9 +140,11 @@ fn word(value: &Value) -> String {
     }
 }
 
-/// The first clause, without what it ends in.
-fn first_words(description: &str, letters_max: usize) -> String {
-    let text = shown(description, usize::MAX);
+/// The first clause of the description, without what it ends in; where it is too long the title, or
+/// as much of the clause as there is room for.
+fn first_words(tool: &Tool, letters_max: usize) -> String {
+    let definition = tool.definition();
+    let text = shown(&definition.description, usize::MAX);
     let end =
         text.char_indices().zip(text.chars().skip(1).chain([' '])).find_map(|((at, c), next)| {
             match c {
@@ -159,6 +161,10 @@ fn first_words(description: &str, letters_max: usize) -> String {
         (letters > letters_max).then_some(at)
     });
     let Some(end) = end else { return clause.to_owned() };
+    let title = shown(&definition.title, letters_max);
+    if !title.is_empty() {
+        return title;
+    }
     let cut = &clause[..end];
     let Some((mut words, _)) = cut.rsplit_once(' ') else { return cut.to_owned() };
     while let Some((before, last)) = words.rsplit_once(' ') {

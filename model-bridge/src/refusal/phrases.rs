@@ -189,7 +189,7 @@ fn written_out(table: &Lines, line: &str) -> String {
             line = line.replace(&format!("<{word}>"), meaning);
         }
     }
-    line
+    line.replace(r"\b", r"(?-u:\b)").replace(r"\w", r"(?-u:\w)")
 }
 
 /// Words that phrases name and that no table has.

@@ -21,12 +21,13 @@ REPLIES = [
         '{"tool": "create_file", "parameters": {"path": "b.txt", "content": "new\\n"}}'
     )
     + BLOCK.format('{"tool": "read_file", "parameters": {"path": "none.txt"}}'),
+    BLOCK.format('{"tool": "read_fil", "arguments": {"path": "a.txt"}}'),
     "It is done. 完成。",
 ]
 
 
-def model(chat):
-    """A model of three turns, whose bytes come in pieces that cut characters."""
+def model(chat, _settings):
+    """A model of four turns, whose bytes come in pieces that cut characters."""
     turns = sum(turn["role"] == "assistant" for turn in chat)
     reply = REPLIES[turns].encode()
     for at in range(0, len(reply), 7):

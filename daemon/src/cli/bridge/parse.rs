@@ -66,7 +66,7 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
             let message = format!("standard input is no message in JSON: {error}");
             CliError::new(Outcome::Invalid, "message_invalid", message)
         })?;
-        return print(parse_message(&registry, &message, finish), session);
+        return print(parse_message(&registry, inner(&message)?, finish), session);
     }
     let options = Options { begins_in_thought: args.in_thought, ..Options::default() };
     let mut parser = Parser::new(registry, options);
@@ -86,6 +86,21 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
     }
     events.extend(last);
     print(Reply::collect(events), session)
+}
+
+/// The message of a response: it may be the whole response of OpenAI's chat API or of Ollama.
+fn inner(read: &Value) -> Result<&Value, CliError> {
+    let message = read.pointer("/choices/0/message").or_else(|| read.get("message"));
+    let message = message.unwrap_or(read);
+    let keys = ["content", "tool_calls", "function_call"];
+    match keys.iter().any(|key| message.get(key).is_some()) {
+        true => Ok(message),
+        false => {
+            let message = "standard input is no message: it has neither `content` nor `tool_calls`";
+            let error = CliError::new(Outcome::Invalid, "message_invalid", message);
+            Err(error.hint("give the message of a response, such as its `choices[0].message`"))
+        }
+    }
 }
 
 /// Hands standard input to a function as it comes.

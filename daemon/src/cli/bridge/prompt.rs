@@ -88,6 +88,7 @@ async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, Strin
 fn definition(tool: &v1::Tool) -> ToolDefinition {
     ToolDefinition {
         name: tool.name.clone(),
+        title: tool.title.clone(),
         description: tool.description.clone(),
         parameters: views::schema(&tool.parameters_json),
         ..ToolDefinition::default()

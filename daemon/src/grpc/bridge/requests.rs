@@ -91,8 +91,11 @@ fn normalized(read: Normalized) -> v1::NormalizedRequest {
 }
 
 fn tool(tool: ToolDefinition) -> Value {
-    let ToolDefinition { name, description, parameters, aliases } = tool;
+    let ToolDefinition { name, title, description, parameters, aliases } = tool;
     let mut entry = json!({ "name": name, "description": description, "parameters": parameters });
+    if !title.is_empty() {
+        entry["title"] = json!(title);
+    }
     if !aliases.is_empty() {
         entry["aliases"] = json!(aliases);
     }

@@ -1,6 +1,6 @@
 //! The answers of a model that is asked now: its server speaks OpenAI's Chat Completions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,14 +53,16 @@ pub(super) struct AskArgs {
     /// asks `URL/chat/completions`. With `--native-calling yes` the model gets the tools in the
     /// request; otherwise its system prompt tells it how to call them, as `moss bridge prompt` does.
     /// Nothing that it calls is run.
-    #[arg(long, value_name = "URL", requires = "model")]
+    #[arg(long, value_name = "URL", requires = "model", value_parser = base_url)]
     ask: Option<Uri>,
 
     /// Show the key in FILE, readable by its owner only, to the server of the model
     #[arg(long, value_name = "FILE", requires = "ask")]
     api_key_file: Option<PathBuf>,
 
-    /// Write the answers that come to FILE, for --answers, also where asking ends early
+    /// Write the answers to FILE, for --answers, those taken from there and those that come
+    ///
+    /// Also where asking ends early. The file is replaced; it may be that of --answers.
     #[arg(long, value_name = "FILE", requires = "ask")]
     save_answers: Option<PathBuf>,
 
@@ -109,7 +111,13 @@ impl AskArgs {
         let Some(url) = &self.ask else { return Ok(()) };
         let model = self.model(url)?;
         let questions = questions(set, asking, registry, answers, session)?;
+        if questions.is_empty() {
+            session.ui.note(&dim("the model is not asked: there is an answer to every case"));
+        }
         let mut record = Record { file: self.save_answers.as_ref(), lines: String::new() };
+        for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
+            record.add(id, answer);
+        }
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
         for (done, Question { id, body }) in questions.into_iter().enumerate() {
@@ -122,15 +130,13 @@ impl AskArgs {
                         "{done} of {total} answers are in {}: `--answers` takes them",
                         file.display()
                     ),
-                    _ => {
-                        "see whether the URL and the model's name are right; `--save-answers FILE` \
-                          keeps what was answered"
-                            .to_owned()
-                    }
+                    _ => "see whether the URL, the model's name, `--api-key-file` and \
+                          `--answer-timeout` are right; `--save-answers FILE` keeps what was \
+                          answered"
+                        .to_owned(),
                 })
             })?;
-            record.lines.push_str(&json!({ "id": id, "answer": answered }).to_string());
-            record.lines.push('\n');
+            record.add(&id, &answered);
             answers.insert(id, answered);
         }
         meter.clear();
@@ -142,9 +148,6 @@ impl AskArgs {
             let message = format!("--ask {url}: {why}");
             CliError::new(Outcome::Invalid, "usage", message)
         };
-        if url.scheme_str().is_none() || url.query().is_some() {
-            return Err(invalid("expected a URL such as http://127.0.0.1:11434/v1"));
-        }
         let base = url.to_string();
         let uri = format!("{}/chat/completions", base.trim_end_matches('/'));
         let uri = uri.parse().map_err(|_| invalid("it is no URL"))?;
@@ -170,6 +173,13 @@ impl AskArgs {
         };
         Ok(Model { uri, key: key.transpose()?, network: Network::default(), bounds })
     }
+}
+
+fn base_url(text: &str) -> Result<Uri, String> {
+    let is_base =
+        |url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.query().is_none();
+    let url = text.parse().ok().filter(is_base);
+    url.ok_or_else(|| "expected a URL such as http://127.0.0.1:11434/v1".to_owned())
 }
 
 fn is_this_machine(url: &Uri) -> bool {
@@ -280,6 +290,11 @@ impl Model {
 // === impl Record ===
 
 impl Record<'_> {
+    fn add(&mut self, id: &str, answer: &Value) {
+        self.lines.push_str(&json!({ "id": id, "answer": answer }).to_string());
+        self.lines.push('\n');
+    }
+
     fn write(mut self) -> Result<(), CliError> {
         match self.file.take() {
             Some(file) => named::write(file, self.lines.as_bytes()).map_err(unreadable),
