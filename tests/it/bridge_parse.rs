@@ -110,6 +110,24 @@ fn what_is_no_registry_or_no_message_is_told() {
     let (code, _, stderr) = parse(&site, &["--message"], b"not json");
     assert_eq!(code, Some(2));
     assert!(stderr.contains("no message in JSON"), "{stderr}");
+    let (code, _, stderr) = parse(&site, &["--message"], b"{\"output\":[]}");
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("choices[0].message"), "{stderr}");
+}
+
+#[test]
+fn whole_responses_are_messages_too() {
+    let site = Site::new();
+    let message = r#"{"content":"Hi.","tool_calls":[{"function":{"name":"clarify",
+        "arguments":"{\"question\":\"Which?\"}"}}]}"#;
+    let chat = format!("{{\"choices\":[{{\"message\":{message}}}]}}");
+    let ollama = format!("{{\"message\":{message}}}");
+    for response in [message, &chat, &ollama] {
+        let (code, stdout, stderr) = parse(&site, &["--message"], response.as_bytes());
+        assert_eq!(code, Some(0), "{stderr}");
+        let read: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((&read["text"], &read["calls"][0]["name"]), (&"Hi.".into(), &"clarify".into()));
+    }
 }
 
 #[test]

@@ -362,3 +362,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn words_of_a_tool_are_whole_where_it_has_a_title() {
+    let tool = |number: usize, title: &str| crate::registry::ToolDefinition {
+        name: format!("tool_{number}"),
+        title: title.to_owned(),
+        description: "Replaces a range of whole lines of a text file by other lines".to_owned(),
+        parameters: serde_json::json!({ "type": "object", "properties": {} }),
+        ..Default::default()
+    };
+    let tools = (0..40).map(|number| tool(number, if number == 0 { "Replace lines" } else { "" }));
+    let prompt = render(&request(&Registry::new(tools).unwrap()));
+    assert!(prompt.contains("tool_0(): Replace lines\n"), "{prompt}");
+    assert!(prompt.contains("tool_1(): Replaces a range\n"), "{prompt}");
+    let few = (0..2).map(|number| tool(number, "Replace lines"));
+    let prompt = render(&request(&Registry::new(few).unwrap()));
+    assert!(
+        prompt.contains("tool_0(): Replaces a range of whole lines of a text file"),
+        "{prompt}"
+    );
+}

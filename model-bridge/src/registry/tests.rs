@@ -116,3 +116,20 @@ fn integers_stay_exact() {
         }
     }
 }
+
+#[test]
+fn lists_of_every_api_are_registries() {
+    for list in [
+        r#"[{"name":"look","parameters":{"required":["path"]}}]"#,
+        r#"[{"name":"look","input_schema":{"required":["path"]}}]"#,
+        r#"[{"name":"look","inputSchema":{"required":["path"]}}]"#,
+        r#"[{"type":"function","function":{"name":"look","parameters":{"required":["path"]}}}]"#,
+        r#"{"tools":[{"name":"look","inputSchema":{"required":["path"]}}]}"#,
+    ] {
+        let registry = Registry::from_json(list).unwrap();
+        assert_eq!(registry.tool("look").unwrap().required(), ["path"], "{list}");
+    }
+    for none in ["{}", "{\"tools\":1}", "[1]", "[{}]", "x"] {
+        assert!(Registry::from_json(none).is_err(), "{none}");
+    }
+}
