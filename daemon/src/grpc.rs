@@ -46,8 +46,9 @@ const STALL_MAX: Duration = Duration::from_secs(10);
 const STALL_DRAINING_MAX: Duration = Duration::from_secs(1);
 /// Flow-control window of one stream, in bytes.
 const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
-/// Flow-control window of one connection, in bytes.
-const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+/// Flow-control window of one connection, in bytes. It also decides how many small messages may wait
+/// on a connection before it is taken for an attack: about one for each 480 bytes of it.
+const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
 
 /// Serves every service on a stream of connections until `stop` is ready, then lets the requests
 /// that run come to their end.

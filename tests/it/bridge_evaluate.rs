@@ -284,3 +284,42 @@ fn asking_goes_on_from_the_answers_that_are_kept() {
     assert!(ended.stderr.contains("is not asked"), "{ended:?}");
     assert_eq!(site.read("kept.jsonl").lines().count(), 2);
 }
+
+#[test]
+fn a_case_that_cannot_be_answered_is_left_out() {
+    let (site, mut set) = set();
+    let more = |id: &str| {
+        json!({ "id": id, "messages": [{ "role": "user", "content": "x" }],
+        "expect": { "text_has": ["four"] } })
+    };
+    let cases = format!("{}{}\n{}\n", site.read("set.jsonl"), more("long"), more("last"));
+    set[1] = site.write("more.jsonl", cases).to_str().unwrap().to_owned();
+    let server = Server::start(vec![
+        said(CALL),
+        said("Four."),
+        ("400 Bad Request", "{\"error\":\"too long\"}".to_owned()),
+        said("Four."),
+    ]);
+    let (ended, report) = evaluate(&site, &set, &["--ask", &server.url, "--model", "tiny"]);
+    assert_eq!((ended.code, &report["unanswered"]), (Some(0), &json!(1)), "{ended:?}");
+    assert_eq!(report["rates"]["task_completion"]["count"], 3);
+    assert!(ended.stderr.contains("no answer for `long`"), "{ended:?}");
+}
+
+#[test]
+fn nothing_is_written_over_and_what_cannot_be_written_is_told_first() {
+    let (site, set) = set();
+    let server = Server::start(Vec::new());
+    let other = site.write("other.jsonl", "{}\n");
+    for file in [set[1].as_str(), other.to_str().unwrap(), "/nonexistent/x"] {
+        let asked = ["--ask", &server.url, "--model", "tiny", "--save-answers", file];
+        let (ended, told) = evaluate(&site, &set, &asked);
+        assert_eq!(
+            (ended.code, &told["error"]["code"]),
+            (Some(2), &json!("file_unusable")),
+            "{file}: {ended:?}"
+        );
+    }
+    assert!(server.asked.try_recv().is_err());
+    assert_eq!(site.read("other.jsonl"), "{}\n");
+}

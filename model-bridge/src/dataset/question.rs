@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::evaluate::{Case, registry_of};
+use super::finding::shown;
 use crate::api::Api;
 use crate::conversation::{Conversation, Part, Sampling, ToolChoice};
 use crate::language::Language;
@@ -88,7 +89,11 @@ pub fn question(
 pub fn answer(response: &Value) -> Result<Value, String> {
     let choice = response.pointer("/choices/0").unwrap_or(&Value::Null);
     let Some(message) = choice.get("message").and_then(Value::as_object) else {
-        return Err("the response has no choices[0].message".to_owned());
+        let said = response.pointer("/error/message").and_then(Value::as_str);
+        return Err(match said {
+            Some(said) => format!("the response is an error: {}", shown(said)),
+            None => "the response has no choices[0].message".to_owned(),
+        });
     };
     let finish = choice.get("finish_reason").and_then(Value::as_str);
     let finish = finish.filter(|finish| matches!(*finish, "length" | "content_filter"));

@@ -180,8 +180,8 @@ impl Frame {
             (Kind::FileEdit, tag) => {
                 file_edit::inside(registry, tag.as_deref().unwrap_or_default(), body)
             }
-            (Kind::Template(_), Some(name)) if let Some(tags) = &self.tags => {
-                tags.inside(registry, name, body)
+            (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
+                tags.inside(template, registry, name, body)
             }
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }

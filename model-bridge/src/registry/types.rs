@@ -26,6 +26,11 @@ impl Types {
         Self(bits(schema, root, DEPTH_MAX))
     }
 
+    /// Whether nothing is said of it.
+    pub(crate) fn allow_all(self) -> bool {
+        self.0 == ALL
+    }
+
     pub(crate) fn allows_string(self) -> bool {
         self.0 & STRING != 0
     }

@@ -104,6 +104,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
     };
     let asking = args.stated.asking();
     if args.ask.is_wanted() {
+        args.ask.check_file(&[args.answers.as_ref()])?;
         let asked = args.ask.complete(&args.file, &asking, &registry, &mut answers, session);
         interruptible(asked).await?;
     }
@@ -116,8 +117,8 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
         Ok(())
     })?;
     let evaluation = evaluator.finish();
-    args.stated.write(&evaluation)?;
     session.ui.print_either(|| json!(evaluation), || told(&evaluation))?;
+    args.stated.write(&evaluation)?;
     if !answers.is_empty() {
         let message = format!("{} recorded answers belong to no case", answers.len());
         session.ui.note(&dim(message));

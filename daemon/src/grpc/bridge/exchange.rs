@@ -4,11 +4,15 @@
 //! on: a slow reader slows who sends, and nothing piles up. Once a reply is long, the work is done
 //! off the workers that serve everybody.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use prost::Message;
 use tokio::sync::mpsc;
+use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
@@ -46,6 +50,15 @@ pub(super) trait Exchange: Send + Sized {
 pub(super) struct Answers<T> {
     daemon: Arc<Daemon>,
     sender: mpsc::Sender<Result<T, Status>>,
+    is_left: Arc<AtomicBool>,
+}
+
+/// What comes out of a way back. Where its reader was left, it ends with a status: what came before
+/// must not look whole.
+#[derive(Debug)]
+pub(super) struct Told<T> {
+    answers: ReceiverStream<Result<T, Status>>,
+    is_left: Arc<AtomicBool>,
 }
 
 /// Why an exchange is over.
@@ -89,7 +102,7 @@ pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
 
 /// Takes all that comes. Ends when the reader is gone.
 pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Request>) {
-    let Answers { daemon, sender } = exchange.answers().clone();
+    let Answers { daemon, sender, is_left } = exchange.answers().clone();
     let end = tokio::select! {
         () = daemon.draining.cancelled() => {
             End::Refused(Status::unavailable("the daemon stops: begin the reply again later"))
@@ -97,9 +110,11 @@ pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Req
         () = sender.closed() => End::Left,
         end = take_all(&mut exchange, &mut told) => end,
     };
-    if let End::Refused(status) = end {
+    match end {
+        End::Done => {}
+        End::Left => is_left.store(true, Ordering::Release),
         // One that is gone has no use for the reason.
-        pass(&sender, Err(status), &daemon.draining).await;
+        End::Refused(status) => drop(pass(&sender, Err(status), &daemon.draining).await),
     }
 }
 
@@ -117,19 +132,42 @@ async fn take_all<E: Exchange>(exchange: &mut E, told: &mut Streaming<E::Request
     }
 }
 
+// === impl Told ===
+
+impl<T> Stream for Told<T> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match ready!(Pin::new(&mut self.answers).poll_next(context)) {
+            None if self.is_left.swap(false, Ordering::AcqRel) => {
+                let message = "nothing was taken for 10 seconds; begin the reply again";
+                let status = error::status(Code::Aborted, "READER_STALLED", message, &[]);
+                Poll::Ready(Some(Err(status)))
+            }
+            told => Poll::Ready(told),
+        }
+    }
+}
+
 // === impl Answers ===
 
 impl<T> Clone for Answers<T> {
     fn clone(&self) -> Self {
-        Self { daemon: Arc::clone(&self.daemon), sender: self.sender.clone() }
+        Self {
+            daemon: Arc::clone(&self.daemon),
+            sender: self.sender.clone(),
+            is_left: Arc::clone(&self.is_left),
+        }
     }
 }
 
 impl<T: Message> Answers<T> {
     /// Makes a way back, and what comes out of it.
-    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, ReceiverStream<Result<T, Status>>) {
+    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, Told<T>) {
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
-        (Self { daemon: Arc::clone(daemon), sender }, ReceiverStream::new(stream))
+        let is_left = Arc::new(AtomicBool::new(false));
+        let told = Told { answers: ReceiverStream::new(stream), is_left: Arc::clone(&is_left) };
+        (Self { daemon: Arc::clone(daemon), sender, is_left }, told)
     }
 
     /// The most bytes of an answer.
@@ -164,5 +202,29 @@ impl<T: Message> Answers<T> {
         };
         *kept = given;
         Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_stream::StreamExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reader_that_was_left_gets_what_waited_and_a_status_last() {
+        for is_left in [true, false] {
+            let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
+            let flag = Arc::new(AtomicBool::new(false));
+            let answers = ReceiverStream::new(stream);
+            let mut told: Told<u8> = Told { answers, is_left: Arc::clone(&flag) };
+            sender.send(Ok(1)).await.unwrap();
+            flag.store(is_left, Ordering::Release);
+            drop(sender);
+            assert_eq!(told.next().await.unwrap().unwrap(), 1);
+            let last = told.next().await.map(|last| last.unwrap_err().code());
+            assert_eq!(last, is_left.then_some(Code::Aborted));
+            assert!(told.next().await.is_none());
+        }
     }
 }

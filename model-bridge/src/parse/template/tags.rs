@@ -9,7 +9,7 @@ use super::super::calls::{self, Inside};
 use super::super::frame::End;
 use super::{Not, Parameters, Template, after, after_blanks, values};
 use crate::event::Code;
-use crate::registry::Registry;
+use crate::registry::{Registry, Tool};
 
 /// The most bytes of a key.
 const KEY_BYTES_MAX: usize = 160;
@@ -134,7 +134,13 @@ impl Tags {
     }
 
     /// Makes the call. `body` is its inside.
-    pub(in crate::parse) fn inside(&self, registry: &Registry, name: &str, body: &str) -> Inside {
+    pub(in crate::parse) fn inside(
+        &self,
+        template: &Template,
+        registry: &Registry,
+        name: &str,
+        body: &str,
+    ) -> Inside {
         let mut inside = Inside::default();
         if self.is_malformed {
             let message = "between the tags of parameters there is something else";
@@ -145,6 +151,12 @@ impl Tags {
             inside.diagnostics.push(calls::unknown(registry, name));
             return inside;
         };
+        for (key, value) in &self.entries {
+            if is_swallowed(template, tool, &body[value.clone()]) {
+                let message = format!("the value of `{}` has no end tag", body[key.clone()].trim());
+                return inside.none(Code::MalformedJson, &message);
+            }
+        }
         let entries = self.entries.iter();
         let entries = entries.map(|(key, value)| (body[key.clone()].trim(), &body[value.clone()]));
         match values::arguments(tool, entries) {
@@ -156,6 +168,19 @@ impl Tags {
             Err(message) => inside.none(Code::MalformedJson, &message),
         }
     }
+}
+
+/// Whether another parameter of the tool or another call stands in a value: its end tag is missing.
+fn is_swallowed(template: &Template, tool: &Tool, value: &str) -> bool {
+    let Some(parameters) = &template.parameters else { return false };
+    let is_call = value.find(template.end).is_some_and(|end| value[end..].contains(template.call));
+    is_call
+        || value.match_indices(parameters.open).any(|(place, mark)| {
+            let line = value[..place].rfind('\n').map(|end| &value[end + 1..place]);
+            let key = value[place + mark.len()..].split(parameters.key_end).next();
+            line.is_some_and(|line| line.trim().is_empty())
+                && key.is_some_and(|key| tool.parameter(key.trim()).is_some())
+        })
 }
 
 /// The mark that begins a text, and whether it ends the call: one for a parameter, the end mark of the

@@ -33,11 +33,14 @@ pub(super) fn arguments<'t>(
 fn value(tool: &Tool, key: &str, text: &str, changes: &mut Vec<Change>) -> Option<Value> {
     let text = own_lines(text);
     let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
-    let Some(types) = types.filter(|types| !types.allows_string()) else {
+    // What may be anything is the text that it is.
+    let Some(types) = types.filter(|types| !types.allow_all()) else {
         return Some(Value::from(text));
     };
     let plain = text.trim();
-    if let Some((_, is_json)) = NULLS.iter().find(|(word, _)| *word == plain) {
+    let is_string_only = types.allows_string() && !types.allows_null();
+    let null = NULLS.iter().find(|(word, _)| *word == plain);
+    if let Some((_, is_json)) = null.filter(|_| !is_string_only) {
         if !is_json {
             changes.push(Change::Literal);
         }
@@ -45,6 +48,11 @@ fn value(tool: &Tool, key: &str, text: &str, changes: &mut Vec<Change>) -> Optio
     }
     if !plain.starts_with(['{', '[']) || !(types.allows_array() || types.allows_object()) {
         return Some(Value::from(text));
+    }
+    if types.allows_string() {
+        // A text that happens to be JSON of another type that is allowed.
+        let value: Option<Value> = serde_json::from_str(plain).ok();
+        return value.filter(|value| types.allow(value)).or_else(|| Some(Value::from(text)));
     }
     let mut mended = mend::values(plain, false, Keys::default())?;
     let is_whole = mended.values.len() == 1 && !mended.changes.contains(&Change::SurroundingText);
@@ -63,6 +71,33 @@ fn own_lines(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_may_be_text_and_more_are_what_they_say() {
+        let schema = serde_json::json!([{ "name": "t", "parameters": { "properties": {
+            "maybe": { "type": ["string", "null"] },
+            "either": { "anyOf": [{ "type": "object" }, { "type": "string" }] },
+            "text": { "type": "string" },
+            "any": {},
+        } } }]);
+        let registry = crate::registry::Registry::from_json(&schema.to_string()).unwrap();
+        let tool = registry.tool("t").unwrap();
+        for (key, text, expected) in [
+            ("maybe", "None", Value::Null),
+            ("maybe", "null", Value::Null),
+            ("maybe", "nothing", "nothing".into()),
+            ("either", "{\"a\":1}", serde_json::json!({ "a": 1 })),
+            ("either", "{a", "{a".into()),
+            ("either", "null", "null".into()),
+            ("text", "null", "null".into()),
+            ("text", "{\"a\":1}", "{\"a\":1}".into()),
+            ("any", "{\"a\":1}", "{\"a\":1}".into()),
+            ("any", "null", "null".into()),
+        ] {
+            let read = value(tool, key, text, &mut Vec::new());
+            assert_eq!(read, Some(expected), "{key}: {text}");
+        }
+    }
 
     #[test]
     fn lines_of_tags_are_no_part_of_a_value() {

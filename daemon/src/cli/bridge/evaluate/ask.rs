@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Request, StatusCode, Uri};
@@ -38,6 +38,10 @@ const CONNECT: Duration = Duration::from_secs(10);
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most bytes of a key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
+/// How many cases in a row may stay without an answer.
+const FAILURES_MAX: u32 = 3;
+/// How often answers are saved while others are asked for.
+const SAVE_EVERY: Duration = Duration::from_secs(5);
 /// How much of what a server says of its failure is told.
 const SAID_CHARS_MAX: usize = 300;
 
@@ -62,7 +66,7 @@ pub(super) struct AskArgs {
 
     /// Write the answers to FILE, for --answers, those taken from there and those that come
     ///
-    /// Also where asking ends early. The file is replaced; it may be that of --answers.
+    /// Also where asking ends early. It may be the file of --answers, and no other that there is.
     #[arg(long, value_name = "FILE", requires = "ask")]
     save_answers: Option<PathBuf>,
 
@@ -83,13 +87,17 @@ struct Model {
 struct Record<'a> {
     file: Option<&'a PathBuf>,
     lines: String,
+    saved: Instant,
 }
 
 /// Why there is no answer.
 enum NoAnswer {
     /// Asking again may help, after a while where the server says one.
     Busy(String, Option<Duration>),
-    Failed(String),
+    /// There is none to this question; there may be to others.
+    OfThis(String),
+    /// There will be none to others.
+    OfAny(String),
 }
 
 // === impl AskArgs ===
@@ -97,6 +105,18 @@ enum NoAnswer {
 impl AskArgs {
     pub(super) fn is_wanted(&self) -> bool {
         self.ask.is_some()
+    }
+
+    /// Refuses to write over a file that is not one of these.
+    pub(super) fn check_file(&self, own: &[Option<&PathBuf>]) -> Result<(), CliError> {
+        let Some(file) = &self.save_answers else { return Ok(()) };
+        let is_there = named::open(file).is_ok_and(|file| file.size_bytes() > Some(0));
+        if !is_there || own.contains(&Some(file)) {
+            return Ok(());
+        }
+        let message = format!("--save-answers {}: there is such a file", file.display());
+        let error = CliError::new(Outcome::Invalid, "file_unusable", message);
+        Err(error.hint("to go on from the answers in it, name it with `--answers` as well"))
     }
 
     /// Asks for every answer that a set does not have, and adds it to those there are.
@@ -114,16 +134,31 @@ impl AskArgs {
         if questions.is_empty() {
             session.ui.note(&dim("the model is not asked: there is an answer to every case"));
         }
-        let mut record = Record { file: self.save_answers.as_ref(), lines: String::new() };
+        let mut record = Record::new(self.save_answers.as_ref());
         for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
             record.add(id, answer);
         }
+        // A file that cannot be written is told before anything is paid for.
+        record.save()?;
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
+        let mut failures = 0;
         for (done, Question { id, body }) in questions.into_iter().enumerate() {
             let message = format!("asking {} for {}", asking.model, text::line(&id));
             meter.tell(&v1::CallProgress { message, done: done as u64, total: Some(total) });
-            let answered = model.answer(&body).await.map_err(|why| {
+            let answered = match model.answer(&body).await {
+                Err(NoAnswer::OfThis(why)) if done > 0 && failures < FAILURES_MAX => {
+                    failures += 1;
+                    let (id, why) = (text::line(&id), text::line(&why));
+                    let note = format!("no answer for `{id}`: {why}");
+                    session.ui.note(&dim(note));
+                    continue;
+                }
+                answered => answered,
+            };
+            failures = 0;
+            let answered = answered.map_err(|why| {
+                let why = why.told();
                 let message = format!("{}: no answer for `{id}`: {why}", model.uri);
                 CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
                     Some(file) if done > 0 => format!(
@@ -137,10 +172,11 @@ impl AskArgs {
                 })
             })?;
             record.add(&id, &answered);
+            record.save_now_and_then()?;
             answers.insert(id, answered);
         }
         meter.clear();
-        record.write()
+        record.save()
     }
 
     fn model(&self, url: &Uri) -> Result<Model, CliError> {
@@ -153,11 +189,16 @@ impl AskArgs {
         let uri = uri.parse().map_err(|_| invalid("it is no URL"))?;
         let key = self.api_key_file.as_ref().map(|file| {
             let bytes = own::read_secret(file, KEY_BYTES_MAX).map_err(unreadable)?;
-            let key = format!("Bearer {}", String::from_utf8_lossy(&bytes).trim());
-            let mut key = HeaderValue::try_from(key).map_err(|_| {
+            let none = || {
                 let message = format!("{}: it holds no key in one line", file.display());
                 CliError::new(Outcome::Invalid, "file_unusable", message)
-            })?;
+            };
+            let text = std::str::from_utf8(&bytes).map_err(|_| none())?;
+            let key = text.trim_start_matches('\u{feff}').trim();
+            if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err(none());
+            }
+            let mut key = HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| none())?;
             key.set_sensitive(true);
             Ok::<_, CliError>(key)
         });
@@ -184,7 +225,8 @@ fn base_url(text: &str) -> Result<Uri, String> {
 
 fn is_this_machine(url: &Uri) -> bool {
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|host| host.is_loopback())
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|host| host.is_loopback())
 }
 
 /// What must be asked, in the order of the set. Why a line is not asked is told.
@@ -236,19 +278,23 @@ fn questions(
 
 impl Model {
     /// Asks until there is an answer, or no hope.
-    async fn answer(&self, body: &Value) -> Result<Value, String> {
+    async fn answer(&self, body: &Value) -> Result<Value, NoAnswer> {
         let mut wait = WAIT_FIRST;
         for attempt in 1.. {
-            match self.ask(body).await {
-                Ok(answered) => return Ok(answered),
+            let asked = tokio::time::timeout(self.bounds.head, self.ask(body)).await;
+            match asked.unwrap_or_else(|_| Err(self.too_late())) {
                 Err(NoAnswer::Busy(_, said)) if attempt < ATTEMPTS_MAX => {
                     tokio::time::sleep(said.unwrap_or(wait).min(WAIT_MAX)).await;
                     wait *= 2;
                 }
-                Err(NoAnswer::Busy(why, _) | NoAnswer::Failed(why)) => return Err(why),
+                done => return done,
             }
         }
         unreachable!("the last attempt returns")
+    }
+
+    fn too_late(&self) -> NoAnswer {
+        NoAnswer::OfThis(format!("there is none after {:?} (--answer-timeout)", self.bounds.head))
     }
 
     async fn ask(&self, body: &Value) -> Result<Value, NoAnswer> {
@@ -261,7 +307,7 @@ impl Model {
         }
         let request = request
             .body(sent.boxed_unsync())
-            .map_err(|error| NoAnswer::Failed(error.to_string()))?;
+            .map_err(|error| NoAnswer::OfAny(error.to_string()))?;
         let response = self.network.send(request, true, self.bounds).await?;
         let (head, body) = response.into_parts();
         let body = body.collect().await?.to_bytes();
@@ -276,30 +322,46 @@ impl Model {
                 );
             let seconds = head.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok());
             let after = seconds.and_then(|after| after.parse().ok()).map(Duration::from_secs);
-            return Err(match is_busy {
-                true => NoAnswer::Busy(why, after),
-                false => NoAnswer::Failed(why),
+            // What is wrong with the key, the URL or the name is wrong the next time, too.
+            let is_of_any = matches!(
+                head.status,
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
+            );
+            return Err(match (is_busy, is_of_any) {
+                (true, _) => NoAnswer::Busy(why, after),
+                (_, true) => NoAnswer::OfAny(why),
+                _ => NoAnswer::OfThis(why),
             });
         }
         let response = serde_json::from_slice(&body)
-            .map_err(|error| NoAnswer::Failed(format!("its response is no JSON: {error}")))?;
-        answer(&response).map_err(NoAnswer::Failed)
+            .map_err(|error| NoAnswer::OfThis(format!("its response is no JSON: {error}")))?;
+        answer(&response).map_err(NoAnswer::OfThis)
     }
 }
 
 // === impl Record ===
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    fn new(file: Option<&'a PathBuf>) -> Self {
+        Self { file, lines: String::new(), saved: Instant::now() }
+    }
+
     fn add(&mut self, id: &str, answer: &Value) {
         self.lines.push_str(&json!({ "id": id, "answer": answer }).to_string());
         self.lines.push('\n');
     }
 
-    fn write(mut self) -> Result<(), CliError> {
-        match self.file.take() {
+    fn save(&mut self) -> Result<(), CliError> {
+        self.saved = Instant::now();
+        match self.file {
             Some(file) => named::write(file, self.lines.as_bytes()).map_err(unreadable),
             None => Ok(()),
         }
+    }
+
+    /// Saves for the case that nobody gets to save at the end.
+    fn save_now_and_then(&mut self) -> Result<(), CliError> {
+        if self.saved.elapsed() < SAVE_EVERY { Ok(()) } else { self.save() }
     }
 }
 
@@ -315,8 +377,21 @@ impl Drop for Record<'_> {
 
 // === impl NoAnswer ===
 
+impl NoAnswer {
+    fn told(self) -> String {
+        match self {
+            Self::Busy(why, _) | Self::OfThis(why) | Self::OfAny(why) => why,
+        }
+    }
+}
+
 impl From<HttpError> for NoAnswer {
     fn from(error: HttpError) -> Self {
-        Self::Failed(error.to_string())
+        match error {
+            HttpError::Failed(_) | HttpError::Timeout(_) => Self::OfThis(error.to_string()),
+            HttpError::RequestTooLarge(_) => Self::OfThis("the request is too large".to_owned()),
+            HttpError::ResponseTooLarge(_) => Self::OfThis("the response is too large".to_owned()),
+            _ => Self::OfAny(error.to_string()),
+        }
     }
 }
