@@ -40,6 +40,8 @@ pub(super) struct Inside {
     pub(super) calls: Vec<Made>,
     /// How they were read, or why there is none.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// How many values of JSON it has.
+    pub(super) values: usize,
     /// How many were meant that are none.
     pub(super) broken: usize,
 }
@@ -86,6 +88,7 @@ pub(super) fn inside(
     }
     let mut written = Vec::new();
     let mut others = 0;
+    inside.values = mended.values.len();
     for value in mended.values {
         others += gather(value, &mut written);
     }

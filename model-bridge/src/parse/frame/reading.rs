@@ -150,7 +150,9 @@ impl Parser {
         let body = &self.rest()[frame.body..frame.body + end.body];
         let length = frame.body + end.frame;
         let mut inside = frame.inside(&self.registry, body, end.closed);
-        let is_whole = frame.kind != Kind::Whole || frame.other.is_none();
+        // What is not marked at all is a call where it is the whole reply, and one value (policy P3).
+        let is_one = frame.other.is_none() && inside.values <= 1;
+        let is_whole = frame.kind != Kind::Whole || is_one;
         let makes = !inside.calls.is_empty()
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
