@@ -23,6 +23,8 @@ const EXPLICIT: &[&str] = &[
 const IMPLICIT: &[&str] = &["json", ""];
 /// The most bytes of what a fence says that are waited for.
 const INFO_BYTES_MAX: usize = 20;
+/// The longest run of signs that is one; a longer one is several, whether all of it is there or not.
+const RUN_BYTES_MAX: usize = 20;
 /// The most bytes of the name of a tool in a mark.
 const NAME_BYTES_MAX: usize = 160;
 /// Marks that begin a call on a line.
@@ -162,8 +164,8 @@ impl Parser {
     /// A run of backticks: the fence of a call, that of a block of code, or code inside of a line.
     fn backticks(&mut self, is_last: bool) -> Mark {
         let rest = self.rest();
-        let run = rest.bytes().take_while(|byte| *byte == b'`').count();
-        if run == rest.len() && !is_last && run <= INFO_BYTES_MAX {
+        let run = run_of(rest, b'`');
+        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
             return Mark::NeedsMore;
         }
         if run < 3 || self.line.is_quoted() {
@@ -221,8 +223,8 @@ impl Parser {
 
     fn tildes(&mut self, is_last: bool) -> Mark {
         let rest = self.rest();
-        let run = rest.bytes().take_while(|byte| *byte == b'~').count();
-        if run == rest.len() && !is_last && run <= INFO_BYTES_MAX {
+        let run = run_of(rest, b'~');
+        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
             return Mark::NeedsMore;
         }
         if run < 3 || !self.line.is_blank() || self.line.is_quoted() {
@@ -335,6 +337,11 @@ pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
     let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
     let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
     if waits { None } else { Some(false) }
+}
+
+/// How many signs begin a text, as far as they are one run.
+fn run_of(text: &str, sign: u8) -> usize {
+    text.bytes().take(RUN_BYTES_MAX).take_while(|byte| *byte == sign).count()
 }
 
 /// The words that a fence says, in lower case, a space between two. Words that are too long for a call

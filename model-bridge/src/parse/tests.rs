@@ -361,6 +361,9 @@ const PIECES: &[&str] = &[
     "é",
     "😀",
     "``` action",
+    "> ",
+    "`'",
+    "w`````````````````````w",
     "```\u{b}",
     // Longer than what is looked at.
     "                       ",
