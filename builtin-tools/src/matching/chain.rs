@@ -1,6 +1,7 @@
 //! The levels, one after the other.
 
 mod applied;
+mod beneath;
 mod exact;
 mod nearby;
 mod segments;

@@ -1,6 +1,6 @@
 //! Indentation: how that of a search relates to that of the file, and what a new line gets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::merge::Sides;
 use crate::lines::Lines;
@@ -21,19 +21,56 @@ struct Style {
     unit: isize,
 }
 
+/// What the indentation of a replacement counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    /// Search and file indent alike.
+    Same,
+    /// The file: the replacement has its indentation already, unlike the search.
+    File,
+    /// The file, but for the first line: search and replacement left its indentation out.
+    FileButFirst,
+    /// The search.
+    Search {
+        /// Whether the search never shows lines of different depths as lines of one depth.
+        is_clear: bool,
+        /// Whether each step of the search is as wide in the file, or all in one ratio.
+        is_even: bool,
+    },
+}
+
 /// Carries indentation of the search and its replacement over to the file.
 #[derive(Debug)]
 pub(super) struct IndentMap<'a> {
     /// Lines of the search by position, their indentation, and that of the lines in the file that
     /// they stand for.
     pairs: Vec<(usize, &'a str, &'a str)>,
+    frame: Frame,
     from: Style,
     to: Style,
+}
+
+/// The indentation that a line gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mapped {
+    pub(super) indent: String,
+    /// Whether search and file leave no other one open.
+    pub(super) is_certain: bool,
 }
 
 /// Returns the white space that a line starts with.
 pub(super) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
+}
+
+/// Returns the first line that is not blank, by its position.
+pub(super) fn head(lines: &[&str]) -> Option<usize> {
+    lines.iter().position(|line| !line.trim().is_empty())
+}
+
+/// Whether what follows a line is usually deeper.
+pub(super) fn opens_block(line: &str) -> bool {
+    line.trim_end().ends_with([':', '{', '(', '[', ',', '>', '=', '\\'])
 }
 
 // === impl IndentMap ===
@@ -51,55 +88,152 @@ impl<'a> IndentMap<'a> {
         if pairs.iter().all(|(_, search, found)| search == found) {
             // Nothing is carried over: how the file indents does not matter.
             let style = Style { tabs: false, unit: UNIT_DEFAULT };
-            return Self { pairs, from: style, to: style };
+            return Self { pairs, frame: Frame::Same, from: style, to: style };
         }
         let edit = sides.search.iter().chain(sides.replace).copied();
         let first = around.saturating_sub(SAMPLE_LINES).max(1);
         let last = around.saturating_add(SAMPLE_LINES).min(file.count());
         let nearby = (first..=last).map(|number| file.line(number));
-        Self::of(pairs, edit, nearby)
+        let first = head(sides.replace).filter(|_| skipped == 0).map(|at| sides.replace[at]);
+        Self::of(pairs, first.map(indent), edit, nearby)
     }
 
+    /// `first` is the indentation of the replacement's first line.
     fn of<'b>(
         pairs: Vec<(usize, &'a str, &'a str)>,
+        first: Option<&str>,
         edit: impl Iterator<Item = &'a str>,
         nearby: impl Iterator<Item = &'b str>,
     ) -> Self {
         let to = Style::of(nearby).with_tabs(pairs.iter().map(|(_, _, found)| *found));
-        Self { pairs, from: Style::of(edit), to }
+        let frame = Frame::Search { is_clear: true, is_even: true };
+        let mut map = Self { pairs, frame, from: Style::of(edit), to };
+        map.frame = map.frame(first);
+        map
+    }
+
+    fn frame(&self, first: Option<&str>) -> Frame {
+        let is_same = |(_, search, found): &(usize, &str, &str)| search == found;
+        if let (Some(first), Some((_, search, found))) = (first, self.pairs.first()) {
+            let has_files = first == *found || self.in_file_style(first).as_deref() == Some(found);
+            if has_files && first != *search {
+                return Frame::File;
+            }
+            let lost = found.len() > search.len() && found.ends_with(search);
+            if lost && self.pairs.len() > 1 && self.pairs[1..].iter().all(is_same) {
+                return Frame::FileButFirst;
+            }
+        }
+        let mut points: BTreeMap<isize, BTreeSet<&str>> = BTreeMap::new();
+        for (_, search, found) in &self.pairs {
+            points.entry(columns(search)).or_default().insert(found);
+        }
+        let is_clear = points.values().all(|found| found.len() == 1);
+        Frame::Search { is_clear, is_even: is_clear && self.is_even() }
+    }
+
+    /// Whether all lines were found at the depth that one ratio gives them.
+    fn is_even(&self) -> bool {
+        let Some((_, search, found)) = self.pairs.first() else { return true };
+        self.pairs.iter().all(|(_, other, at)| {
+            let steps = columns(other) - columns(search);
+            match self.scale() {
+                Some((from, to)) => steps * to == (columns(at) - columns(found)) * from,
+                None => steps == columns(at) - columns(found),
+            }
+        })
+    }
+
+    /// Whether the replacement has the file's indentation, though the search has another.
+    pub(super) fn has_files(&self) -> bool {
+        self.frame == Frame::File
+    }
+
+    /// Whether the first line alone came without its indentation.
+    pub(super) fn lacks_first(&self) -> bool {
+        self.frame == Frame::FileButFirst
+    }
+
+    /// Whether search and file indent alike.
+    pub(super) fn is_same(&self) -> bool {
+        self.frame == Frame::Same
+    }
+
+    /// Returns the indentation that the first line of the replacement gets in the file: it is
+    /// counted from the first line that was found.
+    pub(super) fn map_first(&self, wanted: &str) -> Mapped {
+        match self.pairs.first() {
+            Some((_, search, found)) if *search == wanted => Mapped::certain(found),
+            Some((near, ..)) => self.map(wanted, *near),
+            None => Mapped::certain(wanted),
+        }
     }
 
     /// Returns the indentation that a line of the replacement gets in the file. `near` is the
     /// position of the line of the search that stands closest to it.
-    pub(super) fn map(&self, wanted: &str, near: usize) -> String {
-        if self.pairs.iter().all(|(_, search, found)| search == found) {
-            return wanted.to_owned();
-        }
+    pub(super) fn map(&self, wanted: &str, near: usize) -> Mapped {
         let nearest = |only: Option<&str>| {
             let pairs =
                 self.pairs.iter().filter(|(_, search, _)| only.is_none_or(|o| o == *search));
             pairs.min_by_key(|(position, ..)| position.abs_diff(near))
         };
-        match (nearest(Some(wanted)), nearest(None)) {
-            (Some((.., found)), _) => (*found).to_owned(),
-            (None, Some((_, search, found))) => self.shifted(wanted, search, found),
-            (None, None) => wanted.to_owned(),
+        match (self.frame, nearest(Some(wanted)), nearest(None)) {
+            (Frame::Same, ..) | (_, _, None) => Mapped::certain(wanted),
+            (Frame::File, ..) => {
+                Mapped::certain(&self.in_file_style(wanted).unwrap_or_else(|| wanted.to_owned()))
+            }
+            (Frame::FileButFirst, ..) => self.below_first(wanted),
+            (Frame::Search { is_clear, .. }, Some((.., found)), _) => {
+                Mapped { indent: (*found).to_owned(), is_certain: is_clear }
+            }
+            (Frame::Search { is_even, .. }, None, Some((_, search, found))) => {
+                let mapped = self.shifted(wanted, search, found);
+                Mapped { is_certain: mapped.is_certain && is_even, ..mapped }
+            }
         }
+    }
+
+    /// A line below the first, which alone lost its indentation, is as deep as it says: unless it is
+    /// shallower than the first line is in the file, and no line that was found is so too.
+    fn below_first(&self, wanted: &str) -> Mapped {
+        let (_, lost, first) = self.pairs[0];
+        let is_known = self.pairs[1..].iter().any(|(_, _, found)| *found == wanted);
+        if is_known || (wanted != lost && wanted.starts_with(first)) {
+            return Mapped::certain(wanted);
+        }
+        let indent = if wanted == lost { first } else { wanted };
+        Mapped { indent: indent.to_owned(), is_certain: false }
+    }
+
+    /// Writes an indentation of the edit as the file writes that depth; none where they differ in
+    /// more than the characters of a level.
+    fn in_file_style(&self, indent: &str) -> Option<String> {
+        let is_of = |style: Style| match style.tabs {
+            true => indent.chars().all(|c| c == '\t'),
+            false => indent.chars().all(|c| c == ' '),
+        };
+        if self.from.tabs == self.to.tabs || is_of(self.to) {
+            return Some(indent.to_owned());
+        }
+        let levels = Some(columns(indent)).filter(|n| is_of(self.from) && n % self.from.unit == 0);
+        let target = usize::try_from(levels? / self.from.unit * self.to.unit).ok()?;
+        Some(if self.to.tabs { "\t" } else { " " }.repeat(target))
     }
 
     /// Moves an indentation as far from that of a line in the file as it is from that of the line
     /// of the search.
-    fn shifted(&self, wanted: &str, search: &str, found: &str) -> String {
+    fn shifted(&self, wanted: &str, search: &str, found: &str) -> Mapped {
         let steps = columns(wanted) - columns(search);
-        let target = match self.scale() {
-            Some((from, to)) if steps % from == 0 => columns(found) + steps / from * to,
-            _ => columns(found) + steps,
-        };
-        let target = usize::try_from(target).unwrap_or(0);
+        let (from, to) = self.scale().unwrap_or((1, 1));
+        let is_whole = steps % from == 0;
+        let steps = if is_whole { steps / from * to } else { steps };
+        let target = usize::try_from(columns(found) + steps);
+        let is_certain = target.is_ok() && (is_whole || from == to);
+        let target = target.unwrap_or(0);
         let mut indent: String = found.chars().take(target).collect();
         let missing = target - indent.chars().count();
         indent.extend(std::iter::repeat_n(if self.to.tabs { '\t' } else { ' ' }, missing));
-        indent
+        Mapped { indent, is_certain }
     }
 
     /// How many columns of the edit are how many of the file: as its lines show, or else as both
@@ -112,6 +246,14 @@ impl<'a> IndentMap<'a> {
             Some((a, b)) => Some((b.0 - a.0, b.1 - a.1)).filter(|(_, to)| *to > 0).map(reduced),
             None => Some((self.from.unit, self.to.unit)),
         }
+    }
+}
+
+// === impl Mapped ===
+
+impl Mapped {
+    pub(super) fn certain(indent: &str) -> Self {
+        Self { indent: indent.to_owned(), is_certain: true }
     }
 }
 
@@ -197,8 +339,8 @@ mod tests {
             let edit = pairs.iter().map(|(search, _)| *search).chain(others.iter().copied());
             let pairs = pairs.iter().enumerate();
             let pairs = pairs.map(|(at, (search, found))| (at, indent(search), indent(found)));
-            let map = IndentMap::of(pairs.collect(), edit, file.lines());
-            assert_eq!(map.map(wanted, 0), becomes, "{others:?} {wanted:?}");
+            let map = IndentMap::of(pairs.collect(), None, edit, file.lines());
+            assert_eq!(map.map(wanted, 0).indent, becomes, "{others:?} {wanted:?}");
         }
     }
 }

@@ -1,15 +1,17 @@
 //! The three-way merge of lines: base is what was searched for, theirs the replacement, ours the
 //! lines in the file. Lines that the edit leaves alone stay as they are in the file, to the byte.
 
+mod shape;
 mod steps;
 
 use std::collections::HashSet;
 
 use moss_sdk::edit::Drift;
 
+use self::shape::Shape;
 use self::steps::{Step, steps};
 use super::fold::{Fold, key};
-use super::indent::{IndentMap, indent};
+use super::indent::{IndentMap, Mapped, head, indent, opens_block};
 use super::likeness::Budget;
 use super::words::{PlainForms, merged};
 
@@ -68,6 +70,10 @@ struct Merger<'a> {
     removed: Option<usize>,
     /// Whether the edit changed something since the last line that it left alone.
     changed: bool,
+    /// The first line of the replacement that is not blank.
+    head: Option<usize>,
+    /// How deep the lines are that are written.
+    shape: Shape,
     ops: Vec<Op>,
     drift: Vec<Drift>,
     refused: Vec<Drift>,
@@ -92,13 +98,27 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
     let (ops, drift, refused) = (Vec::new(), Vec::new(), Vec::new());
     let unpaired = unpaired(sides);
     let (next, removed, changed) = (0, None, false);
-    let mut merger =
-        Merger { sides, indents, plain, unpaired, next, removed, changed, ops, drift, refused };
+    let (head, shape) = (head(sides.replace), Shape::default());
+    let mut merger = Merger {
+        sides,
+        indents,
+        plain,
+        unpaired,
+        next,
+        removed,
+        changed,
+        head,
+        shape,
+        ops,
+        drift,
+        refused,
+    };
     let steps = steps(sides);
     for (at, step) in steps.iter().enumerate() {
         merger.step(*step, steps.get(at + 1));
     }
     merger.keep_until(sides.found.len());
+    merger.check_depth();
     match merger.refused.is_empty() {
         true => Ok(Merged { ops: merger.ops, drift: merger.drift }),
         false => Err(Refused(merger.refused)),
@@ -160,33 +180,113 @@ impl Merger<'_> {
         self.next = at + 1;
         self.changed = search != replace;
         if search == replace {
+            self.note_depth(new, indent(found), false);
             return self.ops.push(Op::Keep(at));
         }
         if !is_same {
             self.check(at, search, found);
         }
-        let line = self.changed_line(old, search, found, replace);
+        let line = self.changed_line((old, new), found);
         self.ops.push(if line == found { Op::Keep(at) } else { Op::Change(at, line) });
     }
 
-    fn changed_line(&self, old: usize, search: &str, found: &str, replace: &str) -> String {
+    fn changed_line(&mut self, (old, new): (usize, usize), found: &str) -> String {
+        let (search, replace) = (self.sides.search[old], self.sides.replace[new]);
         if search == found && indent(search) == indent(replace) || replace.trim().is_empty() {
             return if search == found { replace.to_owned() } else { String::new() };
         }
-        let indent = if indent(search) == indent(replace) {
-            indent(found).to_owned()
+        let indent = self.changed_indent((old, new), indent(search), indent(found));
+        let is_left = trailing(search) == trailing(replace);
+        let (content, is_left) = if search.trim() == replace.trim() {
+            (found.trim().to_owned(), is_left)
         } else {
-            self.indents.map(indent(replace), old)
-        };
-        // White space at the end of a line that is changed anyway is as the edit has it.
-        let (content, end) = if search.trim() == replace.trim() {
-            let is_left = trailing(search) == trailing(replace);
-            (found.trim().to_owned(), trailing(if is_left { found } else { replace }))
-        } else {
+            // White space at the end of a line that is changed anyway is as the edit has it, but
+            // none comes that only the search took to be there.
             let (fold, plain) = (self.sides.fold, &self.plain);
-            (merged(search.trim(), found.trim(), replace.trim(), fold, plain), trailing(replace))
+            let content = merged(search.trim(), found.trim(), replace.trim(), fold, plain);
+            (content, is_left && trailing(found).is_empty())
         };
+        let end = trailing(if is_left { found } else { replace });
         indent + &content + end
+    }
+
+    /// The indentation of a line that takes the place of one.
+    fn changed_indent(
+        &mut self,
+        (old, new): (usize, usize),
+        search: &str,
+        found: &str,
+    ) -> String {
+        let wanted = indent(self.sides.replace[new]);
+        let is_kept = wanted == search;
+        let mapped = match is_kept {
+            // Though the others have the file's.
+            true if self.indents.has_files() && search != found => {
+                Mapped { indent: found.to_owned(), is_certain: false }
+            }
+            true => Mapped::certain(found),
+            false if self.head == Some(new) => self.indents.map_first(wanted),
+            false => self.indents.map(wanted, old),
+        };
+        // Lines that alone have the file's indentation: unless they are in a block that is new.
+        let is_odd = !is_kept && search != found && wanted == found && !self.is_in_new_block(new);
+        let is_odd = is_odd && !self.indents.has_files();
+        // Next to a first line without indentation, nobody knows what it is deeper than.
+        let is_odd = is_odd || !is_kept && self.indents.lacks_first() && search == found;
+        self.shape.is_doubtful |= !mapped.is_certain || is_odd;
+        self.note_depth(new, &mapped.indent, !is_kept);
+        mapped.indent
+    }
+
+    /// Whether the nearest line before, that is less deep, opens a block.
+    fn is_in_new_block(&self, new: usize) -> bool {
+        let depth = indent(self.sides.replace[new]).len();
+        let before = self.sides.replace[..new].iter().rev().filter(|line| !line.trim().is_empty());
+        let mut shallower = before.filter(|line| indent(line).len() < depth);
+        shallower.next().is_some_and(|line| opens_block(line))
+    }
+
+    fn note_depth(&mut self, new: usize, got: &str, is_new: bool) {
+        let line = self.sides.replace[new];
+        if line.trim().is_empty() || self.indents.is_same() {
+            return;
+        }
+        let is_first = self.head == Some(new) && self.indents.lacks_first();
+        let wanted = if is_first { got } else { indent(line) };
+        self.shape.line(wanted, got, is_new);
+        self.shape.is_doubtful |= is_new && !is_first && self.leaves_first_block(new);
+    }
+
+    /// Whether a line follows the first one, which lacks its indentation and opens a block, and does
+    /// not lie in it.
+    fn leaves_first_block(&self, new: usize) -> bool {
+        let Some(head) = self.head.filter(|_| self.indents.lacks_first()) else { return false };
+        let lines = self.sides.replace;
+        let is_next = lines[head + 1..new].iter().all(|line| line.trim().is_empty());
+        let first = self.indents.map_first(indent(lines[head])).indent;
+        is_next && opens_block(lines[head]) && indent(lines[new]).len() <= first.len()
+    }
+
+    /// Notes the lines of the file that are not as deep as the search says, where they leave open
+    /// how deep another line is meant.
+    fn check_depth(&mut self) {
+        if !self.shape.is_doubtful {
+            return;
+        }
+        let sides = self.sides;
+        let aligned = sides.search.iter().zip(sides.align);
+        for (search, at) in aligned.filter_map(|(search, at)| Some((*search, (*at)?))) {
+            let found = sides.found[at];
+            let is_blank = search.trim().is_empty() || found.trim().is_empty();
+            if is_blank || indent(search) == indent(found) {
+                continue;
+            }
+            let (line, expected, found) = (at as u64, search.to_owned(), found.to_owned());
+            if self.drift.iter().all(|drift| drift.line != line) {
+                self.drift.push(Drift { line, expected, found });
+            }
+        }
+        self.drift.sort_by_key(|drift| drift.line);
     }
 
     fn delete(&mut self, old: usize) {
@@ -233,9 +333,15 @@ impl Merger<'_> {
             (false, "") => String::new(),
             (false, content) => {
                 let content = self.plain.applied(content, sides.fold);
-                self.indents.map(indent(line), self.removed.unwrap_or(near))
-                    + &content
-                    + trailing(line)
+                let near = self.removed.unwrap_or(near);
+                let is_first = self.head == Some(new);
+                let mapped = match is_first {
+                    true => self.indents.map_first(indent(line)),
+                    false => self.indents.map(indent(line), near),
+                };
+                self.shape.is_doubtful |= !mapped.is_certain;
+                self.note_depth(new, &mapped.indent, true);
+                mapped.indent + &content + trailing(line)
             }
         };
         self.ops.push(Op::Insert(line));

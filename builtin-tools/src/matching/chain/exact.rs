@@ -31,18 +31,27 @@ impl Chain<'_> {
         if places.is_empty() {
             return Err(Miss::Applied(self.texts.lines.number_at(first)));
         }
-        if places.iter().any(|place| joins_lines(&view, place, replace)) {
-            return Ok(None);
-        }
-        if let [place] = &places[..]
-            && let Some((level, written)) = self.beneath_indentation(&view, place)
-        {
-            let line = self.texts.lines.number_at(first);
-            return located(level, vec![written]).map(Some).ok_or(Miss::Applied(line));
-        }
-        let written = places.into_iter().map(|place| self.exactly(&view, place));
         let line = self.texts.lines.number_at(first);
-        located(MatchLevel::Exact, written.collect()).map(Some).ok_or(Miss::Nothing(line))
+        let mut level = MatchLevel::Exact;
+        let written = places.into_iter().map(|place| {
+            let (at, written) = self.written_at(&view, place);
+            level = level.max(at);
+            written
+        });
+        let written = written.collect();
+        located(level, written).map(Some).ok_or(Miss::Nothing(line))
+    }
+
+    fn written_at(&self, view: &View<'_>, place: Range<usize>) -> (MatchLevel, Written) {
+        // A line end that the search begins with is that of the line before: it stays.
+        if joins_lines(view, &place, self.texts.replace)
+            && let Some(search) = self.texts.search.strip_prefix('\n')
+        {
+            let chain = self.with(search, self.texts.replace);
+            return chain.written_at(view, place.start + 1..place.end);
+        }
+        let beneath = self.beneath_indentation(view, &place);
+        beneath.unwrap_or_else(|| (MatchLevel::Exact, self.exactly(view, place)))
     }
 
     fn exact_places(&self, view: &View<'_>) -> Vec<Range<usize>> {
@@ -75,52 +84,43 @@ impl Chain<'_> {
         {
             return written;
         }
+        if replace.is_empty()
+            && let Some(whole) = self.whole_lines(&range)
+        {
+            return self.texts.plain(whole, "");
+        }
         let open = replace.strip_suffix('\n').filter(|_| is_open);
         self.texts.plain(range, open.unwrap_or(replace))
     }
 
-    /// Writes an exact match of whole lines whose first one was sent without its indentation. Either
-    /// the others have theirs, and then it is put back; or a single line was taken out of its place
-    /// with what shall take its place, and then all of that is indented.
-    fn beneath_indentation(
-        &self,
-        view: &View<'_>,
-        place: &Range<usize>,
-    ) -> Option<(MatchLevel, Written)> {
-        let Texts { lines, search, replace, .. } = self.texts;
-        let indent = indentation(&view.text[..place.start]).filter(|indent| !indent.is_empty())?;
-        let range = view.original(place.clone());
-        let first = lines.number_at(range.start);
-        if !self.is_whole_lines() {
-            // The new text brings the indentation that the search left out: it is not doubled.
-            let own = &replace[..replace.len() - replace.trim_start_matches([' ', '\t']).len()];
-            let whole = lines.start(first)..range.end;
-            let is_brought = own == indent && place.len() == search.len();
-            return is_brought.then(|| (MatchLevel::Exact, self.texts.plain(whole, replace)));
+    /// The whole lines that a place has all the text of, with their indentation and their last line
+    /// end; none where it has only parts, or a line end before them.
+    fn whole_lines(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let Texts { text, lines, search, .. } = self.texts;
+        if search.starts_with('\n') || search.ends_with('\n') || search.trim().is_empty() {
+            return None;
         }
-        if split(search).len() == 1 && is_flush_left(indent, replace) {
-            return Some((MatchLevel::LineTrimmed, self.written_lines(first)?));
-        }
-        let search = [indent, search].concat();
-        let has_it = replace.is_empty() || replace.starts_with(indent);
-        let replace = if has_it { replace.to_owned() } else { [indent, replace].concat() };
-        Some((MatchLevel::Exact, self.with(&search, &replace).written_lines(first)?))
+        let first = lines.start(lines.number_at(range.start));
+        let last = lines.number_at(range.end - 1);
+        let has_all = text[first..range.start].trim().is_empty()
+            && text[range.end..lines.start(last + 1)].trim().is_empty();
+        has_all.then(|| first..lines.start(last + 1))
     }
 
-    fn written_lines(&self, first: usize) -> Option<Written> {
+    pub(super) fn written_lines(&self, first: usize) -> Option<Written> {
         let count = split(self.texts.search).len();
         let align = (0..count).map(Some).collect();
         self.texts.lines(&Window { first, count, align }, Fold::Blanks, 1.0).ok()
     }
 
-    fn is_whole_lines(&self) -> bool {
+    pub(super) fn is_whole_lines(&self) -> bool {
         let Texts { search, replace, .. } = self.texts;
         search.ends_with('\n') && (replace.is_empty() || replace.ends_with('\n'))
     }
 }
 
 /// Returns what stands before the end of a text on its line, if it is white space alone.
-fn indentation(before: &str) -> Option<&str> {
+pub(super) fn indentation(before: &str) -> Option<&str> {
     let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
     indent.trim().is_empty().then_some(indent)
 }
@@ -141,15 +141,4 @@ fn joins_lines(view: &View<'_>, place: &Range<usize>, replace: &str) -> bool {
             true => !after.is_empty() && !after.starts_with('\n'),
             false => !replace.starts_with('\n'),
         }
-}
-
-/// Whether several lines were written without the indentation of the place that they are for. Where
-/// only the first of them lacks it, the others are as deep as it is, and deeper where it opens a
-/// block.
-fn is_flush_left(indent: &str, replace: &str) -> bool {
-    let mut lines = replace.lines().filter(|line| !line.trim().is_empty());
-    let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
-    let depth = second.len() - second.trim_start().len();
-    let opens = first.trim_end().ends_with([':', '{', '(', '[', ',', '>', '=', '\\']);
-    !second.starts_with(indent) || (opens && depth == indent.len())
 }

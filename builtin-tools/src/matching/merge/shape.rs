@@ -1,0 +1,39 @@
+//! Whether the lines that are written lie as deep to each other as those of the replacement.
+
+/// Columns of a tab, where it is compared with blanks.
+const TAB_COLUMNS: usize = 4;
+
+/// How deep the lines are that are written, from the first on.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    last: Option<Line>,
+    /// Whether it is open how deep some line is meant.
+    pub(super) is_doubtful: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    wanted: usize,
+    got: usize,
+    /// Whether it is as deep as no line that was found.
+    is_new: bool,
+}
+
+// === impl Shape ===
+
+impl Shape {
+    /// Takes the next line: the indentation that the replacement has, and the one that it gets.
+    /// Where one of two neighbours is new, they must lie to each other as they do in the
+    /// replacement.
+    pub(super) fn line(&mut self, wanted: &str, got: &str, is_new: bool) {
+        let line = Line { wanted: width(wanted), got: width(got), is_new };
+        if let Some(before) = self.last.replace(line) {
+            let (meant, written) = (line.wanted.cmp(&before.wanted), line.got.cmp(&before.got));
+            self.is_doubtful |= (before.is_new || is_new) && meant != written;
+        }
+    }
+}
+
+fn width(indent: &str) -> usize {
+    indent.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { 1 }).sum()
+}
