@@ -12,6 +12,9 @@
 //! blocks is nobody's. A line of seven equals signs may also be content; then the texts decide
 //! where the block is split, see [`Block::splits`].
 
+/// The fewest signs of a marker.
+const SIGNS_MIN: usize = 7;
+
 /// One block: the lines between its outer markers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block<'a> {
@@ -70,6 +73,14 @@ pub enum BlockError {
         /// The line.
         line: usize,
     },
+    /// A line is nearly a marker.
+    #[error(
+        "line {line} is nearly a marker, but too short: `------- SEARCH`, `=======` and `+++++++ REPLACE` have seven signs or more"
+    )]
+    Short {
+        /// The line.
+        line: usize,
+    },
     /// A block ends twice: its content holds a marker.
     #[error(
         "line {line} is `+++++++ REPLACE`, but no block is open there: content that holds such a line cannot be told from the end of a block"
@@ -94,8 +105,38 @@ enum Marker {
 ///
 /// # Errors
 ///
-/// The first thing that makes it uncertain what is meant.
+/// The first thing that makes it uncertain what is meant; where a marker is missing, the line that
+/// is nearly one.
 pub fn parse(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
+    read(text).map_err(|error| match (error, short(text, &error)) {
+        (BlockError::Foreign { .. }, _) | (_, None) => error,
+        (_, Some(line)) => BlockError::Short { line },
+    })
+}
+
+/// Finds the line, counted from 1, that would be the marker that is missing if it were longer.
+fn short(text: &str, error: &BlockError) -> Option<usize> {
+    let is_missing = |line: &str| {
+        let signs = |c: char| {
+            let rest = line.trim_start_matches(c);
+            let count = line.len() - rest.len();
+            (count > 1 && count < SIGNS_MIN).then_some(rest)
+        };
+        match error {
+            BlockError::None | BlockError::Unopened { .. } => {
+                matches!(signs('-'), Some(" SEARCH" | " SEARCH>"))
+            }
+            BlockError::Undivided { .. } => signs('=') == Some(""),
+            BlockError::Unclosed { .. } | BlockError::Unfinished { .. } => {
+                matches!(signs('+'), Some(" REPLACE" | " REPLACE>"))
+            }
+            BlockError::Foreign { .. } | BlockError::Short { .. } => false,
+        }
+    };
+    text.lines().position(|line| is_missing(line.trim_end())).map(|at| at + 1)
+}
+
+fn read(text: &str) -> Result<Vec<Block<'_>>, BlockError> {
     let mut blocks = Vec::new();
     let mut open: Option<Block<'_>> = None;
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -162,7 +203,7 @@ impl Marker {
         let line = line.trim_end();
         let rest = |c: char| {
             let rest = line.trim_start_matches(c);
-            (line.len() - rest.len() >= 7).then_some(rest)
+            (line.len() - rest.len() >= SIGNS_MIN).then_some(rest)
         };
         if matches!(rest('-'), Some(" SEARCH" | " SEARCH>")) {
             Some(Self::Search)
@@ -222,7 +263,11 @@ mod tests {
             ("", BlockError::None),
             ("prose\n<<<<<<< SEARCH\na\n", BlockError::Foreign { line: 2 }),
             ("------- SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n", BlockError::Foreign { line: 5 }),
-            ("------ SEARCH\n", BlockError::None),
+            ("------ SEARCH\n", BlockError::Short { line: 1 }),
+            ("x\n----- SEARCH\na\n=======\nb\n+++++++ REPLACE\n", BlockError::Short { line: 2 }),
+            ("------- SEARCH\na\n=====\nb\n+++++++ REPLACE\n", BlockError::Short { line: 3 }),
+            ("------- SEARCH\na\n=======\nb\n+++ REPLACE\n", BlockError::Short { line: 5 }),
+            ("- SEARCH\n", BlockError::None),
             ("------- SEARCH\na\n=======\nb\n", BlockError::Unclosed { line: 1 }),
             ("x\n------- SEARCH\na\n", BlockError::Undivided { line: 2 }),
             ("------- SEARCH\na\n+++++++ REPLACE\n", BlockError::Undivided { line: 1 }),

@@ -19,8 +19,15 @@ const LINE_BYTES_MAX: usize = 500;
 /// A line counts by its length up to this, so that `}` counts little.
 const WEIGHT_MAX: usize = 40;
 
-/// Returns the closest lines, if any are close.
+/// A text with fewer characters is not looked for without its white space.
+const CONDENSED_CHARS_MIN: usize = 4;
+
+/// Returns the closest lines, if any are close: all those that differ in white space alone, however
+/// the text is divided into lines.
 pub(crate) fn closest(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
+    if let Some(range) = but_for_white_space(lines, wanted) {
+        return Some(range);
+    }
     let wanted: Vec<&str> = wanted.lines().take(WANTED_LINES_MAX).map(str::trim).collect();
     let start = by_equal_lines(lines, &wanted).or_else(|| by_characters(lines, &wanted))?;
     Some(start..=(start + wanted.len() - 1).min(lines.count()))
@@ -28,7 +35,27 @@ pub(crate) fn closest(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<
 
 /// Whether two texts differ in white space alone.
 pub(crate) fn same_but_for_white_space(a: &str, b: &str) -> bool {
-    a.split_whitespace().eq(b.split_whitespace())
+    condensed(a) == condensed(b)
+}
+
+fn condensed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Finds the lines that hold a text where white space does not count.
+fn but_for_white_space(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive<usize>> {
+    let wanted = condensed(wanted);
+    if wanted.chars().count() < CONDENSED_CHARS_MIN {
+        return None;
+    }
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    for line in lines.iter().take(LINES_MAX) {
+        text.push_str(&condensed(line));
+        ends.push(text.len());
+    }
+    let start = text.find(&wanted)?;
+    let line_of = |at: usize| ends.partition_point(|end| *end <= at) + 1;
+    Some(line_of(start)..=line_of(start + wanted.len() - 1))
 }
 
 /// Every wanted line that occurs votes for the place where the wanted text would then start. The
@@ -98,6 +125,8 @@ mod tests {
         let cases = [
             ("fn b() {\n  let z = 3;\n}\n", Some(5..=7)),
             ("fn b() {\n    let y = 2;\n}\n", Some(5..=7)),
+            ("fn b() { let y = 2; }", Some(5..=7)),
+            ("let\n  y\n  = 2;", Some(6..=6)),
             ("let y = 20;", Some(6..=6)),
             ("fn b() -> u8 {", Some(5..=5)),
             ("lett y", Some(6..=6)),

@@ -14,11 +14,13 @@
 
 mod chain;
 mod elision;
+mod escapes;
 mod find;
 mod fold;
 mod indent;
 mod likeness;
 mod merge;
+mod numbers;
 mod similar_lines;
 mod words;
 mod wrapping;
@@ -28,6 +30,7 @@ use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
 use self::chain::Chain;
 pub(crate) use self::elision::placeholder;
+use self::escapes::OverEscaped;
 use crate::lines::Lines;
 use crate::search::with_plain_line_ends;
 
@@ -97,6 +100,9 @@ pub enum Miss {
     Nothing(usize),
     /// The replacement has a line that stands for lines left out.
     Placeholder(String),
+    /// The replacement has escape sequences where the search has line ends or tabs, and may mean
+    /// either.
+    Escaped,
     /// The search leaves lines out, and the replacement does not leave out the same.
     Elision,
     /// The search was found by likeness, but what the edit would replace is not what it says, or
@@ -126,8 +132,26 @@ pub fn locate(
 ) -> Result<Located, Miss> {
     let (search, replace) = (with_plain_line_ends(search), with_plain_line_ends(replace));
     check(&search, &replace)?;
+    match escapes::over_escaped(&search, &replace) {
+        None => located(text, &search, &replace, occurrence),
+        Some(OverEscaped::Unclear) => Err(Miss::Escaped),
+        Some(OverEscaped::Means(replace)) => {
+            check(&search, &replace)?;
+            let located = located(text, &search, &replace, occurrence)?;
+            let level = located.level.max(MatchLevel::EscapeNormalized);
+            Ok(Located { level, ..located })
+        }
+    }
+}
+
+fn located(
+    text: &str,
+    search: &str,
+    replace: &str,
+    occurrence: Occurrence,
+) -> Result<Located, Miss> {
     let lines = Lines::new(text);
-    let chain = Chain::new(text, &lines, &search, &replace, occurrence);
+    let chain = Chain::new(text, &lines, search, replace, occurrence);
     if let Some(located) = chain.exact()? {
         return Ok(located);
     }
@@ -135,7 +159,7 @@ pub fn locate(
     if let Some(located) = chain.levels(&file)? {
         return Ok(located);
     }
-    let Some((search, replace)) = wrapping::unwrapped(&search, &replace) else {
+    let Some((search, replace)) = wrapping::unwrapped(&file, search, replace) else {
         return chain.last_resorts(&file);
     };
     check(&search, &replace)?;

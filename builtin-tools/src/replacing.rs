@@ -115,6 +115,12 @@ pub(crate) fn explained(
                  if the line itself is meant, use replace_lines",
             )
         }
+        Miss::Escaped => invalid(format!(
+            "{new} has `\\n` or `\\t` outside of strings where {old} has line ends or tabs"
+        ))
+        .hint(
+            "send line ends and tabs themselves; if the two characters are meant, use replace_lines",
+        ),
         Miss::Elision => invalid(format!(
             "{old} and {new} do not leave out the same lines for certain: the lines that stand for \
              others must be the same in both, what is before and after them must each have one place \

@@ -9,10 +9,11 @@ mod segments;
 use moss_sdk::edit::MatchLevel;
 
 use super::elision;
+use super::escapes::{self, Escapes};
 use super::find::{self, Place, Window};
 use super::fold::Fold;
 use super::merge::Refused;
-use super::wrapping::{self, Escapes};
+use super::wrapping;
 use super::write::{Texts, Written};
 use super::{Located, Miss, Occurrence};
 use crate::lines::{Lines, split};
@@ -73,11 +74,11 @@ impl<'a> Chain<'a> {
         let Texts { search, replace, .. } = self.texts;
         let given = search;
         for escapes in [Escapes::Quotes, Escapes::All] {
-            let Some(search) = wrapping::unescaped(search, escapes) else { continue };
-            let is_same = wrapping::unescaped(given, Escapes::All).as_ref() == Some(&search);
+            let Some(search) = escapes::unescaped(search, escapes) else { continue };
+            let is_same = escapes::unescaped(given, Escapes::All).as_ref() == Some(&search);
             // The search does not tell how far it is escaped: the replacement may.
             let escapes = if is_same { Escapes::All } else { escapes };
-            let replace = wrapping::unescaped_or_same(replace, escapes);
+            let replace = escapes::unescaped_or_same(replace, escapes);
             if search.trim().is_empty() || search == replace || search.contains('\0') {
                 continue;
             }

@@ -72,8 +72,29 @@ fn plain(c: char, fold: Fold) -> Option<&'static str> {
         '\u{2014}' | '\u{2015}' if fold == Fold::UnicodeShort => "-",
         '\u{2014}' | '\u{2015}' => "--",
         '\u{2026}' => "...",
+        c if is_full_width(c) => {
+            let at = usize::try_from(u32::from(c) - FULL_WIDTH_FIRST).ok()?;
+            &ASCII_FROM_EXCLAMATION_MARK[at..=at]
+        }
         _ => return None,
     })
+}
+
+/// The characters of ASCII of which Unicode has forms of full width, in its order.
+const ASCII_FROM_EXCLAMATION_MARK: &str = "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+/// The form of the first of them.
+const FULL_WIDTH_FIRST: u32 = 0xff01;
+
+/// Whether a character is punctuation of full width, as Chinese and Japanese write it. Letters and
+/// digits of full width are not others.
+pub(super) fn is_full_width(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ff01}'..='\u{ff0f}'
+            | '\u{ff1a}'..='\u{ff20}'
+            | '\u{ff3b}'..='\u{ff40}'
+            | '\u{ff5b}'..='\u{ff5e}'
+    )
 }
 
 /// Whether a character takes no room at all.
@@ -155,11 +176,15 @@ mod tests {
             ("a\u{a0}b", "a b"),
             ("fo\u{200b}o", "foo"),
             ("\u{200b}", ""),
+            ("你好，世界（一）：二；", "你好,世界(一):二;"),
+            ("ｆ［０］", "ｆ[０]"),
         ] {
             assert!(same(a, b, Fold::Unicode), "{a:?} {b:?}");
         }
         assert!(same("a — b", "a - b", Fold::UnicodeShort));
-        for (a, b) in [("p\u{430}y", "pay"), ("ﬁ", "fi"), ("a — b", "a - b"), ("x²", "x2")] {
+        for (a, b) in
+            [("p\u{430}y", "pay"), ("ﬁ", "fi"), ("a — b", "a - b"), ("x²", "x2"), ("Ａ１", "A1")]
+        {
             assert!(!same(a, b, Fold::Unicode), "{a:?} {b:?}");
         }
     }

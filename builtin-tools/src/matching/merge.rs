@@ -10,7 +10,7 @@ use moss_sdk::edit::Drift;
 
 use self::shape::Shape;
 use self::steps::{Step, steps};
-use super::fold::{Fold, key};
+use super::fold::{Fold, is_full_width, key};
 use super::indent::{IndentMap, Mapped, head, indent, opens_block};
 use super::likeness::Budget;
 use super::words::{PlainForms, merged};
@@ -61,6 +61,9 @@ struct Merger<'a> {
     sides: &'a Sides<'a>,
     indents: &'a IndentMap<'a>,
     plain: PlainForms,
+    /// Whether the replacement writes punctuation of full width though the search has none: then its
+    /// plain one is meant too.
+    tells_widths: bool,
     /// Lines that only the search has, or only the file: which of several equal ones it is that
     /// the other side does not have, nobody knows.
     unpaired: HashSet<String>,
@@ -99,10 +102,13 @@ pub(super) fn merge(sides: &Sides<'_>, indents: &IndentMap<'_>) -> Result<Merged
     let unpaired = unpaired(sides);
     let (next, removed, changed) = (0, None, false);
     let (head, shape) = (head(sides.replace), Shape::default());
+    let has_wide = |lines: &[&str]| lines.iter().any(|line| line.contains(is_full_width));
+    let tells_widths = has_wide(sides.replace) && !has_wide(sides.search);
     let mut merger = Merger {
         sides,
         indents,
         plain,
+        tells_widths,
         unpaired,
         next,
         removed,
@@ -203,7 +209,10 @@ impl Merger<'_> {
             // White space at the end of a line that is changed anyway is as the edit has it, but
             // none comes that only the search took to be there.
             let (fold, plain) = (self.sides.fold, &self.plain);
-            let content = merged(search.trim(), found.trim(), replace.trim(), fold, plain);
+            let content = match self.tells_widths && found.contains(is_full_width) {
+                true => replace.trim().to_owned(),
+                false => merged(search.trim(), found.trim(), replace.trim(), fold, plain),
+            };
             (content, is_left && trailing(found).is_empty())
         };
         let end = trailing(if is_left { found } else { replace });
@@ -211,12 +220,7 @@ impl Merger<'_> {
     }
 
     /// The indentation of a line that takes the place of one.
-    fn changed_indent(
-        &mut self,
-        (old, new): (usize, usize),
-        search: &str,
-        found: &str,
-    ) -> String {
+    fn changed_indent(&mut self, (old, new): (usize, usize), search: &str, found: &str) -> String {
         let wanted = indent(self.sides.replace[new]);
         let is_kept = wanted == search;
         let mapped = match is_kept {

@@ -34,6 +34,7 @@ fn names(miss: &Miss) -> &'static [&'static str] {
         Miss::Applied(_) => &["already_applied"],
         Miss::Nothing(_) => &["no_change"],
         Miss::Placeholder(_) => &["placeholder_in_replacement"],
+        Miss::Escaped => &["over_escaped"],
         Miss::Elision => &["unpaired_elision"],
         Miss::Drift { .. } => &["drift"],
     }

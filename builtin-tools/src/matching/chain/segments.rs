@@ -44,6 +44,7 @@ impl Chain<'_> {
                     spans.push((span.start_line, span.end_line));
                     all.level = all.level.max(located.level);
                     all.splices.extend(located.splices);
+                    all.drift.extend(located.drift);
                     all.places.extend(located.places);
                 }
             }

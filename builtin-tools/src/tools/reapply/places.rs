@@ -118,6 +118,9 @@ fn why(miss: &Miss) -> String {
         Miss::Placeholder(_) | Miss::Elision => {
             "they look as if lines were left out, and are not searched for".to_owned()
         }
+        Miss::Escaped => {
+            "what takes their place looks as if it were escaped once too often".to_owned()
+        }
         Miss::Nothing(line) => format!("what they change is not there at line {line}"),
         Miss::Empty
         | Miss::Blank
