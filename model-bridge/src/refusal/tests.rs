@@ -1,151 +1,16 @@
-//! Tests of the judge of replies, over the shared cases and over our own.
+//! Tests of the judge of replies on what it is made of: rules, ways of writing, the context.
 
 use proptest::prelude::*;
-use serde::Deserialize;
 
 use super::*;
 use crate::conversation::{ToolCall, ToolResult};
 
-/// The least precision and recall, and the least share of classes.
-const GATE: f64 = 0.95;
-
-#[derive(Deserialize)]
-struct Case {
-    id: String,
-    lang: Language,
-    context: Context,
-    text: String,
-    expect: Expect,
-}
-
-#[derive(Deserialize)]
-struct Context {
-    user: String,
-    last_role: LastRole,
-    tool_choice: String,
-    tools_available: bool,
-}
-
-#[derive(Deserialize)]
-struct Expect {
-    class: Class,
-    retry: bool,
-}
-
-#[derive(Deserialize)]
-struct Shared {
-    refusal_cases: Vec<Case>,
-}
-
-fn shared() -> Vec<Case> {
-    let text = include_str!("../../testdata/toolcalls.json");
-    serde_json::from_str::<Shared>(text).unwrap().refusal_cases
-}
-
-fn own() -> Vec<Case> {
-    serde_json::from_str(include_str!("../../testdata/refusals.json")).unwrap()
-}
-
-fn verdict(case: &Case) -> Verdict {
-    let choice = match case.context.tool_choice.as_str() {
-        "auto" => ToolChoice::Auto,
-        "none" => ToolChoice::None,
-        "any" => ToolChoice::Any,
-        name => ToolChoice::Tool(name.to_owned()),
-    };
-    let context = RefusalContext {
-        request: case.context.user.as_str().into(),
-        last_role: case.context.last_role,
-        choice: &choice,
-        tools_available: case.context.tools_available,
-        result_failed: None,
-        has_results: false,
-    };
-    classify(&context, &case.text)
-}
-
-/// Precision and recall of `retry`, and the cases that are not as they should be.
-fn measure<'c>(cases: impl IntoIterator<Item = &'c Case>) -> (f64, f64, Vec<String>) {
-    let (mut hits, mut false_alarms, mut misses) = (0.0, 0.0, 0.0);
-    let mut wrong = Vec::new();
-    for case in cases {
-        let found = verdict(case);
-        match (found.retry, case.expect.retry) {
-            (true, true) => hits += 1.0,
-            (true, false) => false_alarms += 1.0,
-            (false, true) => misses += 1.0,
-            (false, false) => {}
-        }
-        if (found.class, found.retry) != (case.expect.class, case.expect.retry) {
-            wrong.push(format!(
-                "{}: {} {} by {:?}, not {} {}: {:?} to {:?}",
-                case.id,
-                found.class.as_str(),
-                found.retry,
-                found.phrase,
-                case.expect.class.as_str(),
-                case.expect.retry,
-                case.text,
-                case.context.user,
-            ));
-        }
-    }
-    (hits / (hits + false_alarms), hits / (hits + misses), wrong)
-}
-
-#[test]
-fn every_shared_case_is_what_it_is_said_to_be() {
-    let (_, _, wrong) = measure(&shared());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn retries_are_asked_for_where_they_should_be() {
-    let (precision, recall, wrong) = measure(&own());
-    assert!(
-        precision >= GATE && recall >= GATE,
-        "precision {precision}, recall {recall}\n{}",
-        wrong.join("\n")
-    );
-}
-
-#[test]
-fn classes_are_what_people_say_in_both_languages() {
-    for language in [Language::En, Language::Zh] {
-        let cases: Vec<Case> =
-            own().into_iter().chain(shared()).filter(|case| case.lang == language).collect();
-        let (precision, recall, wrong) = measure(&cases);
-        assert!(precision >= GATE && recall >= GATE, "{language:?}: {precision} {recall}");
-        let share = wrong.len() as f64 / cases.len() as f64;
-        assert!(share <= 1.0 - GATE, "{language:?}: {}", wrong.join("\n"));
-    }
-}
+mod measured;
 
 #[test]
 fn words_stand_for_words_everywhere() {
     let left = super::phrases::unknown_words();
     assert!(left.is_empty(), "{left:?} are in no table of words");
-}
-
-#[test]
-fn nobody_is_asked_again_who_has_nothing_to_call() {
-    for mut case in own() {
-        case.context.tools_available = false;
-        assert!(!verdict(&case).retry, "{}", case.id);
-        case.context.tools_available = true;
-        case.context.tool_choice = "none".to_owned();
-        assert!(!verdict(&case).retry, "{}", case.id);
-    }
-}
-
-#[test]
-fn whoever_must_call_is_asked_again_unless_it_does_harm() {
-    for mut case in own() {
-        case.context.tools_available = true;
-        case.context.tool_choice = "any".to_owned();
-        let found = verdict(&case);
-        assert_eq!(found.retry, found.class != Class::SafetyRefusal, "{}", case.id);
-    }
 }
 
 #[test]
