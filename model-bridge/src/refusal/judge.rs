@@ -82,10 +82,11 @@ impl Judge {
             Need::Unknown | Need::Words => OPENING_SENTENCES,
         };
         self.sentences.iter().take(opening).enumerate().find_map(|(place, sentence)| {
-            let text = sentence.text.as_str();
-            if REPLY.not_capability.are_in(text) {
+            if REPLY.not_capability.are_in(&sentence.text) {
                 return None;
             }
+            // Whoever thinks that another cannot is not the one who cannot.
+            let text = &*REPLY.views.removed_from(&sentence.text);
             let is_late = self.follows_tool && place > 0;
             let soft = if is_late || self.request.need == Need::Words {
                 None
@@ -97,6 +98,7 @@ impl Judge {
                 is_asked.then(|| REPLY.declines.find(text)).flatten()
             });
             let hard = hard.or_else(|| soft.is_none().then(|| self.inability(text)).flatten());
+            let hard = hard.filter(|_| !self.is_of_matter(text));
             match (soft, hard) {
                 (Some(soft), Some(hard)) if soft.0 < hard.0 => {
                     told(Class::SoftLimitation, Some(soft))
@@ -128,9 +130,32 @@ impl Judge {
             return None;
         }
         let is_probe = request.need == Need::Workspace || request.probes;
-        let is_said = REPLY.who.are_in(text) || (is_probe && REPLY.place.are_in(text));
-        let found = REPLY.unable.find(text).filter(|_| is_said)?;
+        let names_speaker = REPLY.who.are_in(text);
+        // Surroundings in one clause cannot be what another clause speaks of.
+        let is_around = |clause: &str| {
+            let around = [&REPLY.place, &REPLY.shared, &REPLY.elided];
+            is_probe && around.into_iter().any(|phrases| phrases.are_in(clause))
+        };
+        let mut said = clauses(text).filter(|clause| names_speaker || is_around(clause));
+        let found = said.find_map(|clause| REPLY.unable.find(clause))?;
         REPLY.matter.are_in(text).then_some(found)
+    }
+
+    /// Whether what a sentence denies is a property of its subject matter, and none of the speaker.
+    fn is_of_matter(&self, text: &str) -> bool {
+        // What cannot be concluded from what is there is said of what is there.
+        if REPLY.concludes.are_in(text) && REPLY.material.are_in(text) {
+            return true;
+        }
+        // Where it was asked whether something can be, a no is the answer, unless it is the speaker
+        // who cannot, or surroundings of which the request did not speak.
+        let request = &self.request;
+        request.asks_whether
+            && !REPLY.who.are_in(text)
+            && clauses(text)
+                .filter(|clause| REPLY.unable.are_in(clause))
+                .filter_map(|clause| REPLY.place.find(clause))
+                .all(|(_, place)| request.names(place))
     }
 
     /// The user is to do what the model has tools for.
@@ -241,6 +266,10 @@ impl Judge {
     fn first(&self, phrases: &Phrases, sentences: usize) -> Option<(usize, &str)> {
         self.sentences.iter().take(sentences).find_map(|sentence| phrases.find(&sentence.text))
     }
+}
+
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
 }
 
 /// What a sentence says will be done.

@@ -44,6 +44,7 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) ours: P,
     pub(super) within: P,
     pub(super) how: P,
+    pub(super) whether: P,
     pub(super) artefact: P,
     pub(super) state: P,
     pub(super) hands: P,
@@ -80,9 +81,14 @@ pub(super) struct ReplyPhrases<P = Phrases> {
     pub(super) yours: P,
     pub(super) who: P,
     pub(super) place: P,
+    pub(super) shared: P,
+    pub(super) elided: P,
     pub(super) unable: P,
     pub(super) matter: P,
     pub(super) unsure: P,
+    pub(super) views: P,
+    pub(super) concludes: P,
+    pub(super) material: P,
     pub(super) wrong: P,
 }
 
@@ -138,6 +144,7 @@ impl Loaded {
             ours: self.group(|table| &table.request.ours),
             within: self.group(|table| &table.request.within),
             how: self.group(|table| &table.request.how),
+            whether: self.group(|table| &table.request.whether),
             artefact: self.group(|table| &table.request.artefact),
             state: self.group(|table| &table.request.state),
             hands: self.group(|table| &table.request.hands),
@@ -173,9 +180,14 @@ impl Loaded {
             yours: self.group(|table| &table.reply.yours),
             who: self.group(|table| &table.reply.who),
             place: self.group(|table| &table.reply.place),
+            shared: self.group(|table| &table.reply.shared),
+            elided: self.group(|table| &table.reply.elided),
             unable: self.group(|table| &table.reply.unable),
             matter: self.group(|table| &table.reply.matter),
             unsure: self.group(|table| &table.reply.unsure),
+            views: self.group(|table| &table.reply.views),
+            concludes: self.group(|table| &table.reply.concludes),
+            material: self.group(|table| &table.reply.material),
             wrong: self.group(|table| &table.reply.wrong),
         }
     }
@@ -221,5 +233,11 @@ impl Phrases {
     pub(super) fn find<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let found = self.0.iter().filter_map(|phrases| phrases.find(text));
         found.map(|found| (found.start(), found.as_str())).min_by_key(|(start, _)| *start)
+    }
+
+    /// A text without them.
+    pub(super) fn removed_from(&self, text: &str) -> String {
+        let cut = |text: String, phrases: &Regex| phrases.replace_all(&text, "").into_owned();
+        self.0.iter().fold(text.to_owned(), cut)
     }
 }

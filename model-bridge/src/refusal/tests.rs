@@ -206,6 +206,56 @@ fn what_others_cannot_is_no_refusal() {
 }
 
 #[test]
+fn whoever_thinks_that_another_cannot_refuses_nothing() {
+    let request = "Why does this fail?\n```\nopen('/etc/x')\n```";
+    let table = [
+        (request, "I suppose it can't open the file, as it isn't run by root.", Class::Answer),
+        (request, "I suppose I can't open the file.", Class::CapabilityRefusal),
+        ("这段为什么失败？\n```\nx\n```", "我估计这个进程无法打开文件。", Class::Answer),
+        ("打开配置", "我估计我无法打开文件。", Class::CapabilityRefusal),
+    ];
+    for (request, text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_follow_from_what_is_there_is_an_answer() {
+    let request = "Who calls `f` here?\n```\nfn f() {}\n```";
+    let asked = "这里谁调用了它？\n```\nfn f() {}\n```";
+    let table = [
+        (request, "I can't determine from this function who calls it.", Class::Answer),
+        (request, "The function alone doesn't let me say who calls it.", Class::Answer),
+        ("Who calls `f`?", "I can't see your code from here.", Class::CapabilityRefusal),
+        (asked, "我从这个函数看不出谁调用了它。", Class::Answer),
+        ("谁调用了这个函数？", "我从这里看不到你的代码。", Class::CapabilityRefusal),
+    ];
+    for (request, text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn a_no_to_whether_something_can_be_is_an_answer_unless_the_speaker_cannot() {
+    let table = [
+        ("Does this sandbox let a build use the network?", "It is not allowed in this sandbox."),
+        ("Can we move this file?", "No, we can't move the file: the loader reads it by path."),
+        ("当前系统支持修改内核参数吗？", "当前系统不支持修改内核参数。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::Answer, "{text}");
+    }
+    let table = [
+        ("Can the file be moved?", "I can't move files."),
+        ("Is there a test that fails?", "Tests cannot be run here."),
+        ("当前系统支持修改内核参数吗？", "我没有权限查看你的系统。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::CapabilityRefusal, "{text}");
+    }
+}
+
+#[test]
 fn a_thing_of_the_workspace_needs_a_look_and_one_of_its_kind_does_not() {
     let table = [
         ("How does our scheduler pick jobs?", "How does a scheduler pick jobs?"),
