@@ -191,13 +191,7 @@ impl Judge {
         if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
-        let guessed = self.first(&REPLY.guess, OPENING_SENTENCES);
-        let shows = || {
-            let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
-            let is_asked = has_code && request.acts && request.has_path;
-            is_asked.then(|| self.first(&REPLY.updated, OPENING_SENTENCES)).flatten()
-        };
-        told(Class::SoftLimitation, guessed.or_else(shows))
+        told(Class::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
     }
 
     /// The reply ends in saying what comes next.
@@ -240,11 +234,8 @@ impl Judge {
     fn evasion(&self) -> Found {
         let request = &self.request;
         let asks_back = || {
-            self.sentences.iter().any(|sentence| {
-                let asks = sentence.text.ends_with('?');
-                (asks && !REPLY.rhetorical.are_in(&sentence.text))
-                    || REPLY.clarifies.are_in(&sentence.text)
-            })
+            let asks = |text: &str| text.ends_with('?') || REPLY.clarifies.are_in(text);
+            self.sentences.iter().any(|sentence| asks(&sentence.text))
         };
         let is_looked_for = request.wants_look && !self.has_results;
         let is_deed = request.wants_deed || is_looked_for;
@@ -268,7 +259,8 @@ impl Judge {
     }
 }
 
-fn clauses(text: &str) -> impl Iterator<Item = &str> {
+/// What a sentence is put together from.
+pub(super) fn clauses(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 

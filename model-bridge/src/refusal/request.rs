@@ -10,8 +10,6 @@ pub(super) struct Request {
     pub(super) text: String,
     /// What answering takes.
     pub(super) need: Need,
-    /// It names a file.
-    pub(super) has_path: bool,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
     /// Something marks what it is about as a thing of the workspace.
@@ -73,7 +71,6 @@ impl Request {
         };
         Self {
             need,
-            has_path,
             is_ours: is_ours || asks_state,
             acts: REQUEST.act.are_in(&text),
             wants_deed: need == Need::Workspace

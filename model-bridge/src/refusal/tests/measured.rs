@@ -170,6 +170,21 @@ fn no_case_is_in_both_halves() {
     }
 }
 
+#[test]
+fn every_phrase_is_one_that_the_tuning_half_has() {
+    let cases: Vec<Case> = tuning().into_iter().chain(shared()).collect();
+    let requests: Vec<String> =
+        cases.iter().map(|case| sentences::flat(&case.context.user).0).collect();
+    let mut texts = Vec::new();
+    for sentence in cases.iter().flat_map(|case| sentences::sentences(&case.text)) {
+        let words = phrases::REPLY.views.removed_from(&sentence.text);
+        texts.extend(judge::clauses(&words).map(str::to_owned));
+        texts.extend([words, sentence.text]);
+    }
+    let idle = phrases::idle(&requests, &texts);
+    assert!(idle.is_empty(), "no case has these:\n{}", idle.join("\n"));
+}
+
 fn all() -> Vec<Case> {
     tuning().into_iter().chain(holdout()).collect()
 }
