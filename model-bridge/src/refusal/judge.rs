@@ -9,6 +9,12 @@ use super::{Class, LastRole, RefusalContext};
 /// later ones are notes on an answer.
 const OPENING_SENTENCES: usize = 2;
 
+/// What before a verb says that nobody asks for it.
+const DENIALS: [&str; 2] = ["not ", "never "];
+
+/// How verbs begin that nobody says of himself.
+const OF_ANOTHER: [&str; 2] = ["does ", "has "];
+
 struct Judge {
     request: Request,
     sentences: Vec<Sentence>,
@@ -131,13 +137,17 @@ impl Judge {
         }
         let is_probe = request.need == Need::Workspace || request.probes;
         let names_speaker = REPLY.who.are_in(text);
-        // Surroundings in one clause cannot be what another clause speaks of.
-        let is_around = |clause: &str| {
+        let found = clauses(text).find_map(|clause| {
             let around = [&REPLY.place, &REPLY.shared, &REPLY.elided];
-            is_probe && around.into_iter().any(|phrases| phrases.are_in(clause))
-        };
-        let mut said = clauses(text).filter(|clause| names_speaker || is_around(clause));
-        let found = said.find_map(|clause| REPLY.unable.find(clause))?;
+            // Surroundings in one clause cannot be what another clause speaks of.
+            let is_said_here = REPLY.who.are_in(clause)
+                || (is_probe && around.into_iter().any(|phrases| phrases.are_in(clause)));
+            let is_of_another = |verb: &str| OF_ANOTHER.iter().any(|form| verb.starts_with(form));
+            REPLY
+                .unable
+                .find(clause)
+                .filter(|(_, unable)| is_said_here || (names_speaker && !is_of_another(unable)))
+        })?;
         REPLY.matter.are_in(text).then_some(found)
     }
 
@@ -178,7 +188,8 @@ impl Judge {
             let text = sentence.text.as_str();
             let asks = (place < opening && !REPLY.not_delegates.are_in(text))
                 .then(|| REPLY.delegates.find(text))
-                .flatten();
+                .flatten()
+                .filter(|(start, _)| !DENIALS.iter().any(|no| text[..*start].ends_with(no)));
             let instructs = || wants_deed.then(|| REPLY.instructs.find(text)).flatten();
             told(Class::DelegatesToUser, asks.or_else(instructs))
         })

@@ -220,6 +220,18 @@ fn whoever_thinks_that_another_cannot_refuses_nothing() {
 }
 
 #[test]
+fn what_something_does_not_give_is_asked_of_nobody() {
+    let request = "How long does the import take?\n```\nimport: ok\n```";
+    let table = [
+        ("The log doesn't include it, so I'd add a timer.", Class::Answer),
+        ("Please include it in the log, so I can see.", Class::DelegatesToUser),
+    ];
+    for (text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
 fn what_does_not_follow_from_what_is_there_is_an_answer() {
     let request = "Who calls `f` here?\n```\nfn f() {}\n```";
     let asked = "这里谁调用了它？\n```\nfn f() {}\n```";
