@@ -4,6 +4,12 @@
 //! where the model speaks of itself, and a request that needs nothing of the workspace is answered
 //! in words. The phrases are data: `en.toml` and `zh.toml`, and
 //! `fold.toml` has the ways of writing.
+//!
+//! The tables grow only by what callers meet. A reply that was judged wrongly joins
+//! `testdata/refusals-tuning.json` with what it is, and a phrase stays only where a case of that
+//! file has it. Precision and recall are measured on `testdata/refusals-holdout.json`, to which
+//! nothing is tuned. Most of its cases were part of the tuning before they were set apart, so it is
+//! independent only of what changed since; `tests/measured.rs` says which.
 
 mod folding;
 mod judge;

@@ -9,6 +9,12 @@ use super::{Class, LastRole, RefusalContext};
 /// later ones are notes on an answer.
 const OPENING_SENTENCES: usize = 2;
 
+/// What before a verb says that nobody asks for it.
+const DENIALS: [&str; 2] = ["not ", "never "];
+
+/// How verbs begin that nobody says of himself.
+const OF_ANOTHER: [&str; 2] = ["does ", "has "];
+
 struct Judge {
     request: Request,
     sentences: Vec<Sentence>,
@@ -82,10 +88,11 @@ impl Judge {
             Need::Unknown | Need::Words => OPENING_SENTENCES,
         };
         self.sentences.iter().take(opening).enumerate().find_map(|(place, sentence)| {
-            let text = sentence.text.as_str();
-            if REPLY.not_capability.are_in(text) {
+            if REPLY.not_capability.are_in(&sentence.text) {
                 return None;
             }
+            // Whoever thinks that another cannot is not the one who cannot.
+            let text = &*REPLY.views.removed_from(&sentence.text);
             let is_late = self.follows_tool && place > 0;
             let soft = if is_late || self.request.need == Need::Words {
                 None
@@ -97,6 +104,7 @@ impl Judge {
                 is_asked.then(|| REPLY.declines.find(text)).flatten()
             });
             let hard = hard.or_else(|| soft.is_none().then(|| self.inability(text)).flatten());
+            let hard = hard.filter(|_| !self.is_of_matter(text));
             match (soft, hard) {
                 (Some(soft), Some(hard)) if soft.0 < hard.0 => {
                     told(Class::SoftLimitation, Some(soft))
@@ -128,9 +136,36 @@ impl Judge {
             return None;
         }
         let is_probe = request.need == Need::Workspace || request.probes;
-        let is_said = REPLY.who.are_in(text) || (is_probe && REPLY.place.are_in(text));
-        let found = REPLY.unable.find(text).filter(|_| is_said)?;
+        let names_speaker = REPLY.who.are_in(text);
+        let found = clauses(text).find_map(|clause| {
+            let around = [&REPLY.place, &REPLY.shared, &REPLY.elided];
+            // Surroundings in one clause cannot be what another clause speaks of.
+            let is_said_here = REPLY.who.are_in(clause)
+                || (is_probe && around.into_iter().any(|phrases| phrases.are_in(clause)));
+            let is_of_another = |verb: &str| OF_ANOTHER.iter().any(|form| verb.starts_with(form));
+            REPLY
+                .unable
+                .find(clause)
+                .filter(|(_, unable)| is_said_here || (names_speaker && !is_of_another(unable)))
+        })?;
         REPLY.matter.are_in(text).then_some(found)
+    }
+
+    /// Whether what a sentence denies is a property of its subject matter, and none of the speaker.
+    fn is_of_matter(&self, text: &str) -> bool {
+        // What cannot be concluded from what is there is said of what is there.
+        if REPLY.concludes.are_in(text) && REPLY.material.are_in(text) {
+            return true;
+        }
+        // Where it was asked whether something can be, a no is the answer, unless it is the speaker
+        // who cannot, or surroundings of which the request did not speak.
+        let request = &self.request;
+        request.asks_whether
+            && !REPLY.who.are_in(text)
+            && clauses(text)
+                .filter(|clause| REPLY.unable.are_in(clause))
+                .filter_map(|clause| REPLY.place.find(clause))
+                .all(|(_, place)| request.names(place))
     }
 
     /// The user is to do what the model has tools for.
@@ -153,7 +188,8 @@ impl Judge {
             let text = sentence.text.as_str();
             let asks = (place < opening && !REPLY.not_delegates.are_in(text))
                 .then(|| REPLY.delegates.find(text))
-                .flatten();
+                .flatten()
+                .filter(|(start, _)| !DENIALS.iter().any(|no| text[..*start].ends_with(no)));
             let instructs = || wants_deed.then(|| REPLY.instructs.find(text)).flatten();
             told(Class::DelegatesToUser, asks.or_else(instructs))
         })
@@ -166,13 +202,7 @@ impl Judge {
         if self.follows_tool || !is_asked || request.asks_how || request.wants_plan {
             return None;
         }
-        let guessed = self.first(&REPLY.guess, OPENING_SENTENCES);
-        let shows = || {
-            let has_code = self.sentences.iter().any(|sentence| sentence.is_code);
-            let is_asked = has_code && request.acts && request.has_path;
-            is_asked.then(|| self.first(&REPLY.updated, OPENING_SENTENCES)).flatten()
-        };
-        told(Class::SoftLimitation, guessed.or_else(shows))
+        told(Class::SoftLimitation, self.first(&REPLY.guess, OPENING_SENTENCES))
     }
 
     /// The reply ends in saying what comes next.
@@ -215,11 +245,8 @@ impl Judge {
     fn evasion(&self) -> Found {
         let request = &self.request;
         let asks_back = || {
-            self.sentences.iter().any(|sentence| {
-                let asks = sentence.text.ends_with('?');
-                (asks && !REPLY.rhetorical.are_in(&sentence.text))
-                    || REPLY.clarifies.are_in(&sentence.text)
-            })
+            let asks = |text: &str| text.ends_with('?') || REPLY.clarifies.are_in(text);
+            self.sentences.iter().any(|sentence| asks(&sentence.text))
         };
         let is_looked_for = request.wants_look && !self.has_results;
         let is_deed = request.wants_deed || is_looked_for;
@@ -241,6 +268,11 @@ impl Judge {
     fn first(&self, phrases: &Phrases, sentences: usize) -> Option<(usize, &str)> {
         self.sentences.iter().take(sentences).find_map(|sentence| phrases.find(&sentence.text))
     }
+}
+
+/// What a sentence is put together from.
+pub(super) fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
 }
 
 /// What a sentence says will be done.

@@ -44,6 +44,7 @@ pub(super) struct RequestPhrases<P = Phrases> {
     pub(super) ours: P,
     pub(super) within: P,
     pub(super) how: P,
+    pub(super) whether: P,
     pub(super) artefact: P,
     pub(super) state: P,
     pub(super) hands: P,
@@ -69,26 +70,29 @@ pub(super) struct ReplyPhrases<P = Phrases> {
     pub(super) refuses: P,
     pub(super) unwilling: P,
     pub(super) reports: P,
-    pub(super) updated: P,
     pub(super) clarifies: P,
     pub(super) weak_capability: P,
     pub(super) weak_delegates: P,
     pub(super) weak_announces: P,
     pub(super) will_not: P,
     pub(super) thing: P,
-    pub(super) rhetorical: P,
     pub(super) yours: P,
     pub(super) who: P,
     pub(super) place: P,
+    pub(super) shared: P,
+    pub(super) elided: P,
     pub(super) unable: P,
     pub(super) matter: P,
     pub(super) unsure: P,
+    pub(super) views: P,
+    pub(super) concludes: P,
+    pub(super) material: P,
     pub(super) wrong: P,
 }
 
-/// A group of phrases, one expression for each language.
+/// A group of phrases, one expression for each language that has any.
 #[derive(Debug)]
-pub(super) struct Phrases([Regex; 2]);
+pub(super) struct Phrases(Vec<Regex>);
 
 /// All of them.
 pub(super) static REQUEST: LazyLock<RequestPhrases> = LazyLock::new(|| LOADED.request());
@@ -108,12 +112,14 @@ static LOADED: LazyLock<Loaded> = LazyLock::new(|| {
 
 impl Loaded {
     fn group(&self, of: impl Fn(&Lines) -> &Vec<String>) -> Phrases {
-        Phrases(self.0.each_ref().map(|table| {
+        let tables = self.0.iter().filter(|table| !of(table).is_empty());
+        let built = tables.map(|table| {
             let each = of(table).iter().map(|line| format!("(?:{})", written_out(table, line)));
             let all = each.collect::<Vec<_>>().join("|");
             let built = RegexBuilder::new(&all).size_limit(COMPILED_BYTES_MAX).build();
             built.expect("the committed phrases compile")
-        }))
+        });
+        Phrases(built.collect())
     }
 
     fn request(&self) -> RequestPhrases {
@@ -138,6 +144,7 @@ impl Loaded {
             ours: self.group(|table| &table.request.ours),
             within: self.group(|table| &table.request.within),
             how: self.group(|table| &table.request.how),
+            whether: self.group(|table| &table.request.whether),
             artefact: self.group(|table| &table.request.artefact),
             state: self.group(|table| &table.request.state),
             hands: self.group(|table| &table.request.hands),
@@ -162,20 +169,23 @@ impl Loaded {
             refuses: self.group(|table| &table.reply.refuses),
             unwilling: self.group(|table| &table.reply.unwilling),
             reports: self.group(|table| &table.reply.reports),
-            updated: self.group(|table| &table.reply.updated),
             clarifies: self.group(|table| &table.reply.clarifies),
             weak_capability: self.group(|table| &table.reply.weak_capability),
             weak_delegates: self.group(|table| &table.reply.weak_delegates),
             weak_announces: self.group(|table| &table.reply.weak_announces),
             will_not: self.group(|table| &table.reply.will_not),
             thing: self.group(|table| &table.reply.thing),
-            rhetorical: self.group(|table| &table.reply.rhetorical),
             yours: self.group(|table| &table.reply.yours),
             who: self.group(|table| &table.reply.who),
             place: self.group(|table| &table.reply.place),
+            shared: self.group(|table| &table.reply.shared),
+            elided: self.group(|table| &table.reply.elided),
             unable: self.group(|table| &table.reply.unable),
             matter: self.group(|table| &table.reply.matter),
             unsure: self.group(|table| &table.reply.unsure),
+            views: self.group(|table| &table.reply.views),
+            concludes: self.group(|table| &table.reply.concludes),
+            material: self.group(|table| &table.reply.material),
             wrong: self.group(|table| &table.reply.wrong),
         }
     }
@@ -190,6 +200,34 @@ fn written_out(table: &Lines, line: &str) -> String {
         }
     }
     line.replace(r"\b", r"(?-u:\b)").replace(r"\w", r"(?-u:\w)")
+}
+
+/// Phrases that are in none of some requests and none of some sentences.
+#[cfg(test)]
+pub(super) fn idle(requests: &[String], sentences: &[String]) -> Vec<String> {
+    type Groups = BTreeMap<String, Vec<String>>;
+    #[derive(Deserialize)]
+    struct Named {
+        request: Groups,
+        reply: Groups,
+    }
+    let mut idle = Vec::new();
+    for (table, text) in LOADED.0.iter().zip([include_str!("en.toml"), include_str!("zh.toml")]) {
+        let named: Named = toml::from_str(text).expect("the committed table reads");
+        for (groups, texts) in [(named.request, requests), (named.reply, sentences)] {
+            for (group, lines) in groups {
+                idle.extend(lines.into_iter().filter_map(|line| {
+                    let phrase = RegexBuilder::new(&written_out(table, &line))
+                        .size_limit(COMPILED_BYTES_MAX)
+                        .build()
+                        .expect("the committed phrases compile");
+                    let is_idle = !texts.iter().any(|text| phrase.is_match(text));
+                    is_idle.then(|| format!("{group}: {line}"))
+                }));
+            }
+        }
+    }
+    idle
 }
 
 /// Words that phrases name and that no table has.
@@ -221,5 +259,11 @@ impl Phrases {
     pub(super) fn find<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let found = self.0.iter().filter_map(|phrases| phrases.find(text));
         found.map(|found| (found.start(), found.as_str())).min_by_key(|(start, _)| *start)
+    }
+
+    /// A text without them.
+    pub(super) fn removed_from(&self, text: &str) -> String {
+        let cut = |text: String, phrases: &Regex| phrases.replace_all(&text, "").into_owned();
+        self.0.iter().fold(text.to_owned(), cut)
     }
 }

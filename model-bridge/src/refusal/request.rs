@@ -4,12 +4,12 @@ use super::phrases::REQUEST;
 use super::sentences::flat;
 
 /// What a request is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Request {
+    /// Its plain words.
+    pub(super) text: String,
     /// What answering takes.
     pub(super) need: Need,
-    /// It names a file.
-    pub(super) has_path: bool,
     /// It wants something done, or looked at.
     pub(super) acts: bool,
     /// Something marks what it is about as a thing of the workspace.
@@ -20,6 +20,8 @@ pub(super) struct Request {
     pub(super) wants_look: bool,
     /// It asks how something is done.
     pub(super) asks_how: bool,
+    /// It asks whether something can be, and not whether the model can.
+    pub(super) asks_whether: bool,
     /// It wants to hear what would be done.
     pub(super) wants_plan: bool,
     /// It is about a text: a translation, a letter.
@@ -69,7 +71,6 @@ impl Request {
         };
         Self {
             need,
-            has_path,
             is_ours: is_ours || asks_state,
             acts: REQUEST.act.are_in(&text),
             wants_deed: need == Need::Workspace
@@ -80,11 +81,23 @@ impl Request {
                 && !has_code
                 && (asks_state || (is_ours && REQUEST.look.are_in(&text))),
             asks_how,
+            asks_whether: REQUEST.whether.are_in(&text),
             wants_plan: REQUEST.plan.are_in(&text),
             is_about_text: REQUEST.meta.are_in(&text) && !REQUEST.within.are_in(&text),
             harms: REQUEST.harm.are_in(&text),
             probes: probes && need != Need::Words,
             takes_hands: takes_hands && need != Need::Words,
+            text,
         }
+    }
+
+    /// Whether some words are in it, as words.
+    pub(super) fn names(&self, words: &str) -> bool {
+        let is_letter = |c: char| c.is_ascii_alphanumeric();
+        let words = words.trim();
+        self.text.match_indices(words).any(|(start, _)| {
+            let (before, after) = (&self.text[..start], &self.text[start + words.len()..]);
+            !before.ends_with(is_letter) && !after.starts_with(is_letter)
+        })
     }
 }

@@ -1,151 +1,16 @@
-//! Tests of the judge of replies, over the shared cases and over our own.
+//! Tests of the judge of replies on what it is made of: rules, ways of writing, the context.
 
 use proptest::prelude::*;
-use serde::Deserialize;
 
 use super::*;
 use crate::conversation::{ToolCall, ToolResult};
 
-/// The least precision and recall, and the least share of classes.
-const GATE: f64 = 0.95;
-
-#[derive(Deserialize)]
-struct Case {
-    id: String,
-    lang: Language,
-    context: Context,
-    text: String,
-    expect: Expect,
-}
-
-#[derive(Deserialize)]
-struct Context {
-    user: String,
-    last_role: LastRole,
-    tool_choice: String,
-    tools_available: bool,
-}
-
-#[derive(Deserialize)]
-struct Expect {
-    class: Class,
-    retry: bool,
-}
-
-#[derive(Deserialize)]
-struct Shared {
-    refusal_cases: Vec<Case>,
-}
-
-fn shared() -> Vec<Case> {
-    let text = include_str!("../../testdata/toolcalls.json");
-    serde_json::from_str::<Shared>(text).unwrap().refusal_cases
-}
-
-fn own() -> Vec<Case> {
-    serde_json::from_str(include_str!("../../testdata/refusals.json")).unwrap()
-}
-
-fn verdict(case: &Case) -> Verdict {
-    let choice = match case.context.tool_choice.as_str() {
-        "auto" => ToolChoice::Auto,
-        "none" => ToolChoice::None,
-        "any" => ToolChoice::Any,
-        name => ToolChoice::Tool(name.to_owned()),
-    };
-    let context = RefusalContext {
-        request: case.context.user.as_str().into(),
-        last_role: case.context.last_role,
-        choice: &choice,
-        tools_available: case.context.tools_available,
-        result_failed: None,
-        has_results: false,
-    };
-    classify(&context, &case.text)
-}
-
-/// Precision and recall of `retry`, and the cases that are not as they should be.
-fn measure<'c>(cases: impl IntoIterator<Item = &'c Case>) -> (f64, f64, Vec<String>) {
-    let (mut hits, mut false_alarms, mut misses) = (0.0, 0.0, 0.0);
-    let mut wrong = Vec::new();
-    for case in cases {
-        let found = verdict(case);
-        match (found.retry, case.expect.retry) {
-            (true, true) => hits += 1.0,
-            (true, false) => false_alarms += 1.0,
-            (false, true) => misses += 1.0,
-            (false, false) => {}
-        }
-        if (found.class, found.retry) != (case.expect.class, case.expect.retry) {
-            wrong.push(format!(
-                "{}: {} {} by {:?}, not {} {}: {:?} to {:?}",
-                case.id,
-                found.class.as_str(),
-                found.retry,
-                found.phrase,
-                case.expect.class.as_str(),
-                case.expect.retry,
-                case.text,
-                case.context.user,
-            ));
-        }
-    }
-    (hits / (hits + false_alarms), hits / (hits + misses), wrong)
-}
-
-#[test]
-fn every_shared_case_is_what_it_is_said_to_be() {
-    let (_, _, wrong) = measure(&shared());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn retries_are_asked_for_where_they_should_be() {
-    let (precision, recall, wrong) = measure(&own());
-    assert!(
-        precision >= GATE && recall >= GATE,
-        "precision {precision}, recall {recall}\n{}",
-        wrong.join("\n")
-    );
-}
-
-#[test]
-fn classes_are_what_people_say_in_both_languages() {
-    for language in [Language::En, Language::Zh] {
-        let cases: Vec<Case> =
-            own().into_iter().chain(shared()).filter(|case| case.lang == language).collect();
-        let (precision, recall, wrong) = measure(&cases);
-        assert!(precision >= GATE && recall >= GATE, "{language:?}: {precision} {recall}");
-        let share = wrong.len() as f64 / cases.len() as f64;
-        assert!(share <= 1.0 - GATE, "{language:?}: {}", wrong.join("\n"));
-    }
-}
+mod measured;
 
 #[test]
 fn words_stand_for_words_everywhere() {
     let left = super::phrases::unknown_words();
     assert!(left.is_empty(), "{left:?} are in no table of words");
-}
-
-#[test]
-fn nobody_is_asked_again_who_has_nothing_to_call() {
-    for mut case in own() {
-        case.context.tools_available = false;
-        assert!(!verdict(&case).retry, "{}", case.id);
-        case.context.tools_available = true;
-        case.context.tool_choice = "none".to_owned();
-        assert!(!verdict(&case).retry, "{}", case.id);
-    }
-}
-
-#[test]
-fn whoever_must_call_is_asked_again_unless_it_does_harm() {
-    for mut case in own() {
-        case.context.tools_available = true;
-        case.context.tool_choice = "any".to_owned();
-        let found = verdict(&case);
-        assert_eq!(found.retry, found.class != Class::SafetyRefusal, "{}", case.id);
-    }
 }
 
 #[test]
@@ -341,6 +206,68 @@ fn what_others_cannot_is_no_refusal() {
 }
 
 #[test]
+fn whoever_thinks_that_another_cannot_refuses_nothing() {
+    let request = "Why does this fail?\n```\nopen('/etc/x')\n```";
+    let table = [
+        (request, "I suppose it can't open the file, as it isn't run by root.", Class::Answer),
+        (request, "I suppose I can't open the file.", Class::CapabilityRefusal),
+        ("这段为什么失败？\n```\nx\n```", "我估计这个进程无法打开文件。", Class::Answer),
+        ("打开配置", "我估计我无法打开文件。", Class::CapabilityRefusal),
+    ];
+    for (request, text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn what_something_does_not_give_is_asked_of_nobody() {
+    let request = "How long does the import take?\n```\nimport: ok\n```";
+    let table = [
+        ("The log doesn't include it, so I'd add a timer.", Class::Answer),
+        ("Please include it in the log, so I can see.", Class::DelegatesToUser),
+    ];
+    for (text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_follow_from_what_is_there_is_an_answer() {
+    let request = "Who calls `f` here?\n```\nfn f() {}\n```";
+    let asked = "这里谁调用了它？\n```\nfn f() {}\n```";
+    let table = [
+        (request, "I can't determine from this function who calls it.", Class::Answer),
+        (request, "The function alone doesn't let me say who calls it.", Class::Answer),
+        ("Who calls `f`?", "I can't see your code from here.", Class::CapabilityRefusal),
+        (asked, "我从这个函数看不出谁调用了它。", Class::Answer),
+        ("谁调用了这个函数？", "我从这里看不到你的代码。", Class::CapabilityRefusal),
+    ];
+    for (request, text, class) in table {
+        assert_eq!(class_of(request, text), class, "{text}");
+    }
+}
+
+#[test]
+fn a_no_to_whether_something_can_be_is_an_answer_unless_the_speaker_cannot() {
+    let table = [
+        ("Does this sandbox let a build use the network?", "It is not allowed in this sandbox."),
+        ("Can we move this file?", "No, we can't move the file: the loader reads it by path."),
+        ("当前系统支持修改内核参数吗？", "当前系统不支持修改内核参数。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::Answer, "{text}");
+    }
+    let table = [
+        ("Can the file be moved?", "I can't move files."),
+        ("Is there a test that fails?", "Tests cannot be run here."),
+        ("当前系统支持修改内核参数吗？", "我没有权限查看你的系统。"),
+    ];
+    for (request, text) in table {
+        assert_eq!(class_of(request, text), Class::CapabilityRefusal, "{text}");
+    }
+}
+
+#[test]
 fn a_thing_of_the_workspace_needs_a_look_and_one_of_its_kind_does_not() {
     let table = [
         ("How does our scheduler pick jobs?", "How does a scheduler pick jobs?"),
@@ -370,7 +297,7 @@ fn a_no_of_the_will_is_no_lack_of_tools() {
 #[test]
 fn ways_of_writing_are_one() {
     let table = [
-        ("i cant, and dont", "i cannot, and do not"),
+        ("i cant", "i cannot"),
         ("significant, wontons", "significant, wontons"),
         ("ｓｏｒｒｙ", "sorry"),
         ("無法開啟檔案", "无法打开文件"),
