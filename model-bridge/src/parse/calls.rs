@@ -156,7 +156,7 @@ impl Inside {
         self
     }
 
-    fn has(&self, code: Code) -> bool {
+    pub(super) fn has(&self, code: Code) -> bool {
         self.diagnostics.iter().any(|one| one.code == code)
     }
 
@@ -197,7 +197,7 @@ impl Inside {
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         registry: &Registry,
         name: &str,

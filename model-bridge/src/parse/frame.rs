@@ -7,6 +7,7 @@ use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::file_edit;
 use super::live::Live;
+use super::notation::Brackets;
 use super::scan::Scan;
 use super::template::{Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
@@ -69,6 +70,8 @@ pub(super) struct Frame {
     searched: usize,
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
+    /// The calls, where they are neither JSON nor tags.
+    brackets: Option<Brackets>,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -97,6 +100,7 @@ impl Frame {
             live: None,
             searched: 0,
             tags: None,
+            brackets: None,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -105,11 +109,13 @@ impl Frame {
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
         let Opening { template, length, name, holds } = opening;
-        let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
+        let ends_with_json = template.end.is_empty() && holds == Holds::Json;
+        let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),
             None => frame,
@@ -146,11 +152,17 @@ impl Frame {
 
     fn is_explicit(&self) -> bool {
         !matches!(self.kind, Kind::Whole | Kind::Fence { is_explicit: false, .. })
+            && !self.is_weak()
+    }
+
+    /// Whether it is a form of calls that nothing marks.
+    fn is_weak(&self) -> bool {
+        matches!(self.kind, Kind::Template(template) if template.is_weak)
     }
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        self.kind != Kind::FileEdit && self.tags.is_none()
+        self.kind != Kind::FileEdit && self.tags.is_none() && self.brackets.is_none()
     }
 
     /// Whether it ends where something follows its JSON that is none.
@@ -182,6 +194,9 @@ impl Frame {
             }
             (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
+            }
+            (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
+                brackets.calls(template, registry, name.as_deref(), body)
             }
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }

@@ -32,6 +32,9 @@ impl Frame {
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.end(template, body);
         }
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
+            return brackets.end(template, body, is_last);
+        }
         loop {
             let found = self.scan.next(body, is_last);
             if let Some(end) = self.end_at_fence(body, found) {
@@ -216,6 +219,9 @@ impl Frame {
 
     /// Where it ends when the reply does, if it is whole.
     pub(super) fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
+            return brackets.last_end(template);
+        }
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.next.or(self.other).unwrap_or(body.len());
             let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };

@@ -164,7 +164,7 @@ impl Parser {
         }
         if !makes {
             let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
-            if frame.is_explicit() || frame.live.is_some() || is_sloppy {
+            if frame.is_explicit() || frame.is_weak() || frame.live.is_some() || is_sloppy {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
@@ -225,9 +225,8 @@ impl Parser {
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
         let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
-        if (frame.is_explicit() || is_meant || (named && watch.has_arguments()))
-            && !frame.is_shown()
-        {
+        let is_marked = frame.is_explicit() || frame.is_weak();
+        if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
         }
         self.no_call(frame, self.rest().len());
