@@ -69,6 +69,8 @@ pub(super) struct Frame {
     searched: usize,
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
+    /// Whether its mark is all of it.
+    is_mark_only: bool,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -97,6 +99,7 @@ impl Frame {
             live: None,
             searched: 0,
             tags: None,
+            is_mark_only: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -104,12 +107,13 @@ impl Frame {
 
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
-        let Opening { template, length, name, holds } = opening;
+        let Opening { template, length, name, holds, .. } = opening;
         let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.is_mark_only = holds == Holds::Closed;
         match name {
             Some(name) => frame.named(&name),
             None => frame,
@@ -150,7 +154,7 @@ impl Frame {
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        self.kind != Kind::FileEdit && self.tags.is_none()
+        self.kind != Kind::FileEdit && self.tags.is_none() && !self.is_mark_only
     }
 
     /// Whether it ends where something follows its JSON that is none.

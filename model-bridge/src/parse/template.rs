@@ -1,9 +1,9 @@
 //! Calls as the chat templates of well-known open models have them: what a model was trained on it
 //! writes, whatever its prompt says.
 //!
-//! Sources are the chat templates that the makers publish with Kimi K2, DeepSeek R1 to V3.2,
-//! Llama 3.1, Qwen3-Coder, GLM-4.5, MiniMax M1 and M2, and the form that Anthropic describes for
-//! calls in text. A new one is a row of [`TEMPLATES`].
+//! Sources are the chat templates that the makers publish with Kimi K2, DeepSeek R1 to V4,
+//! Llama 3.1, Qwen3-Coder, Seed-OSS, GLM-4.5, MiniMax M1 and M2, and the form that Anthropic describes
+//! for calls in text. A new one is a row of [`TEMPLATES`].
 
 mod tags;
 mod values;
@@ -24,8 +24,8 @@ const FENCE_INFO: &str = "json";
 /// A way to write calls.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// What may begin a group of calls; empty for nothing.
-    section: &'static str,
+    /// What may begin a group of calls, each way to write it.
+    sections: &'static [&'static str],
     /// What begins a call.
     call: &'static str,
     /// Whether that alone is so like a tag of a text that it is one only at the beginning of a line,
@@ -47,6 +47,8 @@ enum Name {
     Inside,
     /// Up to a mark.
     Until(&'static str),
+    /// Up to the quote that ends it; the tag of the call ends right after it, and may be the whole call.
+    Attribute,
     /// As far as its characters are those of a name.
     Word,
 }
@@ -64,41 +66,50 @@ struct Parameters {
     value_open: &'static str,
     /// What ends it.
     close: &'static str,
+    /// Whether what means something to XML is written as an entity (`&lt;`) in it.
+    has_entities: bool,
 }
 
 /// `<parameter name="key">value</parameter>`.
 const fn named(open: &'static str, close: &'static str) -> Parameters {
-    Parameters { open, key_end: "\"", has_attributes: true, value_open: "", close }
+    Parameters {
+        open,
+        key_end: "\"",
+        has_attributes: true,
+        value_open: "",
+        close,
+        has_entities: false,
+    }
 }
 
 /// `<invoke name="tool">…</invoke>` in a group.
 const fn invoke(
-    section: &'static str,
+    sections: &'static [&'static str],
     after: &'static [&'static str],
     [call, end]: [&'static str; 2],
     parameters: Parameters,
 ) -> Template {
     Template {
-        section,
+        sections,
         call,
         begins_line: true,
-        name: Name::Until("\">"),
+        name: Name::Attribute,
         end,
         after,
-        has_json: false,
+        has_json: true,
         parameters: Some(parameters),
     }
 }
 
 static TEMPLATES: &[Template] = &[
-    // Qwen3-Coder, and with JSON inside Llama 3.1.
+    // Qwen3-Coder, with another tag around it Seed-OSS, and with JSON inside Llama 3.1.
     Template {
-        section: "<tool_call>",
+        sections: &["<tool_call>", "<seed:tool_call>"],
         call: "<function=",
         begins_line: true,
         name: Name::Until(">"),
         end: "</function>",
-        after: &["</tool_call>", "<|eom_id|>", "<|eot_id|>"],
+        after: &["</tool_call>", "</seed:tool_call>", "<|eom_id|>", "<|eot_id|>"],
         has_json: true,
         parameters: Some(Parameters {
             open: "<parameter=",
@@ -106,22 +117,23 @@ static TEMPLATES: &[Template] = &[
             has_attributes: false,
             value_open: "",
             close: "</parameter>",
+            has_entities: false,
         }),
     },
     // Kimi K2.
     Template {
-        section: "<|tool_calls_section_begin|>",
+        sections: &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
         call: "<|tool_call_begin|>",
         begins_line: false,
         name: Name::Until("<|tool_call_argument_begin|>"),
         end: "<|tool_call_end|>",
-        after: &["<|tool_calls_section_end|>"],
+        after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
         has_json: true,
         parameters: None,
     },
     // DeepSeek R1, V3, V3.1.
     Template {
-        section: "<｜tool▁calls▁begin｜>",
+        sections: &["<｜tool▁calls▁begin｜>"],
         call: "<｜tool▁call▁begin｜>",
         begins_line: false,
         name: Name::Until("<｜tool▁sep｜>"),
@@ -132,7 +144,7 @@ static TEMPLATES: &[Template] = &[
     },
     // Llama 3.1.
     Template {
-        section: "",
+        sections: &[],
         call: "<|python_tag|>",
         begins_line: false,
         name: Name::Inside,
@@ -143,7 +155,7 @@ static TEMPLATES: &[Template] = &[
     },
     // GLM-4.5.
     Template {
-        section: "",
+        sections: &[],
         call: "<tool_call>",
         begins_line: false,
         name: Name::Word,
@@ -156,32 +168,33 @@ static TEMPLATES: &[Template] = &[
             has_attributes: false,
             value_open: "<arg_value>",
             close: "</arg_value>",
+            has_entities: false,
         }),
     },
     // Anthropic's calls in text.
     invoke(
-        "<function_calls>",
+        &["<function_calls>"],
         &["</function_calls>"],
         ["<invoke name=\"", "</invoke>"],
         named("<parameter name=\"", "</parameter>"),
     ),
     // MiniMax M2.
     invoke(
-        "<minimax:tool_call>",
+        &["<minimax:tool_call>"],
         &["</minimax:tool_call>"],
         ["<invoke name=\"", "</invoke>"],
-        named("<parameter name=\"", "</parameter>"),
+        Parameters { has_entities: true, ..named("<parameter name=\"", "</parameter>") },
     ),
-    // DeepSeek V3.2.
+    // DeepSeek V3.2 and V4.
     invoke(
-        "<｜DSML｜function_calls>",
-        &["</｜DSML｜function_calls>"],
+        &["<｜DSML｜function_calls>", "<｜DSML｜tool_calls>"],
+        &["</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"],
         ["<｜DSML｜invoke name=\"", "</｜DSML｜invoke>"],
         named("<｜DSML｜parameter name=\"", "</｜DSML｜parameter>"),
     ),
     // MiniMax M1.
     Template {
-        section: "",
+        sections: &[],
         call: "<tool_calls>",
         begins_line: false,
         name: Name::Inside,
@@ -201,6 +214,8 @@ pub(super) struct Opening {
     pub(super) name: Option<String>,
     /// What its inside is.
     pub(super) holds: Holds,
+    /// Whether a mark of a group of calls is before it.
+    pub(super) begins_group: bool,
 }
 
 /// What the inside of a call is.
@@ -210,6 +225,8 @@ pub(super) enum Holds {
     Parameters,
     /// Nothing: the end mark follows at once.
     Nothing,
+    /// Nothing, not even an end mark: its tag is all of the call.
+    Closed,
 }
 
 /// Why a text is not what was looked for.
@@ -222,14 +239,24 @@ pub(super) enum Not {
 }
 
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
-/// after another call.
-pub(super) fn opening(text: &str, may_begin: bool) -> Result<Opening, Not> {
+/// after another call; `owed` are the marks that may follow that one, by which it is known which of the
+/// templates with the same mark goes on.
+pub(super) fn opening(
+    text: &str,
+    may_begin: bool,
+    owed: Option<&[&str]>,
+) -> Result<Opening, Not> {
     let mut not = Not::Here;
     // What no mark goes on with is no beginning of one.
-    if !matches!(text.as_bytes().get(1), None | Some(b'|' | 0xef | b't' | b'f' | b'i' | b'm')) {
+    if !matches!(
+        text.as_bytes().get(1),
+        None | Some(b'|' | 0xef | b't' | b'f' | b'i' | b'm' | b's')
+    ) {
         return Err(not);
     }
-    for template in TEMPLATES {
+    let goes_on = |template: &&Template| owed == Some(template.after);
+    let (same, others) = (TEMPLATES.iter(), TEMPLATES.iter());
+    for template in same.filter(goes_on).chain(others.filter(|template| !goes_on(template))) {
         match template.opening(text, may_begin) {
             Ok(opening) => return Ok(opening),
             Err(Not::Yet) => not = Not::Yet,
@@ -241,8 +268,7 @@ pub(super) fn opening(text: &str, may_begin: bool) -> Result<Opening, Not> {
 
 /// What begins calls and groups of them; each begins with `<`.
 pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
-    let marks = TEMPLATES.iter().flat_map(|template| [template.section, template.call]);
-    marks.filter(|mark| !mark.is_empty())
+    TEMPLATES.iter().flat_map(|template| template.sections.iter().copied().chain([template.call]))
 }
 
 /// What follows a mark.
@@ -297,17 +323,15 @@ fn without_number(name: &str) -> &str {
 
 impl Template {
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
-        let alone = || if self.begins_line && !may_begin { Err(Not::Here) } else { Ok(text) };
-        let call = match after(text, self.section) {
-            Ok(inner) if !self.section.is_empty() => after_blanks(inner)?,
-            Err(Not::Yet) => return Err(Not::Yet),
-            _ => alone()?,
-        };
-        let inner = after(call, self.call)?;
+        let section = self.after_section(text)?;
+        if section.is_none() && self.begins_line && !may_begin {
+            return Err(Not::Here);
+        }
+        let inner = after(section.unwrap_or(text), self.call)?;
         let (name, rest) = match self.name {
             Name::Inside => (None, inner),
             Name::Word => {
-                let of_word = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+                let of_word = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
                 let (name, rest) = name(after_blanks(inner)?, of_word)?;
                 (Some(name), rest)
             }
@@ -316,14 +340,44 @@ impl Template {
                 let rest = after(rest, mark)?;
                 (Some(without_number(name.trim())), rest)
             }
+            Name::Attribute => {
+                let (name, rest) = name(inner, of_name)?;
+                let rest = after_blanks(after(rest, "\"")?)?;
+                if let Some(rest) = rest.strip_prefix('/') {
+                    let length = text.len() - after(rest, ">")?.len();
+                    return Ok(self.begun(length, Some(name), Holds::Closed, section.is_some()));
+                }
+                (Some(name.trim()), after(rest, ">")?)
+            }
         };
         let (name, rest) = match name {
             Some(KIND) if !after_blanks(rest)?.starts_with('{') => typed(rest)?,
             _ => (name, after_blanks(rest)?),
         };
         let holds = self.holds(rest)?;
-        let name = name.map(str::to_owned);
-        Ok(Opening { template: self, length: text.len() - rest.len(), name, holds })
+        Ok(self.begun(text.len() - rest.len(), name, holds, section.is_some()))
+    }
+
+    fn begun(
+        &'static self,
+        length: usize,
+        name: Option<&str>,
+        holds: Holds,
+        begins_group: bool,
+    ) -> Opening {
+        Opening { template: self, length, name: name.map(str::to_owned), holds, begins_group }
+    }
+
+    /// What follows the mark of a group of calls; none where there is no such mark.
+    fn after_section<'t>(&self, text: &'t str) -> Result<Option<&'t str>, Not> {
+        for section in self.sections {
+            match after(text, section) {
+                Ok(inner) => return after_blanks(inner).map(Some),
+                Err(Not::Yet) => return Err(Not::Yet),
+                Err(Not::Here) => {}
+            }
+        }
+        Ok(None)
     }
 
     /// What begins here.
@@ -378,8 +432,8 @@ mod tests {
             let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
             for place in places {
                 let other = format!("{}#", &mark[..place]);
-                assert_eq!(opening(&other, true).err(), Some(Not::Here), "{other}");
-                assert_eq!(opening(&mark[..place], true).err(), Some(Not::Yet), "{mark}");
+                assert_eq!(opening(&other, true, None).err(), Some(Not::Here), "{other}");
+                assert_eq!(opening(&mark[..place], true, None).err(), Some(Not::Yet), "{mark}");
             }
             // What is longer is a token of its model: no text begins so.
             let is_token = ["<|tool_", "<｜"].iter().any(|begin| mark.starts_with(begin));
