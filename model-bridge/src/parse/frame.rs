@@ -72,6 +72,8 @@ pub(super) struct Frame {
     tags: Option<Tags>,
     /// The calls, where they are neither JSON nor tags.
     brackets: Option<Brackets>,
+    /// Whether its mark is all of it.
+    is_mark_only: bool,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -101,6 +103,7 @@ impl Frame {
             searched: 0,
             tags: None,
             brackets: None,
+            is_mark_only: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -108,13 +111,14 @@ impl Frame {
 
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
-        let Opening { template, length, name, holds } = opening;
+        let Opening { template, length, name, holds, .. } = opening;
         let ends_with_json = template.end.is_empty() && holds == Holds::Json;
         let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.is_mark_only = holds == Holds::Closed;
         frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),
@@ -162,7 +166,8 @@ impl Frame {
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        self.kind != Kind::FileEdit && self.tags.is_none() && self.brackets.is_none()
+        let is_other = self.tags.is_some() || self.brackets.is_some() || self.is_mark_only;
+        self.kind != Kind::FileEdit && !is_other
     }
 
     /// Whether it ends where something follows its JSON that is none.

@@ -65,7 +65,9 @@ enum Name {
     Inside,
     /// Up to a mark.
     Until(&'static str),
-    /// Up to a quote, then attributes up to a mark.
+    /// Up to the quote that ends it; the tag of the call ends right after it, and may be the whole call.
+    Attribute,
+    /// Up to the quote that ends it, then attributes up to a mark.
     Quoted(&'static str),
     /// As far as its characters are those of a name.
     Word,
@@ -94,6 +96,8 @@ struct Parameters {
     value_open: &'static str,
     /// What ends it.
     close: &'static str,
+    /// Whether what means something to XML is written as an entity (`&lt;`) in it.
+    has_entities: bool,
 }
 
 /// The beginning of a call.
@@ -105,6 +109,8 @@ pub(super) struct Opening {
     pub(super) name: Option<String>,
     /// What its inside is.
     pub(super) holds: Holds,
+    /// Whether a mark of a group of calls is before it.
+    pub(super) begins_group: bool,
 }
 
 /// What the inside of a call is.
@@ -115,6 +121,8 @@ pub(super) enum Holds {
     Notation,
     /// Nothing: the end mark follows at once.
     Nothing,
+    /// Nothing, not even an end mark: its tag is all of the call.
+    Closed,
 }
 
 /// Why a text is not what was looked for.
@@ -127,8 +135,14 @@ pub(super) enum Not {
 }
 
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
-/// after another call.
-pub(super) fn opening(text: &str, may_begin: bool, forms: &Forms) -> Result<Opening, Not> {
+/// after another call; `owed` are the marks that may follow that one, by which it is known which of the
+/// templates with the same mark goes on.
+pub(super) fn opening(
+    text: &str,
+    may_begin: bool,
+    owed: Option<&[&str]>,
+    forms: &Forms,
+) -> Result<Opening, Not> {
     let mut not = Not::Here;
     let mut bytes = text.bytes();
     let rows = match (bytes.next(), bytes.next()) {
@@ -136,7 +150,9 @@ pub(super) fn opening(text: &str, may_begin: bool, forms: &Forms) -> Result<Open
         (Some(b'<'), Some(second)) => &ROWS[usize::from(second)],
         _ => &ROWS[usize::from(WORD.as_bytes()[0])],
     };
-    for template in rows.iter().filter(|template| forms.has(template.form)) {
+    let rows = || rows.iter().filter(|template| forms.has(template.form));
+    let goes_on = |template: &&&Template| owed == Some(template.after);
+    for template in rows().filter(goes_on).chain(rows().filter(|template| !goes_on(template))) {
         match template.opening(text, may_begin) {
             Ok(opening) => return Ok(opening),
             Err(Not::Yet) => not = Not::Yet,
@@ -152,7 +168,7 @@ pub(super) fn bare_list<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'
         return Err(Not::Here);
     }
     let name = notation::first_name(text)?;
-    let opening = Opening { template: &BARE_LIST, length: 0, name: None, holds: Holds::Notation };
+    let opening = BARE_LIST.begun(0, None, Holds::Notation, false);
     Ok((opening, name))
 }
 
@@ -242,11 +258,12 @@ impl Template {
 
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
         let call = self.after_sections(text, may_begin)?;
+        let begins_group = call.len() < text.len();
         let inner = after(call, self.call)?;
         let (name, rest) = match self.name {
             Name::Inside => (None, inner),
             Name::Word => {
-                let of_word = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+                let of_word = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
                 let (name, rest) = name(after_blanks(inner)?, of_word)?;
                 (Some(name), rest)
             }
@@ -254,6 +271,15 @@ impl Template {
                 let (name, rest) = name(inner, of_name)?;
                 let rest = after(self.after_fillers(rest)?, mark)?;
                 (Some(without_number(name.trim())), rest)
+            }
+            Name::Attribute => {
+                let (name, rest) = name(inner, of_name)?;
+                let rest = after_blanks(after(rest, "\"")?)?;
+                if let Some(rest) = rest.strip_prefix('/') {
+                    let length = text.len() - after(rest, ">")?.len();
+                    return Ok(self.begun(length, Some(name), Holds::Closed, begins_group));
+                }
+                (Some(name.trim()), after(rest, ">")?)
             }
             Name::Quoted(mark) => {
                 let (name, rest) = name(inner, of_name)?;
@@ -267,8 +293,17 @@ impl Template {
             _ => (name, after_blanks(rest)?),
         };
         let holds = self.holds(rest)?;
-        let name = name.map(str::to_owned);
-        Ok(Opening { template: self, length: text.len() - rest.len(), name, holds })
+        Ok(self.begun(text.len() - rest.len(), name, holds, begins_group))
+    }
+
+    fn begun(
+        &'static self,
+        length: usize,
+        name: Option<&str>,
+        holds: Holds,
+        begins_group: bool,
+    ) -> Opening {
+        Opening { template: self, length, name: name.map(str::to_owned), holds, begins_group }
     }
 
     /// What follows the marks of a group.

@@ -26,6 +26,9 @@ pub(in crate::parse) struct End {
 impl Frame {
     /// Looks for its end. `body` is its inside so far.
     pub(super) fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+        if self.is_mark_only {
+            return Some(End { body: 0, frame: 0, closed: true });
+        }
         if self.kind == Kind::FileEdit {
             return self.end_of_lines(body);
         }

@@ -12,10 +12,11 @@ impl Parser {
     /// A call of a chat template, where one begins here.
     pub(super) fn template(&self, is_last: bool) -> Option<Mark> {
         let may_begin = self.line.is_blank() || self.line.owed().is_some();
-        match template::opening(self.rest(), may_begin, &self.options.forms) {
+        match template::opening(self.rest(), may_begin, self.line.owed(), &self.options.forms) {
             Ok(opening) => {
                 // In a sentence, a call without anything in it is only spoken of.
-                let may_be_spoken = opening.holds == Holds::Nothing && !may_begin;
+                let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
+                let may_be_spoken = is_empty && !may_begin;
                 let frame = Frame::of(opening);
                 let frame = if may_be_spoken { frame.in_line() } else { frame };
                 Some(Mark::Frame(Box::new(frame)))

@@ -24,12 +24,33 @@ const ROW: Template = Template {
 
 /// `<parameter name="key">value</parameter>`.
 const fn named(open: &'static str, close: &'static str) -> Option<Parameters> {
-    Some(Parameters { open, key_end: "\"", has_attributes: true, value_open: "", close })
+    Some(Parameters {
+        open,
+        key_end: "\"",
+        has_attributes: true,
+        value_open: "",
+        close,
+        has_entities: false,
+    })
+}
+
+const fn with_entities(parameters: Option<Parameters>) -> Option<Parameters> {
+    match parameters {
+        Some(parameters) => Some(Parameters { has_entities: true, ..parameters }),
+        None => None,
+    }
 }
 
 /// `<arg_key>key</arg_key><arg_value>value</arg_value>`.
 const fn paired([open, key_end, value_open, close]: [&'static str; 4]) -> Option<Parameters> {
-    Some(Parameters { open, key_end, has_attributes: false, value_open, close })
+    Some(Parameters {
+        open,
+        key_end,
+        has_attributes: false,
+        value_open,
+        close,
+        has_entities: false,
+    })
 }
 
 /// `<invoke name="tool">…</invoke>` in a group.
@@ -45,9 +66,10 @@ const fn invoke(
         sections,
         call,
         begins_line: true,
-        name: Name::Until("\">"),
+        name: Name::Attribute,
         end,
         after,
+        json: Json::Object,
         parameters,
         ..ROW
     }
@@ -111,17 +133,18 @@ pub(super) static TEMPLATES: &[Template] = &[
             has_attributes: false,
             value_open: "",
             close: "</parameter>",
+            has_entities: false,
         }),
         ..ROW
     },
     // Kimi K2.
     Template {
         form: "kimi_k2",
-        sections: &["<|tool_calls_section_begin|>"],
+        sections: &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
         call: "<|tool_call_begin|>",
         name: Name::Until("<|tool_call_argument_begin|>"),
         end: "<|tool_call_end|>",
-        after: &["<|tool_calls_section_end|>"],
+        after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
         json: Json::Any,
         ..ROW
     },
@@ -188,7 +211,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         &["<minimax:tool_call>"],
         &["</minimax:tool_call>"],
         ["<invoke name=\"", "</invoke>"],
-        named("<parameter name=\"", "</parameter>"),
+        with_entities(named("<parameter name=\"", "</parameter>")),
     ),
     // DeepSeek V3.2 and V4.
     invoke(

@@ -10,8 +10,8 @@ fn what_is_no_mark_is_known_soon() {
         let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
         for place in places {
             let other = format!("{}#", &mark[..place]);
-            assert_eq!(opening(&other, true, &forms).err(), Some(Not::Here), "{other}");
-            assert_eq!(opening(&mark[..place], true, &forms).err(), Some(Not::Yet), "{mark}");
+            assert_eq!(opening(&other, true, None, &forms).err(), Some(Not::Here), "{other}");
+            assert_eq!(opening(&mark[..place], true, None, &forms).err(), Some(Not::Yet), "{mark}");
         }
         // What is longer is a token of its model: no text begins so.
         let is_token =
