@@ -9,7 +9,7 @@ use super::file_edit;
 use super::live::Live;
 use super::notation::Brackets;
 use super::scan::Scan;
-use super::template::{Holds, Opening, Tags, Template};
+use super::template::{Elements, Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::registry::Registry;
 pub(super) use ends::End;
@@ -72,6 +72,8 @@ pub(super) struct Frame {
     tags: Option<Tags>,
     /// The calls, where they are neither JSON nor tags.
     brackets: Option<Brackets>,
+    /// The arguments, where they are elements.
+    elements: Option<Elements>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
     /// Marks that may follow it and belong to it.
@@ -103,6 +105,7 @@ impl Frame {
             searched: 0,
             tags: None,
             brackets: None,
+            elements: None,
             is_mark_only: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
@@ -118,6 +121,7 @@ impl Frame {
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.elements = (holds == Holds::Elements).then(Elements::default);
         frame.is_mark_only = holds == Holds::Closed;
         frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
@@ -166,7 +170,8 @@ impl Frame {
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        let is_other = self.tags.is_some() || self.brackets.is_some() || self.is_mark_only;
+        let is_marked_up = self.tags.is_some() || self.elements.is_some();
+        let is_other = is_marked_up || self.brackets.is_some() || self.is_mark_only;
         self.kind != Kind::FileEdit && !is_other
     }
 
@@ -199,6 +204,9 @@ impl Frame {
             }
             (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
+            }
+            (Kind::Template(template), Some(name)) if let Some(elements) = &self.elements => {
+                elements.inside(template, registry, name, body)
             }
             (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
                 brackets.calls(template, registry, name.as_deref(), body)

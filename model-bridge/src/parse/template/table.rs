@@ -19,6 +19,8 @@ const ROW: Template = Template {
     json: Json::None,
     notation: None,
     parameters: None,
+    has_elements: false,
+    tag_mark: "",
     is_weak: false,
 };
 
@@ -241,6 +243,18 @@ pub(super) static TEMPLATES: &[Template] = &[
             named("<atem:parameter name=\"", "</atem:parameter>"),
         )
     },
+    // MiniMax M3.
+    Template {
+        form: "minimax_m3",
+        sections: &["]<]minimax[>[<tool_call>"],
+        call: "]<]minimax[>[<invoke name=\"",
+        name: Name::Until("\">"),
+        end: "]<]minimax[>[</invoke>",
+        after: &["]<]minimax[>[</tool_call>"],
+        has_elements: true,
+        tag_mark: "]<]minimax[>[",
+        ..ROW
+    },
     // MiniCPM5.
     invoke(
         "minicpm5",
@@ -281,7 +295,7 @@ pub(super) static TEMPLATES: &[Template] = &[
     // Inkling.
     json("inkling", "<|content_invoke_tool_json|>", "<|end_message|>", &[], Json::Object),
     // Phi-4 Mini and Firefunction.
-    json("phi4", super::WORD, "", &[], Json::Any),
+    json("phi4", super::WORD, "", &[], Json::List),
     // Sarashina.
     json("sarashina", "<|tool_calls|>", "", &[], Json::List),
     // gpt-oss: what a message is for, and to whom, stands in either order.
@@ -308,6 +322,10 @@ pub(super) static TEMPLATES: &[Template] = &[
         &["<start_function_response>", "<end_of_turn>"],
     ),
 ];
+
+/// `<tool><key>value</key></tool>`, as Cline asks for it.
+pub(super) static ELEMENT: Template =
+    Template { form: "cline", has_elements: true, is_weak: true, ..ROW };
 
 /// A list of calls as Python has it, without a mark.
 pub(super) static BARE_LIST: Template =
