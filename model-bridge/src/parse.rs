@@ -71,6 +71,8 @@ pub struct Parser {
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
     fallbacks: usize,
+    /// Whether the reply ended before the model did.
+    is_cut: bool,
     events: Vec<Event>,
 }
 
@@ -141,6 +143,7 @@ impl Parser {
             made: Repeats::default(),
             begun: 0,
             fallbacks: 0,
+            is_cut: false,
             events: Vec::new(),
         }
     }
@@ -157,6 +160,7 @@ impl Parser {
         if !self.partial.is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
+        self.is_cut = finish != Finish::Stop;
         self.run(true);
         self.events.push(Event::Finish(finish));
         self.events

@@ -68,6 +68,8 @@ struct Parameters {
     close: &'static str,
     /// Whether what means something to XML is written as an entity (`&lt;`) in it.
     has_entities: bool,
+    /// Whether the model is known to leave out what ends the last one.
+    may_end_with_call: bool,
 }
 
 /// `<parameter name="key">value</parameter>`.
@@ -79,6 +81,7 @@ const fn named(open: &'static str, close: &'static str) -> Parameters {
         value_open: "",
         close,
         has_entities: false,
+        may_end_with_call: false,
     }
 }
 
@@ -118,6 +121,7 @@ static TEMPLATES: &[Template] = &[
             value_open: "",
             close: "</parameter>",
             has_entities: false,
+            may_end_with_call: true,
         }),
     },
     // Kimi K2.
@@ -169,6 +173,7 @@ static TEMPLATES: &[Template] = &[
             value_open: "<arg_value>",
             close: "</arg_value>",
             has_entities: false,
+            may_end_with_call: false,
         }),
     },
     // Anthropic's calls in text.
@@ -241,11 +246,7 @@ pub(super) enum Not {
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
 /// after another call; `owed` are the marks that may follow that one, by which it is known which of the
 /// templates with the same mark goes on.
-pub(super) fn opening(
-    text: &str,
-    may_begin: bool,
-    owed: Option<&[&str]>,
-) -> Result<Opening, Not> {
+pub(super) fn opening(text: &str, may_begin: bool, owed: Option<&[&str]>) -> Result<Opening, Not> {
     let mut not = Not::Here;
     // What no mark goes on with is no beginning of one.
     if !matches!(

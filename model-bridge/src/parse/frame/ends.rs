@@ -218,7 +218,10 @@ impl Frame {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(super) fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
+    pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
+        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+            return tags.last_end(template, body);
+        }
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.next.or(self.other).unwrap_or(body.len());
             let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };

@@ -5,7 +5,7 @@ use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, End, Frame, Kind};
+use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind};
 use crate::event::{Code, Event};
 
 // === impl Parser ===
@@ -30,9 +30,14 @@ impl Parser {
             self.state = State::Frame(frame);
             return Step::NeedsMore;
         }
+        // What is repaired at the end of the reply makes the rest of it be read again.
+        let may_repair = frame.is_json() || (!self.is_cut && self.fallbacks < FALLBACKS_MAX);
         let body = self.body(&frame);
-        match frame.last_end(&self.registry, body) {
-            Some(end) => self.end(*frame, &end),
+        match may_repair.then(|| frame.last_end(&self.registry, body)).flatten() {
+            Some(end) => {
+                self.fallbacks += usize::from(!frame.is_json());
+                self.end(*frame, &end);
+            }
             None => self.cut_off(&frame),
         }
         Step::Again
