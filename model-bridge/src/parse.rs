@@ -66,6 +66,8 @@ pub struct Parser {
     /// Whether something that is not blank came.
     has_begun: bool,
     in_chat: bool,
+    /// Whether a group of calls began whose end mark has not come.
+    in_group: bool,
     made: Repeats,
     /// How many calls began.
     begun: usize,
@@ -140,6 +142,7 @@ impl Parser {
             line: Line::default(),
             has_begun: false,
             in_chat: false,
+            in_group: false,
             made: Repeats::default(),
             begun: 0,
             fallbacks: 0,
@@ -162,6 +165,9 @@ impl Parser {
         }
         self.is_cut = finish != Finish::Stop;
         self.run(true);
+        if self.in_group && !matches!(self.state, State::Dropped) {
+            self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
+        }
         self.events.push(Event::Finish(finish));
         self.events
     }

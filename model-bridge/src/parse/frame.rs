@@ -71,6 +71,8 @@ pub(super) struct Frame {
     tags: Option<Tags>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
+    /// Whether the mark of a group of calls is before it.
+    begins_group: bool,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -100,6 +102,7 @@ impl Frame {
             searched: 0,
             tags: None,
             is_mark_only: false,
+            begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -107,13 +110,14 @@ impl Frame {
 
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
-        let Opening { template, length, name, holds, .. } = opening;
+        let Opening { template, length, name, holds, begins_group } = opening;
         let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
         frame.is_mark_only = holds == Holds::Closed;
+        frame.begins_group = begins_group;
         match name {
             Some(name) => frame.named(&name),
             None => frame,

@@ -185,6 +185,7 @@ impl Parser {
             }
             self.make(made, Some((live.index, live.shown().len())));
         }
+        self.in_group |= frame.begins_group;
         let ends_line = self.rest()[..length].trim_end_matches([' ', '\t', '\r']).ends_with('\n');
         self.at += length;
         self.line.forget(frame.after, ends_line);
@@ -234,6 +235,7 @@ impl Parser {
             && !frame.is_shown()
         {
             self.tell(Code::TruncatedCall, CUT_OFF);
+            self.in_group = false;
         }
         self.no_call(frame, self.rest().len());
     }
