@@ -7,12 +7,14 @@ mod calls;
 mod cue;
 mod data;
 mod file_edit;
+mod forms;
 mod frame;
 mod html;
 mod line;
 mod live;
 mod mend;
 mod native;
+mod notation;
 mod prose;
 mod repeats;
 mod scan;
@@ -49,6 +51,8 @@ pub struct Options {
     /// the reply then begins inside of a thought, and `</think>` ends it. Only who made the prompt
     /// knows: without this such a thought is text, and a call in it is one.
     pub begins_in_thought: bool,
+    /// The forms of calls that are read.
+    pub forms: Forms,
 }
 
 /// Reads a reply as it comes.
@@ -103,6 +107,7 @@ enum Step {
     NeedsMore,
 }
 
+pub use forms::Forms;
 pub use native::parse_message;
 pub(crate) use template::marks as template_marks;
 

@@ -161,7 +161,7 @@ impl Inside {
         self.diagnostics.push(Diagnostic::new(code, message));
     }
 
-    fn has(&self, code: Code) -> bool {
+    pub(super) fn has(&self, code: Code) -> bool {
         self.diagnostics.iter().any(|one| one.code == code)
     }
 
@@ -205,7 +205,7 @@ impl Inside {
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         registry: &Registry,
         name: &str,

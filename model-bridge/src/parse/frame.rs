@@ -7,6 +7,7 @@ use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::file_edit;
 use super::live::Live;
+use super::notation::Brackets;
 use super::scan::Scan;
 use super::template::{Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
@@ -69,6 +70,8 @@ pub(super) struct Frame {
     searched: usize,
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
+    /// The calls, where they are neither JSON nor tags.
+    brackets: Option<Brackets>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
     /// Whether the mark of a group of calls is before it.
@@ -101,6 +104,7 @@ impl Frame {
             live: None,
             searched: 0,
             tags: None,
+            brackets: None,
             is_mark_only: false,
             begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
@@ -111,13 +115,15 @@ impl Frame {
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
         let Opening { template, length, name, holds, begins_group } = opening;
-        let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
+        let ends_with_json = template.end.is_empty() && holds == Holds::Json;
+        let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
         frame.is_mark_only = holds == Holds::Closed;
         frame.begins_group = begins_group;
+        frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),
             None => frame,
@@ -154,11 +160,18 @@ impl Frame {
 
     fn is_explicit(&self) -> bool {
         !matches!(self.kind, Kind::Whole | Kind::Fence { is_explicit: false, .. })
+            && !self.is_weak()
+    }
+
+    /// Whether it is a form of calls that nothing marks.
+    fn is_weak(&self) -> bool {
+        matches!(self.kind, Kind::Template(template) if template.is_weak)
     }
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        self.kind != Kind::FileEdit && self.tags.is_none() && !self.is_mark_only
+        let is_other = self.tags.is_some() || self.brackets.is_some() || self.is_mark_only;
+        self.kind != Kind::FileEdit && !is_other
     }
 
     /// Whether it ends where something follows its JSON that is none.
@@ -190,6 +203,9 @@ impl Frame {
             }
             (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
+            }
+            (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
+                brackets.calls(template, registry, name.as_deref(), body)
             }
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }

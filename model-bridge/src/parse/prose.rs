@@ -6,6 +6,7 @@ mod marks;
 
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
+use super::template::WORD;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
 
@@ -74,6 +75,13 @@ impl Parser {
             self.pass(blank);
             let Some(first) = self.rest().chars().next() else { return Step::NeedsMore };
             self.has_begun = true;
+            // So does a list of calls that is not JSON.
+            if first == '['
+                && let Some(mark) = self.bare_list(is_last)
+            {
+                self.has_begun = !matches!(mark, Mark::NeedsMore);
+                return self.came_upon(mark);
+            }
             // A mark begins with `[`, too; which it is, is looked at below when it is none.
             if first == '{' || (first == '[' && !self.rest().starts_with("[TOOL")) {
                 if first == '[' && "[TOOL".starts_with(self.rest()) && !is_last {
@@ -99,16 +107,28 @@ impl Parser {
         if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
             next = Some(tilde);
         }
-        self.pass(next.unwrap_or(end));
+        // The one mark that begins with a letter ends before a bracket: what may become it waits.
+        let is_bracket = next.is_some_and(|next| rest[next] == b'[');
+        let word = match next {
+            Some(next) if is_bracket => word_before(&rest[..next], true),
+            None if !is_last => word_before(rest, false),
+            _ => 0,
+        };
+        self.pass(next.unwrap_or(end) - word);
         if next.is_none() {
-            return Step::Again;
+            return if word > 0 { Step::NeedsMore } else { Step::Again };
         }
         let mark = match self.rest().as_bytes()[0] {
+            b'f' => self.word(is_last),
             b'`' => self.backticks(is_last),
             b'~' => self.tildes(is_last),
             b'[' => self.bracket(is_last),
             _ => self.angle(is_last),
         };
+        self.came_upon(mark)
+    }
+
+    fn came_upon(&mut self, mark: Mark) -> Step {
         match mark {
             Mark::Text(length) => self.pass(length),
             Mark::NeedsMore => return Step::NeedsMore,
@@ -241,6 +261,9 @@ impl Parser {
         if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
             return Mark::Text(1);
         }
+        if let Some(mark) = self.bare_list(is_last) {
+            return mark;
+        }
         let rest = self.rest();
         if let Some(mark) = LINE_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
             return line_call::read(rest, mark.len(), is_last);
@@ -263,6 +286,13 @@ impl Parser {
             };
         }
         may_become(rest, LINE_MARKS.iter().chain([&TAG_MARK]), is_last)
+    }
+
+    /// `functools[…]`.
+    fn word(&mut self, is_last: bool) -> Mark {
+        let is_text = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
+        let mark = if is_text { None } else { self.template(is_last) };
+        mark.unwrap_or(Mark::Text(WORD.len()))
     }
 
     /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
@@ -337,6 +367,14 @@ pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
     let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
     let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
     if waits { None } else { Some(false) }
+}
+
+/// How much of the end of a text is the one word that is a mark before a bracket, or, where no
+/// bracket follows yet, the beginning of it.
+fn word_before(text: &[u8], is_bracket: bool) -> usize {
+    let least = if is_bracket { WORD.len() } else { 1 };
+    let is_end = |length: &usize| text.ends_with(&WORD.as_bytes()[..*length]);
+    (least..=WORD.len()).rev().find(is_end).unwrap_or(0)
 }
 
 /// How many signs begin a text, as far as they are one run.

@@ -1,19 +1,23 @@
 //! Calls as the chat templates of well-known open models have them: what a model was trained on it
-//! writes, whatever its prompt says.
-//!
-//! Sources are the chat templates that the makers publish with Kimi K2, DeepSeek R1 to V4,
-//! Llama 3.1, Qwen3-Coder, Seed-OSS, GLM-4.5, MiniMax M1 and M2, and the form that Anthropic describes
-//! for calls in text. A new one is a row of [`TEMPLATES`].
+//! writes, whatever its prompt says. A new form is a row of the [`table`].
 
+mod table;
 mod tags;
 mod values;
 
+use std::sync::LazyLock;
+
+use super::forms::Forms;
+use super::notation::{self, Notation};
+use table::{BARE_LIST, TEMPLATES};
 pub(super) use tags::Tags;
 
 /// The most white space between marks, in bytes.
 const BLANK_BYTES_MAX: usize = 64;
 /// The most bytes of the name of a tool in a mark.
 const NAME_BYTES_MAX: usize = 160;
+/// The most bytes of the attributes behind it.
+const ATTRIBUTES_BYTES_MAX: usize = 128;
 /// A name of DeepSeek that is the kind of a call: its name follows.
 const KIND: &str = "function";
 /// What may stand around JSON inside of a call.
@@ -21,36 +25,64 @@ const FENCE: &str = "```";
 /// What that may say.
 const FENCE_INFO: &str = "json";
 
+/// The word that begins the calls of Phi-4: the only mark that does not begin with `<`.
+pub(super) const WORD: &str = "functools";
+
 /// A way to write calls.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// What may begin a group of calls, each way to write it.
+    /// What it is called where a model's profile names it.
+    form: &'static str,
+    /// What may begin a group of calls, or stand before one: some of these, in this order.
     sections: &'static [&'static str],
+    /// Whether one of them must be there.
+    needs_section: bool,
     /// What begins a call.
     call: &'static str,
     /// Whether that alone is so like a tag of a text that it is one only at the beginning of a line,
     /// or right after another call.
     begins_line: bool,
     name: Name,
+    /// What may stand between its name and the mark that ends that.
+    fillers: &'static [&'static str],
     /// What ends a call; empty where its JSON does.
     pub(super) end: &'static str,
+    /// Whether a group that has begun must end.
+    closes_group: bool,
     /// What may end a group of calls, or stand behind one.
     pub(super) after: &'static [&'static str],
-    has_json: bool,
+    /// Which JSON is a call, or its arguments.
+    json: Json,
+    /// How it writes calls that are neither JSON nor tags.
+    pub(super) notation: Option<Notation>,
     parameters: Option<Parameters>,
+    /// Whether nothing marks it: it is a call only where nothing speaks against it.
+    pub(super) is_weak: bool,
 }
 
 /// How a call names its tool.
 #[derive(Debug, PartialEq, Eq)]
 enum Name {
-    /// In its JSON.
+    /// In its inside.
     Inside,
     /// Up to a mark.
     Until(&'static str),
     /// Up to the quote that ends it; the tag of the call ends right after it, and may be the whole call.
     Attribute,
+    /// Up to the quote that ends it, then attributes up to a mark.
+    Quoted(&'static str),
     /// As far as its characters are those of a name.
     Word,
+}
+
+/// The JSON of a form.
+#[derive(Debug, PartialEq, Eq)]
+enum Json {
+    None,
+    /// An object, or a list where that names its tools.
+    Any,
+    Object,
+    List,
 }
 
 /// How a call writes its arguments where they are no JSON.
@@ -72,144 +104,6 @@ struct Parameters {
     may_end_with_call: bool,
 }
 
-/// `<parameter name="key">value</parameter>`.
-const fn named(open: &'static str, close: &'static str) -> Parameters {
-    Parameters {
-        open,
-        key_end: "\"",
-        has_attributes: true,
-        value_open: "",
-        close,
-        has_entities: false,
-        may_end_with_call: false,
-    }
-}
-
-/// `<invoke name="tool">…</invoke>` in a group.
-const fn invoke(
-    sections: &'static [&'static str],
-    after: &'static [&'static str],
-    [call, end]: [&'static str; 2],
-    parameters: Parameters,
-) -> Template {
-    Template {
-        sections,
-        call,
-        begins_line: true,
-        name: Name::Attribute,
-        end,
-        after,
-        has_json: true,
-        parameters: Some(parameters),
-    }
-}
-
-static TEMPLATES: &[Template] = &[
-    // Qwen3-Coder, with another tag around it Seed-OSS, and with JSON inside Llama 3.1.
-    Template {
-        sections: &["<tool_call>", "<seed:tool_call>"],
-        call: "<function=",
-        begins_line: true,
-        name: Name::Until(">"),
-        end: "</function>",
-        after: &["</tool_call>", "</seed:tool_call>", "<|eom_id|>", "<|eot_id|>"],
-        has_json: true,
-        parameters: Some(Parameters {
-            open: "<parameter=",
-            key_end: ">",
-            has_attributes: false,
-            value_open: "",
-            close: "</parameter>",
-            has_entities: false,
-            may_end_with_call: true,
-        }),
-    },
-    // Kimi K2.
-    Template {
-        sections: &["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"],
-        call: "<|tool_call_begin|>",
-        begins_line: false,
-        name: Name::Until("<|tool_call_argument_begin|>"),
-        end: "<|tool_call_end|>",
-        after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
-        has_json: true,
-        parameters: None,
-    },
-    // DeepSeek R1, V3, V3.1.
-    Template {
-        sections: &["<｜tool▁calls▁begin｜>"],
-        call: "<｜tool▁call▁begin｜>",
-        begins_line: false,
-        name: Name::Until("<｜tool▁sep｜>"),
-        end: "<｜tool▁call▁end｜>",
-        after: &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
-        has_json: true,
-        parameters: None,
-    },
-    // Llama 3.1.
-    Template {
-        sections: &[],
-        call: "<|python_tag|>",
-        begins_line: false,
-        name: Name::Inside,
-        end: "",
-        after: &["<|eom_id|>", "<|eot_id|>"],
-        has_json: true,
-        parameters: None,
-    },
-    // GLM-4.5.
-    Template {
-        sections: &[],
-        call: "<tool_call>",
-        begins_line: false,
-        name: Name::Word,
-        end: "</tool_call>",
-        after: &[],
-        has_json: false,
-        parameters: Some(Parameters {
-            open: "<arg_key>",
-            key_end: "</arg_key>",
-            has_attributes: false,
-            value_open: "<arg_value>",
-            close: "</arg_value>",
-            has_entities: false,
-            may_end_with_call: false,
-        }),
-    },
-    // Anthropic's calls in text.
-    invoke(
-        &["<function_calls>"],
-        &["</function_calls>"],
-        ["<invoke name=\"", "</invoke>"],
-        named("<parameter name=\"", "</parameter>"),
-    ),
-    // MiniMax M2.
-    invoke(
-        &["<minimax:tool_call>"],
-        &["</minimax:tool_call>"],
-        ["<invoke name=\"", "</invoke>"],
-        Parameters { has_entities: true, ..named("<parameter name=\"", "</parameter>") },
-    ),
-    // DeepSeek V3.2 and V4.
-    invoke(
-        &["<｜DSML｜function_calls>", "<｜DSML｜tool_calls>"],
-        &["</｜DSML｜function_calls>", "</｜DSML｜tool_calls>"],
-        ["<｜DSML｜invoke name=\"", "</｜DSML｜invoke>"],
-        named("<｜DSML｜parameter name=\"", "</｜DSML｜parameter>"),
-    ),
-    // MiniMax M1.
-    Template {
-        sections: &[],
-        call: "<tool_calls>",
-        begins_line: false,
-        name: Name::Inside,
-        end: "</tool_calls>",
-        after: &[],
-        has_json: true,
-        parameters: None,
-    },
-];
-
 /// The beginning of a call.
 #[derive(Debug)]
 pub(super) struct Opening {
@@ -219,7 +113,7 @@ pub(super) struct Opening {
     pub(super) name: Option<String>,
     /// What its inside is.
     pub(super) holds: Holds,
-    /// Whether a mark of a group of calls is before it.
+    /// Whether the mark of a group of calls is before it that must end.
     pub(super) begins_group: bool,
 }
 
@@ -228,6 +122,7 @@ pub(super) struct Opening {
 pub(super) enum Holds {
     Json,
     Parameters,
+    Notation,
     /// Nothing: the end mark follows at once.
     Nothing,
     /// Nothing, not even an end mark: its tag is all of the call.
@@ -246,18 +141,22 @@ pub(super) enum Not {
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
 /// after another call; `owed` are the marks that may follow that one, by which it is known which of the
 /// templates with the same mark goes on.
-pub(super) fn opening(text: &str, may_begin: bool, owed: Option<&[&str]>) -> Result<Opening, Not> {
+pub(super) fn opening(
+    text: &str,
+    may_begin: bool,
+    owed: Option<&[&str]>,
+    forms: &Forms,
+) -> Result<Opening, Not> {
     let mut not = Not::Here;
-    // What no mark goes on with is no beginning of one.
-    if !matches!(
-        text.as_bytes().get(1),
-        None | Some(b'|' | 0xef | b't' | b'f' | b'i' | b'm' | b's')
-    ) {
-        return Err(not);
-    }
-    let goes_on = |template: &&Template| owed == Some(template.after);
-    let (same, others) = (TEMPLATES.iter(), TEMPLATES.iter());
-    for template in same.filter(goes_on).chain(others.filter(|template| !goes_on(template))) {
+    let mut bytes = text.bytes();
+    let rows = match (bytes.next(), bytes.next()) {
+        (Some(b'<'), None) => return Err(Not::Yet),
+        (Some(b'<'), Some(second)) => &ROWS[usize::from(second)],
+        _ => &ROWS[usize::from(WORD.as_bytes()[0])],
+    };
+    let rows = || rows.iter().filter(|template| forms.has(template.form));
+    let goes_on = |template: &&&Template| owed == Some(template.after);
+    for template in rows().filter(goes_on).chain(rows().filter(|template| !goes_on(template))) {
         match template.opening(text, may_begin) {
             Ok(opening) => return Ok(opening),
             Err(Not::Yet) => not = Not::Yet,
@@ -267,13 +166,45 @@ pub(super) fn opening(text: &str, may_begin: bool, owed: Option<&[&str]>) -> Res
     Err(not)
 }
 
-/// What begins calls and groups of them; each begins with `<`.
+/// Looks whether a list of calls without a mark begins here. Returns the name of the first, too.
+pub(super) fn bare_list<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'t str), Not> {
+    if !text.starts_with('[') || !forms.has(BARE_LIST.form) {
+        return Err(Not::Here);
+    }
+    let name = notation::first_name(text)?;
+    let opening = BARE_LIST.begun(0, None, Holds::Notation, false);
+    Ok((opening, name))
+}
+
+/// The rows of the table, by the second byte of their marks; that of Phi-4 by its first.
+static ROWS: LazyLock<Vec<Vec<&'static Template>>> = LazyLock::new(|| {
+    let mut rows = vec![Vec::new(); 256];
+    for template in TEMPLATES {
+        let mut seconds: Vec<u8> = template
+            .marks()
+            .map(|mark| mark.as_bytes()[usize::from(mark.starts_with('<'))])
+            .collect();
+        seconds.sort_unstable();
+        seconds.dedup();
+        for second in seconds {
+            rows[usize::from(second)].push(template);
+        }
+    }
+    rows
+});
+
+/// What begins calls and groups of them, where it begins with `<`.
 pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
-    TEMPLATES.iter().flat_map(|template| template.sections.iter().copied().chain([template.call]))
+    TEMPLATES.iter().flat_map(Template::marks).filter(|mark| mark.starts_with('<'))
+}
+
+/// The names of all forms.
+pub(super) fn forms() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().chain([&BARE_LIST]).map(|template| template.form)
 }
 
 /// What follows a mark.
-fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
+pub(super) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
     text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
 }
 
@@ -323,12 +254,16 @@ fn without_number(name: &str) -> &str {
 // === impl Template ===
 
 impl Template {
+    /// What it may begin with.
+    fn marks(&self) -> impl Iterator<Item = &'static str> {
+        let sections = self.sections.iter().copied();
+        sections.chain((!self.needs_section).then_some(self.call))
+    }
+
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
-        let section = self.after_section(text)?;
-        if section.is_none() && self.begins_line && !may_begin {
-            return Err(Not::Here);
-        }
-        let inner = after(section.unwrap_or(text), self.call)?;
+        let call = self.after_sections(text, may_begin)?;
+        let begins_group = self.closes_group && call.len() < text.len();
+        let inner = after(call, self.call)?;
         let (name, rest) = match self.name {
             Name::Inside => (None, inner),
             Name::Word => {
@@ -338,7 +273,7 @@ impl Template {
             }
             Name::Until(mark) => {
                 let (name, rest) = name(inner, of_name)?;
-                let rest = after(rest, mark)?;
+                let rest = after(self.after_fillers(rest)?, mark)?;
                 (Some(without_number(name.trim())), rest)
             }
             Name::Attribute => {
@@ -346,9 +281,15 @@ impl Template {
                 let rest = after_blanks(after(rest, "\"")?)?;
                 if let Some(rest) = rest.strip_prefix('/') {
                     let length = text.len() - after(rest, ">")?.len();
-                    return Ok(self.begun(length, Some(name), Holds::Closed, section.is_some()));
+                    return Ok(self.begun(length, Some(name), Holds::Closed, begins_group));
                 }
                 (Some(name.trim()), after(rest, ">")?)
+            }
+            Name::Quoted(mark) => {
+                let (name, rest) = name(inner, of_name)?;
+                let rest = after(rest, "\"")?;
+                let attributes = tags::until(rest, mark, ATTRIBUTES_BYTES_MAX)?;
+                (Some(name), &rest[attributes + mark.len()..])
             }
         };
         let (name, rest) = match name {
@@ -356,7 +297,7 @@ impl Template {
             _ => (name, after_blanks(rest)?),
         };
         let holds = self.holds(rest)?;
-        Ok(self.begun(text.len() - rest.len(), name, holds, section.is_some()))
+        Ok(self.begun(text.len() - rest.len(), name, holds, begins_group))
     }
 
     fn begun(
@@ -369,26 +310,59 @@ impl Template {
         Opening { template: self, length, name: name.map(str::to_owned), holds, begins_group }
     }
 
-    /// What follows the mark of a group of calls; none where there is no such mark.
-    fn after_section<'t>(&self, text: &'t str) -> Result<Option<&'t str>, Not> {
+    /// What follows the marks of a group.
+    fn after_sections<'t>(&self, text: &'t str, may_begin: bool) -> Result<&'t str, Not> {
+        let mut rest = text;
+        let mut waits = false;
         for section in self.sections {
-            match after(text, section) {
-                Ok(inner) => return after_blanks(inner).map(Some),
-                Err(Not::Yet) => return Err(Not::Yet),
+            match after(rest, section) {
+                Ok(inner) => rest = after_blanks(inner)?,
+                Err(Not::Yet) => waits = true,
                 Err(Not::Here) => {}
             }
         }
-        Ok(None)
+        let has_section = rest.len() < text.len();
+        let is_alone = self.needs_section || (self.begins_line && !may_begin);
+        match (has_section || !is_alone) && after(rest, self.call) != Err(Not::Here) {
+            true => Ok(rest),
+            false => Err(if waits { Not::Yet } else { Not::Here }),
+        }
+    }
+
+    /// What follows what may stand behind a name.
+    fn after_fillers<'t>(&self, mut rest: &'t str) -> Result<&'t str, Not> {
+        for _ in self.fillers {
+            for filler in self.fillers {
+                match after(rest, filler) {
+                    Ok(inner) => rest = after_blanks(inner)?,
+                    Err(Not::Yet) => return Err(Not::Yet),
+                    Err(Not::Here) => {}
+                }
+            }
+        }
+        Ok(rest)
     }
 
     /// What begins here.
     fn holds(&self, rest: &str) -> Result<Holds, Not> {
+        match self.notation.map(|notation| notation.begins(rest)) {
+            Some(Ok(())) => return Ok(Holds::Notation),
+            Some(Err(Not::Yet)) => return Err(Not::Yet),
+            Some(Err(Not::Here)) | None => {}
+        }
         let is_list = self.name == Name::Inside && rest.starts_with('[');
-        if self.has_json && (is_list || rest.starts_with(['{', '｛'])) {
+        let is_object = rest.starts_with(['{', '｛']);
+        let is_json = match self.json {
+            Json::None => false,
+            Json::Any => is_list || is_object,
+            Json::Object => is_object,
+            Json::List => is_list,
+        };
+        if is_json {
             return Ok(Holds::Json);
         }
         let open = self.parameters.as_ref().map(|parameters| parameters.open);
-        let ends = Some(self.end).filter(|_| self.name != Name::Inside);
+        let ends = Some(self.end).filter(|_| self.name != Name::Inside && self.notation.is_none());
         let mut not = Not::Here;
         for (mark, holds) in [(open, Holds::Parameters), (ends, Holds::Nothing)] {
             match mark.map(|mark| after(rest, mark)) {
@@ -420,25 +394,4 @@ fn typed(text: &str) -> Result<(Option<&str>, &str), Not> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How much of a text is held back because it may become a mark, in bytes, at the most.
-    const HELD_BYTES_MAX: usize = 24;
-
-    #[test]
-    fn what_is_no_mark_is_known_soon() {
-        for mark in marks() {
-            assert!(mark.starts_with('<'));
-            let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
-            for place in places {
-                let other = format!("{}#", &mark[..place]);
-                assert_eq!(opening(&other, true, None).err(), Some(Not::Here), "{other}");
-                assert_eq!(opening(&mark[..place], true, None).err(), Some(Not::Yet), "{mark}");
-            }
-            // What is longer is a token of its model: no text begins so.
-            let is_token = ["<|tool_", "<｜"].iter().any(|begin| mark.starts_with(begin));
-            assert!(mark.len() <= HELD_BYTES_MAX + 1 || is_token, "{mark}");
-        }
-    }
-}
+mod tests;

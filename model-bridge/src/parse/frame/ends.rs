@@ -35,6 +35,9 @@ impl Frame {
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.end(template, body);
         }
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
+            return brackets.end(template, body, is_last);
+        }
         loop {
             let found = self.scan.next(body, is_last);
             if let Some(end) = self.end_at_fence(body, found) {
@@ -221,6 +224,9 @@ impl Frame {
     pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.last_end(template, body);
+        }
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
+            return brackets.last_end(template);
         }
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.next.or(self.other).unwrap_or(body.len());

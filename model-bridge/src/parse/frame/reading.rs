@@ -31,11 +31,12 @@ impl Parser {
             return Step::NeedsMore;
         }
         // What is repaired at the end of the reply makes the rest of it be read again.
-        let may_repair = frame.is_json() || (!self.is_cut && self.fallbacks < FALLBACKS_MAX);
+        let has_tags = frame.tags.is_some();
+        let may_repair = !has_tags || (!self.is_cut && self.fallbacks < FALLBACKS_MAX);
         let body = self.body(&frame);
         match may_repair.then(|| frame.last_end(&self.registry, body)).flatten() {
             Some(end) => {
-                self.fallbacks += usize::from(!frame.is_json());
+                self.fallbacks += usize::from(has_tags);
                 self.end(*frame, &end);
             }
             None => self.cut_off(&frame),
@@ -169,7 +170,7 @@ impl Parser {
         }
         if !makes {
             let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
-            if frame.is_explicit() || frame.live.is_some() || is_sloppy {
+            if frame.is_explicit() || frame.is_weak() || frame.live.is_some() || is_sloppy {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
@@ -231,9 +232,8 @@ impl Parser {
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
         let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
-        if (frame.is_explicit() || is_meant || (named && watch.has_arguments()))
-            && !frame.is_shown()
-        {
+        let is_marked = frame.is_explicit() || frame.is_weak();
+        if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
             self.in_group = false;
         }

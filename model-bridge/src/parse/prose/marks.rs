@@ -12,7 +12,7 @@ impl Parser {
     /// A call of a chat template, where one begins here.
     pub(super) fn template(&self, is_last: bool) -> Option<Mark> {
         let may_begin = self.line.is_blank() || self.line.owed().is_some();
-        match template::opening(self.rest(), may_begin, self.line.owed()) {
+        match template::opening(self.rest(), may_begin, self.line.owed(), &self.options.forms) {
             Ok(opening) => {
                 // In a sentence, a call without anything in it is only spoken of.
                 let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
@@ -23,6 +23,21 @@ impl Parser {
             }
             Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
             Err(_) => None,
+        }
+    }
+
+    /// A list of calls that nothing marks, where one begins here: only at the beginning of a line that
+    /// is no code, and only where its first name is that of a tool.
+    pub(super) fn bare_list(&self, is_last: bool) -> Option<Mark> {
+        if !self.line.is_blank() || self.line.is_indented() {
+            return None;
+        }
+        match template::bare_list(self.rest(), &self.options.forms) {
+            Ok((opening, name)) if self.registry.tool(name).is_some() => {
+                Some(Mark::Frame(Box::new(Frame::of(opening))))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Ok(_) | Err(_) => None,
         }
     }
 

@@ -8,14 +8,12 @@ use std::ops::Range;
 use super::super::calls::{self, Inside};
 use super::super::frame::End;
 use super::values::{self, Argument};
-use super::{Not, Parameters, Template, after, after_blanks};
+use super::{ATTRIBUTES_BYTES_MAX, Not, Parameters, Template, after, after_blanks};
 use crate::event::Code;
 use crate::registry::{Registry, Tool};
 
 /// The most bytes of a key.
 const KEY_BYTES_MAX: usize = 160;
-/// The most bytes of the attributes behind it.
-const ATTRIBUTES_BYTES_MAX: usize = 128;
 
 /// Follows arguments in tags as they come.
 #[derive(Debug, Default)]
@@ -336,7 +334,7 @@ fn next_mark<'m>(
 }
 
 /// How long a text is up to a mark on the same line, in bytes.
-fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
+pub(super) fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
     let near = &text[..text.floor_char_boundary(most + mark.len())];
     let line = &near[..near.find('\n').unwrap_or(near.len())];
     match line.find(mark) {

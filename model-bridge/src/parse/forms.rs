@@ -1,0 +1,33 @@
+//! Which forms of calls are read: all of them, or those that a model was trained on.
+
+use super::template;
+
+/// The forms of chat templates in which a reply may call. What the prompt of moss asks for is read
+/// whatever they are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Forms {
+    /// None for all.
+    only: Option<Vec<&'static str>>,
+}
+
+// === impl Forms ===
+
+impl Forms {
+    /// Only those of these names; a name that no form has is none.
+    pub fn named<N: AsRef<str>>(names: &[N]) -> Self {
+        let is_named = |form: &&str| names.iter().any(|name| name.as_ref() == *form);
+        let mut only: Vec<&'static str> = Self::names().filter(is_named).collect();
+        only.dedup();
+        Self { only: Some(only) }
+    }
+
+    /// The names of all forms.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        template::forms()
+    }
+
+    /// Whether a form is among them.
+    pub(super) fn has(&self, form: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&form))
+    }
+}
