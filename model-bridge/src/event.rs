@@ -141,6 +141,12 @@ pub enum Change {
     LoneSurrogate,
     /// Text around the JSON was left out.
     SurroundingText,
+    /// Entities of XML (`&lt;`) became what they mean.
+    Entities,
+    /// Words with commas between them became a list.
+    CommaList,
+    /// An integer beyond 64 bits became the nearest number.
+    Rounded,
 }
 
 /// A reply as a whole.

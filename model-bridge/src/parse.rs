@@ -70,11 +70,15 @@ pub struct Parser {
     /// Whether something that is not blank came.
     has_begun: bool,
     in_chat: bool,
+    /// Whether a group of calls began whose end mark has not come.
+    in_group: bool,
     made: Repeats,
     /// How many calls began.
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
     fallbacks: usize,
+    /// Whether the reply ended before the model did.
+    is_cut: bool,
     events: Vec<Event>,
 }
 
@@ -143,9 +147,11 @@ impl Parser {
             line: Line::default(),
             has_begun: false,
             in_chat: false,
+            in_group: false,
             made: Repeats::default(),
             begun: 0,
             fallbacks: 0,
+            is_cut: false,
             events: Vec::new(),
         }
     }
@@ -162,7 +168,11 @@ impl Parser {
         if !self.partial.is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
+        self.is_cut = finish != Finish::Stop;
         self.run(true);
+        if self.in_group && !matches!(self.state, State::Dropped) {
+            self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
+        }
         self.events.push(Event::Finish(finish));
         self.events
     }

@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::event::Change;
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
@@ -80,6 +81,8 @@ pub struct Fitted {
     pub arguments: Map<String, Value>,
     /// Keys that the tool does not have and that were left out.
     pub dropped: Vec<String>,
+    /// What was read as something else than what was written.
+    pub changes: Vec<Change>,
     /// Where they do not fit nevertheless.
     pub violations: Vec<Violation>,
 }
@@ -202,12 +205,12 @@ impl Tool {
         if is_fit {
             return Fitted { arguments, ..Fitted::default() };
         }
-        let (arguments, dropped) = fit::fit(&self.definition, arguments);
+        let (arguments, fit::Notes { dropped, changes }) = fit::fit(&self.definition, arguments);
         let whole = Value::Object(arguments);
         // What fits is known sooner than what is wrong with what does not.
         let violations = if self.fits(&whole) { Vec::new() } else { self.violations(&whole) };
         let Value::Object(arguments) = whole else { unreachable!("an object was made above") };
-        Fitted { arguments, dropped, violations }
+        Fitted { arguments, dropped, changes, violations }
     }
 
     /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
@@ -229,6 +232,18 @@ impl Tool {
     pub(crate) fn fit_one(&self, key: &str, value: Value) -> Option<(String, Value)> {
         let one = Map::from_iter([(key.to_owned(), value)]);
         fit::fit(&self.definition, one).0.into_iter().next()
+    }
+
+    /// The first argument that has a number which may have lost digits, and whose schema asks for
+    /// something else than any number.
+    pub(crate) fn rounded<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a str> {
+        let takes_any = |key: &str| {
+            let types = self.parameter(key).and_then(|parameter| self.types_of(parameter));
+            types.is_none_or(|types| types.allows_number())
+        };
+        let mut arguments = arguments.iter();
+        let found = arguments.find(|(key, value)| fit::is_rounded(value) && !takes_any(key));
+        found.map(|(key, _)| key.as_str())
     }
 
     /// The one required parameter, where there is one and it is a string: what a bare value means.

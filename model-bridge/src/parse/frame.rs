@@ -76,6 +76,8 @@ pub(super) struct Frame {
     elements: Option<Elements>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
+    /// Whether the mark of a group of calls is before it.
+    begins_group: bool,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -107,6 +109,7 @@ impl Frame {
             brackets: None,
             elements: None,
             is_mark_only: false,
+            begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -114,7 +117,7 @@ impl Frame {
 
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
-        let Opening { template, length, name, holds, .. } = opening;
+        let Opening { template, length, name, holds, begins_group } = opening;
         let ends_with_json = template.end.is_empty() && holds == Holds::Json;
         let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
@@ -123,6 +126,7 @@ impl Frame {
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
         frame.elements = (holds == Holds::Elements).then(Elements::default);
         frame.is_mark_only = holds == Holds::Closed;
+        frame.begins_group = begins_group;
         frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),

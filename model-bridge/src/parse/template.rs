@@ -51,6 +51,8 @@ pub(super) struct Template {
     fillers: &'static [&'static str],
     /// What ends a call; empty where its JSON does.
     pub(super) end: &'static str,
+    /// Whether a group that has begun must end.
+    closes_group: bool,
     /// What may end a group of calls, or stand behind one.
     pub(super) after: &'static [&'static str],
     /// Which JSON is a call, or its arguments.
@@ -107,6 +109,8 @@ struct Parameters {
     close: &'static str,
     /// Whether what means something to XML is written as an entity (`&lt;`) in it.
     has_entities: bool,
+    /// Whether the model is known to leave out what ends the last one.
+    may_end_with_call: bool,
 }
 
 /// The beginning of a call.
@@ -118,7 +122,7 @@ pub(super) struct Opening {
     pub(super) name: Option<String>,
     /// What its inside is.
     pub(super) holds: Holds,
-    /// Whether a mark of a group of calls is before it.
+    /// Whether the mark of a group of calls is before it that must end.
     pub(super) begins_group: bool,
 }
 
@@ -279,7 +283,7 @@ impl Template {
 
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
         let call = self.after_sections(text, may_begin)?;
-        let begins_group = call.len() < text.len();
+        let begins_group = self.closes_group && call.len() < text.len();
         let inner = after(call, self.call)?;
         let (name, rest) = match self.name {
             Name::Inside => (None, inner),

@@ -212,6 +212,49 @@ fn native_arguments_that_are_null_are_none() {
     }
 }
 
+#[test]
+fn an_argument_that_no_schema_lists_is_not_swallowed() {
+    let registry = r#"[{"name":"weather","parameters":{"type":"object"}}]"#;
+    let registry = Arc::new(Registry::from_json(registry).unwrap());
+    for (text, arguments) in [
+        ("<parameter=city>\nParis\n<parameter=unit>\nC\n</parameter>\n", None),
+        ("<parameter=city>Paris<parameter=unit>C</parameter>", None),
+        ("<parameter=city>\nParis\n</parameter>\n<parameter=unit>C</parameter>", Some(2)),
+        ("<parameter=city>it says `<parameter=unit>`</parameter>", Some(1)),
+        ("<parameter=city>a\n<parameter=b>c</parameter>\nd</parameter>", Some(1)),
+    ] {
+        let text = format!("<tool_call>\n<function=weather>\n{text}\n</function>\n</tool_call>");
+        let reply = parse(&registry, &text, Finish::Stop);
+        let got = reply.calls.first().map(|call| call.arguments.len());
+        assert_eq!(got, arguments, "{text}");
+        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let expected = if got.is_some() { vec![] } else { vec![Code::MalformedJson] };
+        assert_eq!(codes, expected, "{text}");
+    }
+}
+
+#[test]
+fn integers_beyond_64_bits_are_numbers_where_any_number_fits() {
+    let registry = json!([{ "name": "t", "parameters": { "properties": {
+        "any": {}, "number": { "type": "number" },
+        "whole": { "type": "integer" }, "text": { "type": "string" }, "list": { "type": "array" },
+    } } }]);
+    let registry = Arc::new(Registry::from_json(&registry.to_string()).unwrap());
+    for (key, value, makes) in [
+        ("number", "99999999999999999999", true),
+        ("any", "[-99999999999999999999]", true),
+        ("whole", "99999999999999999999", false),
+        ("text", "99999999999999999999", false),
+        ("list", "[99999999999999999999]", false),
+    ] {
+        let text = format!("{{\"name\":\"t\",\"arguments\":{{\"{key}\":{value}}}}}");
+        let reply = parse(&registry, &format!("<tool_call>{text}</tool_call>"), Finish::Stop);
+        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let code = if makes { Code::JsonRepaired } else { Code::MalformedJson };
+        assert_eq!((reply.calls.len(), codes), (usize::from(makes), vec![code]), "{text}");
+    }
+}
+
 /// Texts of the classes of the shared cases that are not among them.
 static MORE: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../testdata/more.json")).unwrap());

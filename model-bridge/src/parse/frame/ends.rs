@@ -225,7 +225,10 @@ impl Frame {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(super) fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
+    pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
+        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+            return tags.last_end(template, body);
+        }
         if let (Kind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
             return brackets.last_end(template);
         }

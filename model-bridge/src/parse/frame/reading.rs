@@ -5,7 +5,7 @@ use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, End, Frame, Kind};
+use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind};
 use crate::event::{Code, Event};
 
 // === impl Parser ===
@@ -30,9 +30,15 @@ impl Parser {
             self.state = State::Frame(frame);
             return Step::NeedsMore;
         }
+        // What is repaired at the end of the reply makes the rest of it be read again.
+        let has_tags = frame.tags.is_some();
+        let may_repair = !has_tags || (!self.is_cut && self.fallbacks < FALLBACKS_MAX);
         let body = self.body(&frame);
-        match frame.last_end(&self.registry, body) {
-            Some(end) => self.end(*frame, &end),
+        match may_repair.then(|| frame.last_end(&self.registry, body)).flatten() {
+            Some(end) => {
+                self.fallbacks += usize::from(has_tags);
+                self.end(*frame, &end);
+            }
             None => self.cut_off(&frame),
         }
         Step::Again
@@ -180,6 +186,7 @@ impl Parser {
             }
             self.make(made, Some((live.index, live.shown().len())));
         }
+        self.in_group |= frame.begins_group;
         let ends_line = self.rest()[..length].trim_end_matches([' ', '\t', '\r']).ends_with('\n');
         self.at += length;
         self.line.forget(frame.after, ends_line);
@@ -228,6 +235,7 @@ impl Parser {
         let is_marked = frame.is_explicit() || frame.is_weak();
         if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
+            self.in_group = false;
         }
         self.no_call(frame, self.rest().len());
     }

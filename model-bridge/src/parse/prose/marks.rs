@@ -84,6 +84,7 @@ impl Parser {
         let mut owed = self.line.owed()?.iter();
         if let Some(mark) = owed.clone().find(|mark| rest.starts_with(**mark)) {
             self.at += mark.len();
+            self.in_group = false;
             return Some(Mark::Done);
         }
         let may_be = !is_last && owed.any(|mark| mark.starts_with(rest));

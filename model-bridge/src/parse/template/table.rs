@@ -15,6 +15,7 @@ const ROW: Template = Template {
     name: Name::Inside,
     fillers: &[],
     end: "",
+    closes_group: false,
     after: &[],
     json: Json::None,
     notation: None,
@@ -33,6 +34,7 @@ const fn named(open: &'static str, close: &'static str) -> Option<Parameters> {
         value_open: "",
         close,
         has_entities: false,
+        may_end_with_call: false,
     })
 }
 
@@ -52,6 +54,7 @@ const fn paired([open, key_end, value_open, close]: [&'static str; 4]) -> Option
         value_open,
         close,
         has_entities: false,
+        may_end_with_call: false,
     })
 }
 
@@ -70,6 +73,7 @@ const fn invoke(
         begins_line: true,
         name: Name::Attribute,
         end,
+        closes_group: !sections.is_empty(),
         after,
         json: Json::Object,
         parameters,
@@ -127,6 +131,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         begins_line: true,
         name: Name::Until(">"),
         end: "</function>",
+        closes_group: true,
         after: &["</tool_call>", "</seed:tool_call>", "<|eom_id|>", "<|eot_id|>"],
         json: Json::Any,
         parameters: Some(Parameters {
@@ -136,6 +141,7 @@ pub(super) static TEMPLATES: &[Template] = &[
             value_open: "",
             close: "</parameter>",
             has_entities: false,
+            may_end_with_call: true,
         }),
         ..ROW
     },
@@ -146,6 +152,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         call: "<|tool_call_begin|>",
         name: Name::Until("<|tool_call_argument_begin|>"),
         end: "<|tool_call_end|>",
+        closes_group: true,
         after: &["<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
         json: Json::Any,
         ..ROW
@@ -157,6 +164,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         call: "<｜tool▁call▁begin｜>",
         name: Name::Until("<｜tool▁sep｜>"),
         end: "<｜tool▁call▁end｜>",
+        closes_group: true,
         after: &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
         json: Json::Any,
         ..ROW
@@ -180,6 +188,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         call: "<tool_call>",
         name: Name::Until("<tool_sep>"),
         end: "</tool_call>",
+        closes_group: true,
         after: &["</tool_calls>"],
         parameters: paired(["<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"]),
         ..ROW
