@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::super::calls::{self, Inside};
 use super::super::frame::End;
 use super::super::mend::DEPTH_MAX;
-use super::{NAME_BYTES_MAX, Not, Template, after, after_blanks, of_name, values};
+use super::values::{self, Argument};
+use super::{NAME_BYTES_MAX, Not, Template, after, after_blanks, of_name};
 use crate::event::Code;
 use crate::registry::{Registry, Tool};
 
@@ -152,7 +153,7 @@ impl Elements {
                 Some(read @ (Value::Object(_) | Value::Array(_))) => {
                     nested.insert(key.to_owned(), read);
                 }
-                Some(_) => plain.push((key, value)),
+                Some(_) => plain.push(Argument { key, text: value, is_string: None }),
                 None => {
                     let message = format!("{}: the value of `{key}` has no end", tool.name());
                     return inside.none(Code::MalformedJson, &message);
@@ -160,7 +161,7 @@ impl Elements {
             }
         }
         let written = self.entries.len();
-        match values::arguments(tool, plain.into_iter()) {
+        match values::arguments(tool, plain.into_iter(), false) {
             Ok((mut arguments, changes)) => {
                 arguments.extend(nested);
                 if arguments.len() < written {

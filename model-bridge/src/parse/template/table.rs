@@ -270,7 +270,7 @@ pub(super) static TEMPLATES: &[Template] = &[
         &[],
         &[],
         ["<function name=\"", "</function>"],
-        named("<param name=\"", "</param>"),
+        with_entities(named("<param name=\"", "</param>")),
     ),
     // Kimi K3.
     Template {
