@@ -215,6 +215,9 @@ impl Frame {
             (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
                 brackets.calls(template, registry, name.as_deref(), body)
             }
+            (Kind::Template(template), None) if template.has_keyed_json() => {
+                calls::keyed(registry, body, closed)
+            }
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }
     }
