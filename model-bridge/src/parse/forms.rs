@@ -2,6 +2,9 @@
 
 use super::template;
 
+/// `[TOOL_CALLS]name{…}`.
+pub(super) const MISTRAL: &str = "mistral";
+
 /// The forms of chat templates in which a reply may call. What the prompt of moss asks for is read
 /// whatever they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,7 +26,7 @@ impl Forms {
 
     /// The names of all forms.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        template::forms()
+        template::forms().chain([MISTRAL])
     }
 
     /// Whether a form is among them.

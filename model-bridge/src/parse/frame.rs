@@ -9,7 +9,7 @@ use super::file_edit;
 use super::live::Live;
 use super::notation::Brackets;
 use super::scan::Scan;
-use super::template::{Holds, Opening, Tags, Template};
+use super::template::{Elements, Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::registry::Registry;
 pub(super) use ends::End;
@@ -77,6 +77,8 @@ pub(super) struct Frame {
     tags: Option<Tags>,
     /// The calls, where they are neither JSON nor tags.
     brackets: Option<Brackets>,
+    /// The arguments, where they are elements.
+    elements: Option<Elements>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
     /// Whether the mark of a group of calls is before it.
@@ -113,6 +115,7 @@ impl Frame {
             searched: 0,
             tags: None,
             brackets: None,
+            elements: None,
             is_mark_only: false,
             begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
@@ -129,6 +132,7 @@ impl Frame {
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.elements = (holds == Holds::Elements).then(Elements::default);
         frame.is_mark_only = holds == Holds::Closed;
         frame.begins_group = begins_group;
         frame.brackets = (holds == Holds::Notation).then(Brackets::default);
@@ -192,7 +196,8 @@ impl Frame {
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        let is_other = self.tags.is_some() || self.brackets.is_some() || self.is_mark_only;
+        let is_marked_up = self.tags.is_some() || self.elements.is_some();
+        let is_other = is_marked_up || self.brackets.is_some() || self.is_mark_only;
         self.kind != Kind::FileEdit && !is_other
     }
 
@@ -225,6 +230,9 @@ impl Frame {
             }
             (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
+            }
+            (Kind::Template(template), Some(name)) if let Some(elements) = &self.elements => {
+                elements.inside(template, registry, name, body)
             }
             (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
                 brackets.calls(template, registry, name.as_deref(), body)

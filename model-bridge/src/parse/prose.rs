@@ -6,7 +6,7 @@ mod marks;
 
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
-use super::template::WORD;
+use super::template::LEADS;
 use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
@@ -111,19 +111,17 @@ impl Parser {
         if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
             next = Some(tilde);
         }
-        // The one mark that begins with a letter ends before a bracket: what may become it waits.
-        let is_bracket = next.is_some_and(|next| rest[next] == b'[');
-        let word = match next {
-            Some(next) if is_bracket => word_before(&rest[..next], true),
-            None if !is_last => word_before(rest, false),
-            _ => 0,
+        let lead = match next {
+            Some(next) => lead_before(&rest[..next], Some(rest[next])),
+            None if !is_last => lead_before(rest, None),
+            None => 0,
         };
-        self.pass(next.unwrap_or(end) - word);
+        self.pass(next.unwrap_or(end) - lead);
         if next.is_none() {
-            return if word > 0 { Step::NeedsMore } else { Step::Again };
+            return if lead > 0 { Step::NeedsMore } else { Step::Again };
         }
         let mark = match self.rest().as_bytes()[0] {
-            b'f' => self.word(is_last),
+            _ if lead > 0 => self.lead(lead, is_last),
             b'`' => self.backticks(is_last),
             b'~' => self.tildes(is_last),
             b'[' => self.bracket(is_last),
@@ -270,7 +268,7 @@ impl Parser {
         }
         let rest = self.rest();
         if let Some(mark) = LINE_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
-            return line_call::read(rest, mark.len(), is_last);
+            return line_call::read(rest, mark.len(), &self.options.forms, is_last);
         }
         if let Some(after) = rest.strip_prefix(TAG_MARK) {
             let end = after.find([']', '\n', '[']);
@@ -292,11 +290,14 @@ impl Parser {
         may_become(rest, LINE_MARKS.iter().chain([&TAG_MARK]), is_last)
     }
 
-    /// `functools[…]`.
-    fn word(&mut self, is_last: bool) -> Mark {
+    /// `functools[…]` and `]<]minimax[>[…`.
+    fn lead(&mut self, lead: usize, is_last: bool) -> Mark {
+        if let Some(mark) = self.left_over(is_last) {
+            return mark;
+        }
         let is_text = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
         let mark = if is_text { None } else { self.template(is_last) };
-        mark.unwrap_or(Mark::Text(WORD.len()))
+        mark.unwrap_or(Mark::Text(lead))
     }
 
     /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
@@ -337,6 +338,9 @@ impl Parser {
         if let Some(mark) = self.template(is_last).or_else(|| self.shown_by_html(is_last)) {
             return mark;
         }
+        if let Some(mark) = self.element(is_last) {
+            return mark;
+        }
         let rest = self.rest();
         if let Some(after) = rest.strip_prefix(file_edit::OPEN) {
             return match file_edit::tag(after) {
@@ -373,12 +377,19 @@ pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
     if waits { None } else { Some(false) }
 }
 
-/// How much of the end of a text is the one word that is a mark before a bracket, or, where no
-/// bracket follows yet, the beginning of it.
-fn word_before(text: &[u8], is_bracket: bool) -> usize {
-    let least = if is_bracket { WORD.len() } else { 1 };
-    let is_end = |length: &usize| text.ends_with(&WORD.as_bytes()[..*length]);
-    (least..=WORD.len()).rev().find(is_end).unwrap_or(0)
+/// How much of the end of a text may begin a mark that does not begin with what is looked for, by what
+/// follows it; where that has not come, by its beginning.
+fn lead_before(text: &[u8], next: Option<u8>) -> usize {
+    for (lead, follows) in LEADS {
+        let least = if next.is_some() { lead.len() } else { 1 };
+        let is_end = |length: &usize| text.ends_with(&lead.as_bytes()[..*length]);
+        if next.is_none_or(|next| next == *follows)
+            && let Some(length) = (least..=lead.len()).rev().find(is_end)
+        {
+            return length;
+        }
+    }
+    0
 }
 
 /// How many signs begin a text, as far as they are one run.

@@ -1,6 +1,7 @@
 //! Calls as the chat templates of well-known open models have them: what a model was trained on it
 //! writes, whatever its prompt says. A new form is a row of the [`table`].
 
+mod elements;
 mod table;
 mod tags;
 mod values;
@@ -9,7 +10,8 @@ use std::sync::LazyLock;
 
 use super::forms::Forms;
 use super::notation::{self, Notation};
-use table::{BARE_LIST, TEMPLATES};
+pub(super) use elements::Elements;
+use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
 
 /// The most white space between marks, in bytes.
@@ -25,8 +27,10 @@ const FENCE: &str = "```";
 /// What that may say.
 const FENCE_INFO: &str = "json";
 
-/// The word that begins the calls of Phi-4: the only mark that does not begin with `<`.
-pub(super) const WORD: &str = "functools";
+/// The word that begins the calls of Phi-4, and the bracket that begins those of MiniMax M3: the only
+/// marks that do not begin with `<`, each with what follows it.
+pub(super) const LEADS: &[(&str, u8)] = &[(WORD, b'['), ("]", b'<')];
+const WORD: &str = "functools";
 
 /// A way to write calls.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,6 +62,10 @@ pub(super) struct Template {
     /// How it writes calls that are neither JSON nor tags.
     pub(super) notation: Option<Notation>,
     parameters: Option<Parameters>,
+    /// Whether its arguments are elements with the names of parameters.
+    has_elements: bool,
+    /// What stands before each tag of those.
+    tag_mark: &'static str,
     /// Whether nothing marks it: it is a call only where nothing speaks against it.
     pub(super) is_weak: bool,
 }
@@ -84,6 +92,7 @@ enum Json {
     /// An object, or a list where that names its tools.
     Any,
     Object,
+    /// A list of objects.
     List,
 }
 
@@ -125,6 +134,7 @@ pub(super) enum Holds {
     Json,
     Parameters,
     Notation,
+    Elements,
     /// Nothing: the end mark follows at once.
     Nothing,
     /// Nothing, not even an end mark: its tag is all of the call.
@@ -154,7 +164,8 @@ pub(super) fn opening(
     let rows = match (bytes.next(), bytes.next()) {
         (Some(b'<'), None) => return Err(Not::Yet),
         (Some(b'<'), Some(second)) => &ROWS[usize::from(second)],
-        _ => &ROWS[usize::from(WORD.as_bytes()[0])],
+        (Some(first), _) => &ROWS[usize::from(first)],
+        (None, _) => return Err(Not::Here),
     };
     let rows = || rows.iter().filter(|template| forms.has(template.form));
     let goes_on = |template: &&&Template| owed == Some(template.after);
@@ -192,7 +203,17 @@ pub(super) fn bare_list<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'
     Ok((opening, name))
 }
 
-/// The rows of the table, by the second byte of their marks; that of Phi-4 by its first.
+/// Looks whether an element begins here that may have the name of a tool, and nothing else in its tag.
+/// Returns that name, too.
+pub(super) fn element<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'t str), Not> {
+    let (name, rest) = name(after(text, "<")?, |c| c.is_alphanumeric() || c == '_')?;
+    if !rest.starts_with('>') || !forms.has(ELEMENT.form) {
+        return Err(Not::Here);
+    }
+    Ok((ELEMENT.begun(name.len() + 2, Some(name), Holds::Elements, false), name))
+}
+
+/// The rows of the table, by the second byte of their marks; by the first where that is not `<`.
 static ROWS: LazyLock<Vec<Vec<&'static Template>>> = LazyLock::new(|| {
     let mut rows = vec![Vec::new(); 256];
     for template in TEMPLATES {
@@ -216,7 +237,7 @@ pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
 
 /// The names of all forms.
 pub(super) fn forms() -> impl Iterator<Item = &'static str> {
-    TEMPLATES.iter().chain([&BARE_LIST]).map(|template| template.form)
+    TEMPLATES.iter().chain([&BARE_LIST, &ELEMENT]).map(|template| template.form)
 }
 
 /// What follows a mark.
@@ -366,13 +387,16 @@ impl Template {
             Some(Err(Not::Yet)) => return Err(Not::Yet),
             Some(Err(Not::Here)) | None => {}
         }
+        if self.has_elements {
+            return after(rest, self.tag_mark).map(|_| Holds::Elements);
+        }
         let is_list = self.name == Name::Inside && rest.starts_with('[');
         let is_object = rest.starts_with(['{', '｛']);
         let is_json = match self.json {
             Json::None => false,
             Json::Any => is_list || is_object,
             Json::Object => is_object,
-            Json::List => is_list,
+            Json::List => is_list && after_blanks(&rest[1..])?.starts_with('{'),
         };
         if is_json {
             return Ok(Holds::Json);

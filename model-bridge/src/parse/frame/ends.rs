@@ -62,6 +62,10 @@ impl Frame {
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.end(template, body);
         }
+        if let (Kind::Template(template), Some(elements)) = (self.kind, &mut self.elements) {
+            let tool = self.name.as_deref().and_then(|name| registry.resolve(name));
+            return elements.end(template, tool, body);
+        }
         if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
             return brackets.end(template, body, is_last);
         }

@@ -56,6 +56,20 @@ impl Parser {
         }
     }
 
+    /// An element with the name of a tool, where one begins here: as a list without a mark.
+    pub(super) fn element(&self, is_last: bool) -> Option<Mark> {
+        if !self.line.is_blank() || self.line.is_indented() {
+            return None;
+        }
+        match template::element(self.rest(), &self.options.forms) {
+            Ok((opening, name)) if self.registry.tool(name).is_some() => {
+                Some(Mark::Frame(Box::new(Frame::of(opening))))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
     /// A tag that shows code, where one is here.
     pub(super) fn shown_by_html(&mut self, is_last: bool) -> Option<Mark> {
         let (rest, starts_line) = (self.rest(), self.line.is_blank());

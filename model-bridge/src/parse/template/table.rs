@@ -21,6 +21,8 @@ const ROW: Template = Template {
     json: Json::None,
     notation: None,
     parameters: None,
+    has_elements: false,
+    tag_mark: "",
     is_weak: false,
 };
 
@@ -254,13 +256,25 @@ pub(super) static TEMPLATES: &[Template] = &[
             named("<atem:parameter name=\"", "</atem:parameter>"),
         )
     },
+    // MiniMax M3.
+    Template {
+        form: "minimax_m3",
+        sections: &["]<]minimax[>[<tool_call>"],
+        call: "]<]minimax[>[<invoke name=\"",
+        name: Name::Until("\">"),
+        end: "]<]minimax[>[</invoke>",
+        after: &["]<]minimax[>[</tool_call>"],
+        has_elements: true,
+        tag_mark: "]<]minimax[>[",
+        ..ROW
+    },
     // MiniCPM5.
     invoke(
         "minicpm5",
         &[],
         &[],
         ["<function name=\"", "</function>"],
-        named("<param name=\"", "</param>"),
+        with_entities(named("<param name=\"", "</param>")),
     ),
     // Kimi K3.
     Template {
@@ -294,7 +308,7 @@ pub(super) static TEMPLATES: &[Template] = &[
     // Inkling.
     json("inkling", "<|content_invoke_tool_json|>", "<|end_message|>", &[], Json::Object),
     // Phi-4 Mini and Firefunction.
-    json("phi4", super::WORD, "", &[], Json::Any),
+    json("phi4", super::WORD, "", &[], Json::List),
     // Sarashina.
     json("sarashina", "<|tool_calls|>", "", &[], Json::List),
     // gpt-oss: what a message is for, and to whom, stands in either order.
@@ -321,6 +335,10 @@ pub(super) static TEMPLATES: &[Template] = &[
         &["<start_function_response>", "<end_of_turn>"],
     ),
 ];
+
+/// `<tool><key>value</key></tool>`, as Cline asks for it.
+pub(super) static ELEMENT: Template =
+    Template { form: "cline", has_elements: true, is_weak: true, ..ROW };
 
 /// A list of calls as Python has it, without a mark.
 pub(super) static BARE_LIST: Template =

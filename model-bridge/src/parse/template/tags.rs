@@ -258,6 +258,9 @@ fn endless(key: &str) -> String {
 
 /// Whether the attributes of a parameter say that its value is text, or that it is JSON.
 fn is_string(attributes: &str) -> Option<bool> {
+    if let Some((_, of_type)) = attributes.split_once("type=\"") {
+        return Some(of_type.starts_with("string\""));
+    }
     let value = attributes.split_once("string=\"")?.1;
     if value.starts_with("true\"") {
         return Some(true);

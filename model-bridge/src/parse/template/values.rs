@@ -34,7 +34,10 @@ pub(super) fn arguments<'t>(
     let mut changes = Vec::new();
     for mut argument in written {
         let key = argument.key;
-        let decoded = has_entities.then(|| without_entities(argument.text)).flatten();
+        let section = has_entities.then(|| section(argument.text)).flatten();
+        let is_plain = !has_entities || section.is_some();
+        argument.text = section.unwrap_or(argument.text);
+        let decoded = if is_plain { None } else { without_entities(argument.text) };
         if let Some(decoded) = &decoded {
             changes.push(Change::Entities);
             argument.text = decoded;
@@ -84,6 +87,12 @@ fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Opt
     let is_whole = mended.values.len() == 1 && !mended.changes.contains(&Change::SurroundingText);
     changes.append(&mut mended.changes);
     is_whole.then(|| mended.values.remove(0))
+}
+
+/// What stands in the section of XML that a value is, where it is one: nothing in it is an entity.
+fn section(text: &str) -> Option<&str> {
+    let inner = text.trim().strip_prefix("<![CDATA[")?.strip_suffix("]]>")?;
+    (!inner.contains("]]>")).then_some(inner)
 }
 
 /// The text with its entities decoded, where it has any.
