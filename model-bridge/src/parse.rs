@@ -20,6 +20,7 @@ mod repeats;
 mod scan;
 mod sloppy;
 mod template;
+mod thought;
 mod watch;
 
 use std::sync::Arc;
@@ -79,6 +80,8 @@ pub struct Parser {
     fallbacks: usize,
     /// Whether the reply ended before the model did.
     is_cut: bool,
+    /// Whether a thought that never ended was read again as a reply.
+    is_read_again: bool,
     events: Vec<Event>,
 }
 
@@ -90,8 +93,8 @@ enum State {
     Code(Vec<usize>, u8),
     /// In JSON that is no call and began the reply: nothing in it is a frame.
     Data(data::Data),
-    /// In what the model thinks aloud, up to this mark.
-    Reasoning(&'static str),
+    /// In what the model thinks aloud.
+    Reasoning(thought::Thought),
     /// In code that HTML shows.
     Html(html::Html),
     /// In what may be a call.
@@ -133,7 +136,7 @@ impl Parser {
     /// Begins a reply.
     pub fn new(registry: Arc<Registry>, options: Options) -> Self {
         let state = if options.begins_in_thought {
-            State::Reasoning(prose::THOUGHT_END)
+            State::Reasoning(thought::Thought::new(prose::THOUGHT_END))
         } else {
             State::Prose
         };
@@ -152,6 +155,7 @@ impl Parser {
             begun: 0,
             fallbacks: 0,
             is_cut: false,
+            is_read_again: false,
             events: Vec::new(),
         }
     }
@@ -209,7 +213,7 @@ impl Parser {
                 State::Prose => self.prose(is_last),
                 State::Code(fences, sign) => self.code(fences, sign, is_last),
                 State::Data(data) => self.data(data),
-                State::Reasoning(close) => self.reasoning(close, is_last),
+                State::Reasoning(thought) => self.thought(thought, is_last),
                 State::Html(html) => self.html(html, is_last),
                 State::Frame(frame) => self.frame(frame, is_last),
                 State::Dropped => {

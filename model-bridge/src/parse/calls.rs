@@ -182,6 +182,14 @@ impl Inside {
         self
     }
 
+    /// Takes what stands beside it.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.calls.append(&mut other.calls);
+        self.diagnostics.append(&mut other.diagnostics);
+        self.values += other.values;
+        self.broken += other.broken;
+    }
+
     pub(super) fn tell(&mut self, code: Code, message: String) {
         self.diagnostics.push(Diagnostic::new(code, message));
     }

@@ -52,6 +52,11 @@ pub(super) struct Frame {
     body: usize,
     /// Whether it stands in a line of text.
     is_in_line: bool,
+    /// Whether that ends a sentence, and whether nothing stands behind it on the line.
+    is_after_sentence: bool,
+    ends_line: bool,
+    /// Where one value ends and another one begins, in JSON that is the whole reply.
+    joints: Vec<usize>,
     /// What its mark says: the tool, or the attributes of a tag.
     name: Option<String>,
     cue: Cue,
@@ -94,6 +99,9 @@ impl Frame {
             kind,
             body,
             is_in_line: false,
+            is_after_sentence: false,
+            ends_line: false,
+            joints: Vec::new(),
             name: None,
             cue: Cue::None,
             scan: Scan::new(sign, fence),
@@ -134,6 +142,14 @@ impl Frame {
         }
     }
 
+    /// Begins a call that follows another one of a chat template without a mark of its own.
+    pub(super) fn joined_to(template: &'static Template, body: usize) -> Self {
+        let mut frame = Self::new(Kind::Line, body);
+        frame.scan = Scan::new(b'`', 0).with_tokens();
+        frame.after = template.after;
+        frame
+    }
+
     /// Takes what its mark says. The inside is then the arguments.
     pub(super) fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
@@ -145,6 +161,12 @@ impl Frame {
     pub(super) fn in_line(mut self) -> Self {
         self.is_in_line = true;
         self
+    }
+
+    /// Takes that a sentence stands before it on its line: what ends the line is more than spoken of.
+    pub(super) fn after_sentence(mut self) -> Self {
+        self.is_after_sentence = true;
+        self.in_line()
     }
 
     /// Takes how the words before it speak of it.
@@ -218,7 +240,20 @@ impl Frame {
             (Kind::Template(template), None) if template.has_keyed_json() => {
                 calls::keyed(registry, body, closed)
             }
+            (Kind::Whole, _) if !self.joints.is_empty() => self.joined_inside(registry, body),
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }
+    }
+
+    /// Reads several values, each by itself.
+    fn joined_inside(&self, registry: &Registry, body: &str) -> Inside {
+        let mut inside = Inside::default();
+        let ends = self.joints.iter().copied().chain([body.len()]);
+        let mut from = 0;
+        for end in ends {
+            inside.append(calls::inside(registry, None, &body[from..end], false, false));
+            from = end + 1;
+        }
+        inside
     }
 }

@@ -12,7 +12,7 @@ const BEGIN_BYTES_MAX: usize = 32;
 const CODE_BLANKS: usize = 4;
 
 /// The double quotes of a line so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Quotes {
     is_open: bool,
     /// Whether the last one that opened stood where a value of JSON or code may stand.
@@ -23,7 +23,7 @@ struct Quotes {
 }
 
 /// The line that is being written, and the one before it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// What the line has so far; its end, where it is long.
     current: String,
@@ -181,6 +181,17 @@ impl Line {
     /// Whether as many blanks begin the line as begin one of code.
     pub(super) fn is_indented(&self) -> bool {
         self.blanks >= CODE_BLANKS
+    }
+
+    /// Whether a backtick stands right before this place.
+    pub(super) fn ends_with_backtick(&self) -> bool {
+        self.current.ends_with('`')
+    }
+
+    /// Whether a sentence, or what introduces something, ends right before this place on the line.
+    pub(super) fn is_after_sentence(&self) -> bool {
+        let before = self.current.trim_end_matches([' ', '\t']);
+        self.has_begun && before.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
     }
 
     /// Whether the line quotes somebody: `>` begins it, also in a list, or the sign of a diff right

@@ -8,6 +8,7 @@ use super::forms::HERMES;
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
 use super::template::LEADS;
+use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
 
@@ -33,7 +34,7 @@ const NAME_BYTES_MAX: usize = 160;
 const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 /// The mark that begins a call that has an end mark.
 const TAG_MARK: &str = "[TOOL:";
-const HERMES_OPEN: &str = "<tool_call>";
+pub(super) const HERMES_OPEN: &str = "<tool_call>";
 /// What is thought aloud begins with, and ends with.
 const THOUGHTS: &[(&str, &str)] = &[("<think>", THOUGHT_END), ("<thinking>", "</thinking>")];
 /// What ends a thought that the prompt began.
@@ -98,6 +99,9 @@ impl Parser {
         }
         let mut end = self.rest().len();
         if !self.made.is_empty() {
+            if let Some(mark) = self.joined(is_last) {
+                return self.came_upon(mark);
+            }
             if let Some(step) = self.made_up_result(is_last) {
                 return step;
             }
@@ -310,7 +314,7 @@ impl Parser {
         let thought = THOUGHTS.iter().filter(|_| starts_line);
         if let Some((open, close)) = thought.clone().find(|(open, _)| rest.starts_with(*open)) {
             self.at += open.len();
-            self.state = State::Reasoning(close);
+            self.state = State::Reasoning(Thought::new(close));
             return Mark::Done;
         }
         if starts_line && rest.starts_with(CHAT_OPEN) {

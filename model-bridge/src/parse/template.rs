@@ -42,7 +42,7 @@ pub(super) struct Template {
     /// Whether one of them must be there.
     needs_section: bool,
     /// What begins a call.
-    call: &'static str,
+    pub(super) call: &'static str,
     /// Whether that alone is so like a tag of a text that it is one only at the beginning of a line,
     /// or right after another call.
     begins_line: bool,
@@ -51,6 +51,8 @@ pub(super) struct Template {
     fillers: &'static [&'static str],
     /// What ends a call; empty where its JSON does.
     pub(super) end: &'static str,
+    /// What may stand between a call that ends with its JSON and another one, which needs no mark then.
+    joint: &'static str,
     /// Whether a group that has begun must end.
     closes_group: bool,
     /// What may end a group of calls, or stand behind one.
@@ -177,6 +179,20 @@ pub(super) fn opening(
         }
     }
     Err(not)
+}
+
+/// How long what joins another call to the one right before is, where it is here: up to the JSON of
+/// that. `owed` are the marks that may follow the one before.
+pub(super) fn joined(
+    text: &str,
+    owed: &'static [&'static str],
+    forms: &Forms,
+) -> Result<(&'static Template, usize), Not> {
+    let joins = |template: &&Template| !template.joint.is_empty() && template.after == owed;
+    let template = TEMPLATES.iter().filter(|template| forms.has(template.form)).find(joins);
+    let template = template.ok_or(Not::Here)?;
+    let rest = after_blanks(after(after_blanks(text)?, template.joint)?)?;
+    if rest.starts_with('{') { Ok((template, text.len() - rest.len())) } else { Err(Not::Here) }
 }
 
 /// Looks whether a list of calls without a mark begins here. Returns the name of the first, too.

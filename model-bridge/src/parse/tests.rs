@@ -159,7 +159,7 @@ fn native_messages_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn a_thought_that_the_prompt_began_makes_no_calls() {
+fn a_thought_that_the_prompt_began_makes_no_calls_where_it_ends() {
     let registry = registry();
     let call = "[TOOL:run_tests]{}[/TOOL]";
     let read = |text: &str, length: usize| {
@@ -175,8 +175,11 @@ fn a_thought_that_the_prompt_began_makes_no_calls() {
         let reply = read(&text, length);
         assert_eq!(reply.reasoning, format!("I call {call} now.\n"));
         assert_eq!((reply.text.as_str(), reply.calls.len()), ("\n{\"k\":1}  </think>", 1));
-        let endless = read(call, length);
-        assert_eq!((endless.reasoning.as_str(), endless.calls.len()), (call, 0));
+        let endless = read(&format!("I call {call}"), length);
+        assert_eq!((endless.reasoning.as_str(), endless.calls.len()), ("I call ", 1));
+        let endless = read("I call [TOOL:nope]{}[/TOOL]", length);
+        assert_eq!(endless.reasoning, "I call [TOOL:nope]{}[/TOOL]");
+        assert_eq!((endless.text.as_str(), endless.calls.len()), ("", 0));
     }
 }
 

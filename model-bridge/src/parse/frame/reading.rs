@@ -157,14 +157,14 @@ impl Parser {
         let length = frame.body + end.frame;
         let mut inside = frame.inside(&self.registry, body, end.closed);
         // What is not marked at all is a call where it is the whole reply, and one value (policy P3).
-        let is_one = frame.other.is_none() && inside.values <= 1;
+        let is_one = frame.other.is_none() && inside.values <= 1 + frame.joints.len();
         let is_whole = frame.kind != Kind::Whole || is_one;
         let makes = !inside.calls.is_empty()
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
             && self.begun + inside.calls.len() <= CALLS_MAX + usize::from(frame.live.is_some());
         // In a sentence, marks around a few words are only spoken of.
-        let is_spoken = frame.is_in_line && !body.contains('\n');
+        let is_spoken = frame.is_in_line && !body.contains('\n') && !frame.ends_line;
         if frame.is_shown() || is_spoken {
             return self.show(&frame, length, makes);
         }

@@ -18,8 +18,23 @@ impl Parser {
                 let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
                 let may_be_spoken = is_empty && !may_begin;
                 let frame = Frame::of(opening);
-                let frame = if may_be_spoken { frame.in_line() } else { frame };
+                let frame = match may_be_spoken {
+                    true if self.line.is_after_sentence() => frame.after_sentence(),
+                    true => frame.in_line(),
+                    false => frame,
+                };
                 Some(Mark::Frame(Box::new(frame)))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Err(_) => None,
+        }
+    }
+
+    /// Another call that is joined to the one right before, where one begins here.
+    pub(super) fn joined(&self, is_last: bool) -> Option<Mark> {
+        match template::joined(self.rest(), self.line.owed()?, &self.options.forms) {
+            Ok((template, length)) => {
+                Some(Mark::Frame(Box::new(Frame::joined_to(template, length))))
             }
             Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
             Err(_) => None,

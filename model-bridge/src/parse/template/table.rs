@@ -15,6 +15,7 @@ const ROW: Template = Template {
     name: Name::Inside,
     fillers: &[],
     end: "",
+    joint: "",
     closes_group: false,
     after: &[],
     json: Json::None,
@@ -170,7 +171,10 @@ pub(super) static TEMPLATES: &[Template] = &[
         ..ROW
     },
     // Llama 3.1.
-    json("llama3", "<|python_tag|>", "", &["<|eom_id|>", "<|eot_id|>"], Json::Any),
+    Template {
+        joint: ";",
+        ..json("llama3", "<|python_tag|>", "", &["<|eom_id|>", "<|eot_id|>"], Json::Any)
+    },
     // GLM-4.5, and with JSON inside Laguna.
     Template {
         form: "glm4",
