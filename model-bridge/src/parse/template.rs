@@ -409,7 +409,8 @@ impl Template {
             return Ok(Holds::Json);
         }
         let open = self.parameters.as_ref().map(|parameters| parameters.open);
-        let ends = Some(self.end).filter(|_| self.name != Name::Inside && self.notation.is_none());
+        let may_be_empty = self.name != Name::Inside && self.notation.is_none();
+        let ends = Some(self.end).filter(|end| may_be_empty && !end.is_empty());
         let mut not = Not::Here;
         for (mark, holds) in [(open, Holds::Parameters), (ends, Holds::Nothing)] {
             match mark.map(|mark| after(rest, mark)) {
