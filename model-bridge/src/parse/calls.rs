@@ -109,6 +109,31 @@ pub(super) fn inside(
     inside
 }
 
+/// Reads a list of objects that each have the name of a tool as their only key.
+pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
+    let mut inside = Inside::default();
+    let message = "what stands inside is no list of objects with the name of a tool as their key";
+    let Some(mended) = mend::values(text, closed, Keys::default()) else {
+        return inside.none(Code::MalformedJson, message);
+    };
+    inside.note_changes(mended.changes);
+    let values = mended.values.into_iter().flat_map(|value| match value {
+        Value::Array(values) => values,
+        value => vec![value],
+    });
+    for value in values {
+        match value {
+            Value::Object(fields) if fields.len() == 1 => {
+                for (name, arguments) in fields {
+                    inside.add(registry, &name, Some(arguments), None, true);
+                }
+            }
+            _ => inside = inside.none(Code::MalformedJson, message),
+        }
+    }
+    inside
+}
+
 /// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
 /// Returns the bare value where it is none of them.
 pub(super) fn arguments(value: Option<Value>, keys: Keys<'_>) -> Result<Map<String, Value>, Value> {

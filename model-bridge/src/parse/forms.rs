@@ -5,6 +5,9 @@ use super::template;
 /// `[TOOL_CALLS]name{…}`.
 pub(super) const MISTRAL: &str = "mistral";
 
+/// `<tool_call>{…}</tool_call>`.
+pub(super) const HERMES: &str = "hermes";
+
 /// The forms of chat templates in which a reply may call. What the prompt of moss asks for is read
 /// whatever they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,7 +29,7 @@ impl Forms {
 
     /// The names of all forms.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        template::forms().chain([MISTRAL])
+        template::forms().chain([MISTRAL, HERMES])
     }
 
     /// Whether a form is among them.

@@ -237,6 +237,9 @@ impl Frame {
             (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
                 brackets.calls(template, registry, name.as_deref(), body)
             }
+            (Kind::Template(template), None) if template.has_keyed_json() => {
+                calls::keyed(registry, body, closed)
+            }
             (Kind::Whole, _) if !self.joints.is_empty() => self.joined_inside(registry, body),
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }

@@ -4,6 +4,7 @@ mod blocks;
 mod line_call;
 mod marks;
 
+use super::forms::HERMES;
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
 use super::template::LEADS;
@@ -327,7 +328,8 @@ impl Parser {
             self.in_chat = false;
             return Mark::Done;
         }
-        if let Some(after) = rest.strip_prefix(HERMES_OPEN) {
+        let hermes = rest.strip_prefix(HERMES_OPEN).filter(|_| self.options.forms.has(HERMES));
+        if let Some(after) = hermes {
             match opens_json(after, HERMES_CLOSE, is_last) {
                 None => return Mark::NeedsMore,
                 Some(true) => {

@@ -94,6 +94,8 @@ enum Json {
     Object,
     /// A list of objects.
     List,
+    /// A list of objects whose only key is the name of a tool.
+    Keyed,
 }
 
 /// How a call writes its arguments where they are no JSON.
@@ -297,6 +299,11 @@ impl Template {
         sections.chain((!self.needs_section).then_some(self.call))
     }
 
+    /// Whether the keys of its JSON are names of tools.
+    pub(super) fn has_keyed_json(&self) -> bool {
+        self.json == Json::Keyed
+    }
+
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
         let call = self.after_sections(text, may_begin)?;
         let begins_group = self.closes_group && call.len() < text.len();
@@ -396,13 +403,14 @@ impl Template {
             Json::None => false,
             Json::Any => is_list || is_object,
             Json::Object => is_object,
-            Json::List => is_list && after_blanks(&rest[1..])?.starts_with('{'),
+            Json::List | Json::Keyed => is_list && after_blanks(&rest[1..])?.starts_with('{'),
         };
         if is_json {
             return Ok(Holds::Json);
         }
         let open = self.parameters.as_ref().map(|parameters| parameters.open);
-        let ends = Some(self.end).filter(|_| self.name != Name::Inside && self.notation.is_none());
+        let may_be_empty = self.name != Name::Inside && self.notation.is_none();
+        let ends = Some(self.end).filter(|end| may_be_empty && !end.is_empty());
         let mut not = Not::Here;
         for (mark, holds) in [(open, Holds::Parameters), (ends, Holds::Nothing)] {
             match mark.map(|mark| after(rest, mark)) {

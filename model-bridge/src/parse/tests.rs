@@ -184,6 +184,48 @@ fn a_thought_that_the_prompt_began_makes_no_calls_where_it_ends() {
 }
 
 #[test]
+fn forms_that_are_not_asked_for_are_text_and_those_of_the_prompt_are_always_read() {
+    let registry = registry();
+    let calls = |forms: &Forms, text: &str| {
+        let options = Options { forms: forms.clone(), ..Options::default() };
+        let mut parser = Parser::new(Arc::clone(&registry), options);
+        let mut events = parser.feed(text.as_bytes());
+        events.extend(parser.finish(Finish::Stop));
+        let reply = Reply::collect(events);
+        let is_lossless = !reply.calls.is_empty() || reply.text == text;
+        assert!(is_lossless, "{text}: {}", reply.text);
+        reply.calls.len()
+    };
+    let gemma = Forms::named(&["gemma"]);
+    let none = Forms::named::<&str>(&[]);
+    for (text, form) in [
+        ("<|tool_call>call:run_tests{}<tool_call|>", "gemma"),
+        ("[run_tests()]", "pythonic"),
+        ("<read_file><path>a</path></read_file>", "cline"),
+        ("[TOOL_CALLS]run_tests{}", "mistral"),
+        ("<tool_call>{\"name\":\"run_tests\",\"arguments\":{}}</tool_call>", "hermes"),
+        ("<tool_call>run_tests</tool_call>", "glm4"),
+        ("<|channel|>commentary to=functions.run_tests<|message|>{}<|call|>", "harmony"),
+    ] {
+        assert_eq!(calls(&Forms::default(), text), 1, "{text}");
+        assert_eq!(calls(&Forms::named(&[form]), text), 1, "{text}");
+        assert_eq!(calls(&gemma, text), usize::from(form == "gemma"), "{text}");
+        assert_eq!(calls(&none, text), 0, "{text}");
+    }
+    for text in [
+        "```json action\n{\"tool\":\"run_tests\"}\n```",
+        "```json\n{\"tool\":\"run_tests\",\"parameters\":{}}\n```",
+        "{\"tool\":\"run_tests\",\"parameters\":{}}",
+        "[TOOL_CALL]run_tests[ARGS]{}",
+        "[TOOL:run_tests]{}[/TOOL]",
+        "<file-edit filePath=\"a\">x</file-edit>",
+    ] {
+        assert_eq!(calls(&gemma, text), 1, "{text}");
+        assert_eq!(calls(&none, text), 1, "{text}");
+    }
+}
+
+#[test]
 fn a_call_that_was_passed_on_and_is_none_is_told_and_loses_nothing() {
     let registry = registry();
     let long = "x".repeat(300);

@@ -16,7 +16,7 @@ impl Parser {
             Ok(opening) => {
                 // In a sentence, a call without anything in it is only spoken of.
                 let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
-                let may_be_spoken = is_empty && !may_begin;
+                let may_be_spoken = is_empty && !may_begin && !opening.begins_group;
                 let frame = Frame::of(opening);
                 let frame = match may_be_spoken {
                     true if self.line.is_after_sentence() => frame.after_sentence(),

@@ -289,6 +289,8 @@ pub(super) static TEMPLATES: &[Template] = &[
     },
     // MiniMax M1 and Hunyuan A13B.
     json("minimax_m1", "<tool_calls>", "</tool_calls>", &[], Json::Any),
+    // Apertus.
+    json("apertus", "<|tools_prefix|>", "<|tools_suffix|>", &[], Json::Keyed),
     // Nemotron.
     json("nemotron", "<TOOLCALL>", "</TOOLCALL>", &[], Json::Any),
     // Cohere Command.
