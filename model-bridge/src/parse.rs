@@ -3,6 +3,7 @@
 //! One reader for replies that come in pieces and for whole ones: a whole one is fed once. What it
 //! says depends on the bytes only, never on where they were cut.
 
+mod alike;
 mod calls;
 mod cue;
 mod data;
@@ -74,6 +75,8 @@ pub struct Parser {
     /// Whether a group of calls began whose end mark has not come.
     in_group: bool,
     made: Repeats,
+    /// What looks like a call and is none.
+    alike: alike::Alike,
     /// How many calls began.
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
@@ -152,6 +155,7 @@ impl Parser {
             in_chat: false,
             in_group: false,
             made: Repeats::default(),
+            alike: alike::Alike::default(),
             begun: 0,
             fallbacks: 0,
             is_cut: false,
@@ -174,6 +178,9 @@ impl Parser {
         }
         self.is_cut = finish != Finish::Stop;
         self.run(true);
+        if self.alike.ends() {
+            self.tell(Code::UnmarkedCall, alike::UNMARKED);
+        }
         if self.in_group && !matches!(self.state, State::Dropped) {
             self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
         }

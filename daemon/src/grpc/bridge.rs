@@ -93,6 +93,7 @@ impl BridgeService for Bridge {
         from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
         let chosen = request.tools.unwrap_or_default();
         let tools = tools::of(&self.0, chosen, Form::Published, language).await?;
+        tools::whole("tools.tools_json", &tools.registry)?;
         if let ToolChoice::Tool(name) = &choice
             && tools.registry.tool(name).is_none()
         {

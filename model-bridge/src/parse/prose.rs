@@ -105,7 +105,7 @@ impl Parser {
             None if !is_last => lead_before(rest, None),
             None => 0,
         };
-        self.pass(next.unwrap_or(end) - lead);
+        self.pass_prose(next.unwrap_or(end) - lead, false);
         if next.is_none() {
             return if lead > 0 { Step::NeedsMore } else { Step::Again };
         }
@@ -121,13 +121,14 @@ impl Parser {
 
     fn came_upon(&mut self, mark: Mark) -> Step {
         match mark {
-            Mark::Text(length) => self.pass(length),
+            Mark::Text(length) => self.pass_prose(length, true),
             Mark::NeedsMore => return Step::NeedsMore,
             Mark::Frame(frame) => {
+                self.alike.leave();
                 let frame = frame.shown_by(self.line.cue()).patient(self.fallbacks);
                 self.state = State::Frame(Box::new(frame));
             }
-            Mark::Done => {}
+            Mark::Done => self.alike.leave(),
         }
         Step::Again
     }

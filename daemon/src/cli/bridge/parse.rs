@@ -55,7 +55,7 @@ enum Ended {
 }
 
 pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
-    let registry = args.registry.catalog()?;
+    let registry = args.registry.catalog(session)?;
     let finish = match args.finish {
         Ended::Stop => Finish::Stop,
         Ended::Length => Finish::Length,

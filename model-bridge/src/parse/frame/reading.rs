@@ -174,6 +174,8 @@ impl Parser {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
+            } else if frame.balanced.is_some_and(|length| self.is_alike(&frame, length)) {
+                self.tell(Code::UnmarkedCall, "JSON names a tool and is no call as it stands");
             }
             return self.no_call(&frame, length);
         }
@@ -200,6 +202,16 @@ impl Parser {
         if !has_end_mark {
             self.tell(Code::UnclosedFrame, "the end mark of the call is missing");
         }
+    }
+
+    /// Whether JSON that began the reply and is no call names a tool, and does not go on as a sentence.
+    fn is_alike(&self, frame: &Frame, length: usize) -> bool {
+        let body = &self.rest()[frame.body..];
+        let follows = &body[length.min(body.len())..];
+        let next = follows.trim_start_matches([' ', '\t', '\r']).chars().next();
+        frame.kind == Kind::Whole
+            && sloppy::names_tool(&self.registry, body) == Some(true)
+            && next.is_none_or(|c| "\n,;{[}]".contains(c))
     }
 
     /// Passes on a frame that is only shown.
@@ -233,6 +245,7 @@ impl Parser {
         let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
         let is_marked = frame.is_explicit() || frame.is_weak();
+        let is_meant = is_meant || self.is_alike(frame, usize::MAX);
         if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
             self.in_group = false;
