@@ -181,7 +181,7 @@ fn is_alike(registry: &Registry, text: &str) -> Option<bool> {
 /// Whether a name of a tool and the key of an argument begin a text: `tool(key=`.
 fn python(registry: &Registry, text: &str) -> Option<bool> {
     let of_name = |c: char| !(c.is_alphanumeric() || "_-.".contains(c));
-    let Some(length) = text.find(of_name) else { return None };
+    let length = text.find(of_name)?;
     let Some(rest) = text[length..].strip_prefix('(') else { return Some(false) };
     if registry.tool(&text[..length]).is_none() {
         return Some(false);
@@ -208,7 +208,7 @@ fn tag(registry: &Registry, text: &str) -> Option<bool> {
         return Some(false);
     }
     let rest = rest.trim_start();
-    let Some(first) = rest.chars().next() else { return None };
+    let first = rest.chars().next()?;
     if is_tool && first == '<' {
         return Some(!rest.starts_with("</") && rest.len() > 1);
     }

@@ -26,6 +26,9 @@ pub(super) enum Notation {
 /// What was read.
 type Read<T> = Result<T, &'static str>;
 
+/// The name of a tool, and the arguments.
+type Named = (String, Map<String, Value>);
+
 /// Said where brackets do not fit, or something stands where nothing can.
 const NO_CALL: &str = "what stands inside is no call with values that are written out";
 /// Said where more follows a list of calls that has no mark.
@@ -74,11 +77,7 @@ impl Notation {
     }
 
     /// The calls of a text, and what was changed to read them. `name` is the tool where a mark says it.
-    fn calls(
-        self,
-        name: Option<&str>,
-        text: &str,
-    ) -> Read<(Vec<(String, Map<String, Value>)>, Vec<Change>)> {
+    fn calls(self, name: Option<&str>, text: &str) -> Read<(Vec<Named>, Vec<Change>)> {
         match (self, name) {
             (Self::Gemma { quote }, Some(name)) => {
                 let (arguments, changes) = gemma::arguments(text, quote)?;
@@ -199,7 +198,7 @@ impl Brackets {
         let rest = &body.as_bytes()[self.at..];
         let Quoted::Python { quote, is_long } = quoted else {
             let Quoted::Gemma(mark) = quoted else { return Err(Not::Here) };
-            return self.to_mark(mark, body);
+            return self.up_to_mark(mark, body);
         };
         let Some(length) = memchr::memchr3(quote, b'\\', b'\n', rest) else {
             self.at = body.len();
@@ -240,7 +239,7 @@ impl Brackets {
     }
 
     /// Goes on to the mark that ends a text.
-    fn to_mark(&mut self, mark: &str, body: &str) -> Result<(), Not> {
+    fn up_to_mark(&mut self, mark: &str, body: &str) -> Result<(), Not> {
         match memchr::memmem::find(&body.as_bytes()[self.at..], mark.as_bytes()) {
             Some(length) => {
                 self.at += length + mark.len();

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::text::{Cursor, number};
-use super::{NO_CALL, Not, Read};
+use super::{NO_CALL, Named, Not, Read};
 
 /// The most bytes of the name of a tool.
 const NAME_BYTES_MAX: usize = 160;
@@ -16,6 +16,20 @@ const WORDS: &[(&str, Value)] = &[
     ("false", Value::Bool(false)),
     ("None", Value::Null),
     ("null", Value::Null),
+];
+
+/// What a character behind a backslash means.
+const ESCAPES: &[(char, char)] = &[
+    ('n', '\n'),
+    ('t', '\t'),
+    ('r', '\r'),
+    ('b', '\u{8}'),
+    ('f', '\u{c}'),
+    ('a', '\u{7}'),
+    ('v', '\u{b}'),
+    ('\\', '\\'),
+    ('\'', '\''),
+    ('"', '"'),
 ];
 
 /// The name of the first call, where calls begin here; a bracket may stand before it.
@@ -47,7 +61,7 @@ fn of_name(c: char) -> bool {
 }
 
 /// The calls of a text.
-pub(super) fn calls(text: &str) -> Read<Vec<(String, Map<String, Value>)>> {
+pub(super) fn calls(text: &str) -> Read<Vec<Named>> {
     let mut cursor = Cursor::new(text);
     let mut calls = Vec::new();
     if cursor.take("[") {
@@ -64,7 +78,7 @@ pub(super) fn calls(text: &str) -> Read<Vec<(String, Map<String, Value>)>> {
     if cursor.peek().is_some() { Err(NO_CALL) } else { Ok(calls) }
 }
 
-fn call(cursor: &mut Cursor<'_>) -> Read<(String, Map<String, Value>)> {
+fn call(cursor: &mut Cursor<'_>) -> Read<Named> {
     cursor.skip_blanks();
     let name = cursor.take_while(of_name).to_owned();
     cursor.expect("(")?;
@@ -149,19 +163,18 @@ fn text(cursor: &mut Cursor<'_>, is_raw: bool) -> Read<String> {
 /// What a backslash and this character say. What escapes nothing is what it is.
 fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> Read<()> {
     let digits = match c {
-        'n' => return Ok(read.push('\n')),
-        't' => return Ok(read.push('\t')),
-        'r' => return Ok(read.push('\r')),
-        'b' => return Ok(read.push('\u{8}')),
-        'f' => return Ok(read.push('\u{c}')),
-        'a' => return Ok(read.push('\u{7}')),
-        'v' => return Ok(read.push('\u{b}')),
-        '\\' | '\'' | '"' => return Ok(read.push(c)),
-        '\n' => return Ok(()),
         'x' => 2,
         'u' => 4,
         'U' => 8,
-        _ => return Ok(read.extend(['\\', c])),
+        // The end of a line goes with its backslash.
+        '\n' => return Ok(()),
+        _ => {
+            match ESCAPES.iter().find(|(escape, _)| *escape == c) {
+                Some((_, meant)) => read.push(*meant),
+                None => read.extend(['\\', c]),
+            }
+            return Ok(());
+        }
     };
     let unit = hex(cursor, digits)?;
     if let (4, 0xd800..0xdc00) = (digits, unit) {
@@ -171,7 +184,8 @@ fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> Read<()> {
         let units = [unit, if second { hex(cursor, 4)? } else { 0 }];
         let units = units.map(|unit| u16::try_from(unit).unwrap_or(0));
         let both = char::decode_utf16(units).next().and_then(Result::ok).ok_or(NO_CALL)?;
-        return Ok(read.push(both));
+        read.push(both);
+        return Ok(());
     }
     read.push(char::from_u32(unit).ok_or(NO_CALL)?);
     Ok(())

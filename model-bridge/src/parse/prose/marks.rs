@@ -16,7 +16,7 @@ impl Parser {
             Ok(opening) => {
                 // In a sentence, a call without anything in it is only spoken of.
                 let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
-                let may_be_spoken = is_empty && !may_begin && !opening.begins_group;
+                let may_be_spoken = is_empty && !may_begin;
                 let frame = Frame::of(opening);
                 let frame = match may_be_spoken {
                     true if self.line.is_after_sentence() => frame.after_sentence(),
@@ -56,9 +56,11 @@ impl Parser {
         }
     }
 
-    /// An element with the name of a tool, where one begins here: as a list without a mark.
+    /// An element with the name of a tool, where one begins here: as a list without a mark, or right
+    /// after another call.
     pub(super) fn element(&self, is_last: bool) -> Option<Mark> {
-        if !self.line.is_blank() || self.line.is_indented() {
+        let begins_line = self.line.is_blank() && !self.line.is_indented();
+        if !begins_line && self.line.owed().is_none() {
             return None;
         }
         match template::element(self.rest(), &self.options.forms) {
