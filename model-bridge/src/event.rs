@@ -93,6 +93,10 @@ pub enum Code {
     MalformedJson,
     /// A frame for a call that is shown, not made.
     QuotedExample,
+    /// The schema of a tool is none, and was read as what it means.
+    SchemaRepaired,
+    /// A tool was left out, since what is said of it cannot be read.
+    ToolLeftOut,
     /// A bare value stood where an object of arguments belongs.
     ScalarArgs,
     /// The arguments do not fit the tool, or two keys of the call say different things.
@@ -105,6 +109,8 @@ pub enum Code {
     UnknownArgDropped,
     /// No tool has the name.
     UnknownTool,
+    /// Text looks like a call of a tool and has no mark of one that is read.
+    UnmarkedCall,
 }
 
 /// How text was changed so that it became JSON, or arguments so that they fit a schema.
@@ -141,6 +147,12 @@ pub enum Change {
     LoneSurrogate,
     /// Text around the JSON was left out.
     SurroundingText,
+    /// Entities of XML (`&lt;`) became what they mean.
+    Entities,
+    /// Words with commas between them became a list.
+    CommaList,
+    /// An integer beyond 64 bits became the nearest number.
+    Rounded,
 }
 
 /// A reply as a whole.
@@ -171,12 +183,15 @@ impl Code {
             Self::JsonRepaired => "json_repaired",
             Self::MalformedJson => "malformed_json",
             Self::QuotedExample => "quoted_example",
+            Self::SchemaRepaired => "schema_repaired",
+            Self::ToolLeftOut => "tool_left_out",
             Self::ScalarArgs => "scalar_args",
             Self::SchemaInvalid => "schema_invalid",
             Self::TruncatedCall => "truncated_call",
             Self::UnclosedFrame => "unclosed_frame",
             Self::UnknownArgDropped => "unknown_arg_dropped",
             Self::UnknownTool => "unknown_tool",
+            Self::UnmarkedCall => "unmarked_call",
         }
     }
 }

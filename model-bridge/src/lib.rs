@@ -34,8 +34,8 @@ pub use normalize::{
     NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
     normalize, normalize_with,
 };
-pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Options, Parser, parse, parse_message};
-pub use profile::{ModelProfile, TEMPERATURE_RECOMMENDED, profile};
+pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Forms, Options, Parser, parse, parse_message};
+pub use profile::{ModelProfile, TEMPERATURE_RECOMMENDED, forms, profile};
 pub use project::{ChatMessage, ChatRole, assistant_text, project, read_projected};
 pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
 pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};

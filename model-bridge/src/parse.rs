@@ -3,21 +3,25 @@
 //! One reader for replies that come in pieces and for whole ones: a whole one is fed once. What it
 //! says depends on the bytes only, never on where they were cut.
 
+mod alike;
 mod calls;
 mod cue;
 mod data;
 mod file_edit;
+mod forms;
 mod frame;
 mod html;
 mod line;
 mod live;
 mod mend;
 mod native;
+mod notation;
 mod prose;
 mod repeats;
 mod scan;
 mod sloppy;
 mod template;
+mod thought;
 mod watch;
 
 use std::sync::Arc;
@@ -49,6 +53,8 @@ pub struct Options {
     /// the reply then begins inside of a thought, and `</think>` ends it. Only who made the prompt
     /// knows: without this such a thought is text, and a call in it is one.
     pub begins_in_thought: bool,
+    /// The forms of calls that are read.
+    pub forms: Forms,
 }
 
 /// Reads a reply as it comes.
@@ -66,11 +72,19 @@ pub struct Parser {
     /// Whether something that is not blank came.
     has_begun: bool,
     in_chat: bool,
+    /// Whether a group of calls began whose end mark has not come.
+    in_group: bool,
     made: Repeats,
+    /// What looks like a call and is none.
+    alike: alike::Alike,
     /// How many calls began.
     begun: usize,
     /// How often text was read again because a frame ended earlier than it seemed.
     fallbacks: usize,
+    /// Whether the reply ended before the model did.
+    is_cut: bool,
+    /// Whether a thought that never ended was read again as a reply.
+    is_read_again: bool,
     events: Vec<Event>,
 }
 
@@ -82,8 +96,8 @@ enum State {
     Code(Vec<usize>, u8),
     /// In JSON that is no call and began the reply: nothing in it is a frame.
     Data(data::Data),
-    /// In what the model thinks aloud, up to this mark.
-    Reasoning(&'static str),
+    /// In what the model thinks aloud.
+    Reasoning(thought::Thought),
     /// In code that HTML shows.
     Html(html::Html),
     /// In what may be a call.
@@ -99,6 +113,7 @@ enum Step {
     NeedsMore,
 }
 
+pub use forms::Forms;
 pub use native::parse_message;
 pub(crate) use template::marks as template_marks;
 
@@ -124,7 +139,7 @@ impl Parser {
     /// Begins a reply.
     pub fn new(registry: Arc<Registry>, options: Options) -> Self {
         let state = if options.begins_in_thought {
-            State::Reasoning(prose::THOUGHT_END)
+            State::Reasoning(thought::Thought::new(prose::THOUGHT_END))
         } else {
             State::Prose
         };
@@ -138,9 +153,13 @@ impl Parser {
             line: Line::default(),
             has_begun: false,
             in_chat: false,
+            in_group: false,
             made: Repeats::default(),
+            alike: alike::Alike::default(),
             begun: 0,
             fallbacks: 0,
+            is_cut: false,
+            is_read_again: false,
             events: Vec::new(),
         }
     }
@@ -157,7 +176,14 @@ impl Parser {
         if !self.partial.is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
+        self.is_cut = finish != Finish::Stop;
         self.run(true);
+        if self.alike.ends() {
+            self.tell(Code::UnmarkedCall, alike::UNMARKED);
+        }
+        if self.in_group && !matches!(self.state, State::Dropped) {
+            self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
+        }
         self.events.push(Event::Finish(finish));
         self.events
     }
@@ -194,7 +220,7 @@ impl Parser {
                 State::Prose => self.prose(is_last),
                 State::Code(fences, sign) => self.code(fences, sign, is_last),
                 State::Data(data) => self.data(data),
-                State::Reasoning(close) => self.reasoning(close, is_last),
+                State::Reasoning(thought) => self.thought(thought, is_last),
                 State::Html(html) => self.html(html, is_last),
                 State::Frame(frame) => self.frame(frame, is_last),
                 State::Dropped => {

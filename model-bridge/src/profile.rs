@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::Sampling;
+use crate::parse::Forms;
 
 /// The lowest and the highest temperature that is recommended where tools are called: section 7 of
 /// the specification for models (document 000).
@@ -31,20 +32,42 @@ pub struct ModelProfile {
 #[serde(deny_unknown_fields)]
 struct Profiles {
     profile: Vec<ModelProfile>,
+    forms: Vec<FormsProfile>,
 }
 
-static PROFILES: LazyLock<Vec<ModelProfile>> = LazyLock::new(|| {
-    let profiles: Profiles =
-        toml::from_str(include_str!("profiles.toml")).expect("the committed profiles read");
-    profiles.profile
+/// The forms of calls that models were trained on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormsProfile {
+    /// The models, as of [`ModelProfile`].
+    models: Vec<String>,
+    /// The names of the forms.
+    read: Vec<String>,
+}
+
+static PROFILES: LazyLock<Profiles> = LazyLock::new(|| {
+    toml::from_str(include_str!("profiles.toml")).expect("the committed profiles read")
 });
 
 /// The profile of a model, by its name; what stands before the last `/` is the provider's.
 pub fn profile(model: &str) -> &'static ModelProfile {
-    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-    let profiles = &*PROFILES;
+    let name = own_name(model);
+    let profiles = &PROFILES.profile;
     let own = profiles.iter().find(|profile| profile.models.iter().any(|one| fits(one, &name)));
     own.unwrap_or(&profiles[profiles.len() - 1])
+}
+
+/// The forms in which a model writes calls, by its name: those that it was trained on, or all where
+/// that is not known.
+pub fn forms(model: &str) -> Forms {
+    let name = own_name(model);
+    let of_model = |profile: &&FormsProfile| profile.models.iter().any(|one| fits(one, &name));
+    let own = PROFILES.forms.iter().find(of_model);
+    own.map_or_else(Forms::default, |profile| Forms::named(&profile.read))
+}
+
+fn own_name(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_lowercase()
 }
 
 fn fits(pattern: &str, name: &str) -> bool {
@@ -88,7 +111,7 @@ mod tests {
     #[test]
     fn temperatures_are_those_that_the_specification_recommends() {
         let (lowest, highest) = TEMPERATURE_RECOMMENDED;
-        for temperature in PROFILES.iter().filter_map(|profile| profile.temperature) {
+        for temperature in PROFILES.profile.iter().filter_map(|profile| profile.temperature) {
             assert!((lowest..=highest).contains(&temperature), "{temperature}");
         }
     }
@@ -107,6 +130,21 @@ mod tests {
         ] {
             assert_eq!(profile(model).temperature, temperature, "{model}");
         }
+    }
+
+    #[test]
+    fn forms_are_those_that_the_model_was_trained_on() {
+        let known: Vec<&str> = Forms::names().collect();
+        for profile in &PROFILES.forms {
+            assert!(!profile.read.is_empty(), "{:?}", profile.models);
+            for name in &profile.read {
+                assert!(known.contains(&name.as_str()), "{name}");
+            }
+        }
+        assert_eq!(forms("openai/gpt-oss-120b"), Forms::named(&["harmony"]));
+        assert_eq!(forms("Qwen/Qwen3-Coder-30B"), Forms::named(&["hermes", "qwen3_coder"]));
+        assert_eq!(forms("somebody/else"), Forms::default());
+        assert_eq!(forms(""), Forms::default());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tools that a reply may call: how their names are found, and how arguments come to fit them.
 
 mod fit;
+mod lenient;
 mod names;
 mod types;
 
@@ -10,6 +11,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::event::{Change, Code, Diagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
@@ -42,6 +44,7 @@ pub struct ToolDefinition {
 pub struct Registry {
     tools: Vec<Tool>,
     names: names::Names,
+    warnings: Vec<Diagnostic>,
 }
 
 /// A tool of a registry, its schema compiled.
@@ -80,6 +83,8 @@ pub struct Fitted {
     pub arguments: Map<String, Value>,
     /// Keys that the tool does not have and that were left out.
     pub dropped: Vec<String>,
+    /// What was read as something else than what was written.
+    pub changes: Vec<Change>,
     /// Where they do not fit nevertheless.
     pub violations: Vec<Violation>,
 }
@@ -106,38 +111,83 @@ impl Registry {
     ) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for definition in definitions {
-            let place = registry.tools.len();
-            if definition.name.trim().is_empty() {
-                return Err(RegistryError::Nameless(place + 1));
-            }
-            if !registry.names.insert(&definition.name, place) {
-                return Err(RegistryError::Twice(definition.name));
-            }
-            registry.tools.push(Tool::new(definition)?);
+            registry.add(definition)?;
         }
         Ok(registry)
+    }
+
+    fn add(&mut self, definition: ToolDefinition) -> Result<(), RegistryError> {
+        let place = self.tools.len();
+        if definition.name.trim().is_empty() {
+            return Err(RegistryError::Nameless(place + 1));
+        }
+        if self.names.exact(&definition.name).is_some() {
+            return Err(RegistryError::Twice(definition.name));
+        }
+        let tool = Tool::new(definition)?;
+        self.names.insert(tool.name(), place);
+        self.tools.push(tool);
+        Ok(())
     }
 
     /// Reads a registry: a JSON array of `{name, parameters}`, each also as the `function` of an
     /// entry of `tools` in a request; or an object with such a list of `tools`.
     ///
+    /// Schemas that are none are read as what they mean, and a tool that nevertheless cannot be read is
+    /// left out; [`Registry::warnings`] tell both.
+    ///
     /// # Errors
     ///
-    /// Where the text is not such an array, and as [`Registry::new`].
+    /// Where the text is not such an array, two tools have a name, or no tool can be read.
     pub fn from_json(text: &str) -> Result<Self, RegistryError> {
         let mut read: Value = serde_json::from_str(text)?;
         if let Some(tools) = read.get_mut("tools") {
             read = tools.take();
         }
         let entries: Vec<Value> = serde_json::from_value(read)?;
-        let definitions = entries
-            .into_iter()
-            .map(|mut entry| match entry.get_mut("function").map(Value::take) {
-                Some(function) => serde_json::from_value(function),
-                None => serde_json::from_value(entry),
-            })
-            .collect::<Result<Vec<ToolDefinition>, _>>()?;
-        Self::new(definitions)
+        let mut registry = Self::default();
+        let mut first = None;
+        for (place, entry) in entries.into_iter().enumerate() {
+            let shown = shown_name(&entry, place);
+            match registry.add_leniently(entry) {
+                Ok(()) => {}
+                Err(error @ RegistryError::Twice(_)) => return Err(error),
+                Err(error) => {
+                    let message = format!("{shown} is left out: {error}");
+                    registry.warnings.push(Diagnostic::new(Code::ToolLeftOut, message));
+                    first = first.or(Some(error));
+                }
+            }
+        }
+        match first.filter(|_| registry.tools.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(registry),
+        }
+    }
+
+    fn add_leniently(&mut self, mut entry: Value) -> Result<(), RegistryError> {
+        if let Some(function) = entry.get_mut("function").map(Value::take) {
+            entry = function;
+        }
+        if let Some(fields) = entry.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        let mut definition: ToolDefinition = serde_json::from_value(entry)?;
+        let Err(error) = self.add(definition.clone()) else { return Ok(()) };
+        let RegistryError::Schema { .. } = error else { return Err(error) };
+        let changes = lenient::repair(&mut definition.parameters);
+        if changes.is_empty() {
+            return Err(error);
+        }
+        let message = format!("`{}`: {}", definition.name, changes.join("; "));
+        self.add(definition)?;
+        self.warnings.push(Diagnostic::new(Code::SchemaRepaired, message));
+        Ok(())
+    }
+
+    /// What was read as something else than what was written, and the tools that were left out.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     /// The tools, in the order in which they were given.
@@ -202,12 +252,12 @@ impl Tool {
         if is_fit {
             return Fitted { arguments, ..Fitted::default() };
         }
-        let (arguments, dropped) = fit::fit(&self.definition, arguments);
+        let (arguments, fit::Notes { dropped, changes }) = fit::fit(&self.definition, arguments);
         let whole = Value::Object(arguments);
         // What fits is known sooner than what is wrong with what does not.
         let violations = if self.fits(&whole) { Vec::new() } else { self.violations(&whole) };
         let Value::Object(arguments) = whole else { unreachable!("an object was made above") };
-        Fitted { arguments, dropped, violations }
+        Fitted { arguments, dropped, changes, violations }
     }
 
     /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
@@ -229,6 +279,18 @@ impl Tool {
     pub(crate) fn fit_one(&self, key: &str, value: Value) -> Option<(String, Value)> {
         let one = Map::from_iter([(key.to_owned(), value)]);
         fit::fit(&self.definition, one).0.into_iter().next()
+    }
+
+    /// The first argument that has a number which may have lost digits, and whose schema asks for
+    /// something else than any number.
+    pub(crate) fn rounded<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a str> {
+        let takes_any = |key: &str| {
+            let types = self.parameter(key).and_then(|parameter| self.types_of(parameter));
+            types.is_none_or(|types| types.allows_number())
+        };
+        let mut arguments = arguments.iter();
+        let found = arguments.find(|(key, value)| fit::is_rounded(value) && !takes_any(key));
+        found.map(|(key, _)| key.as_str())
     }
 
     /// The one required parameter, where there is one and it is a string: what a bare value means.
@@ -266,6 +328,12 @@ impl Violation {
             format!("{}: {}", self.pointer, self.message)
         }
     }
+}
+
+/// What an entry of a registry is called where it cannot be read.
+fn shown_name(entry: &Value, place: usize) -> String {
+    let name = entry.get("function").unwrap_or(entry).get("name").and_then(Value::as_str);
+    name.map_or_else(|| format!("tool {}", place + 1), |name| format!("`{}`", fit::shown(name)))
 }
 
 #[cfg(test)]

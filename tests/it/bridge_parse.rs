@@ -101,6 +101,18 @@ fn a_reply_that_begins_inside_of_a_thought_is_read_so() {
 }
 
 #[test]
+fn a_model_that_is_known_is_read_in_its_own_forms_only() {
+    let site = Site::new();
+    let reply = "[read_file(path=\"a\")]";
+    for (model, calls) in [("LiquidAI/LFM2-8B-A1B", 1), ("gpt-oss-20b", 0), ("anything", 1)] {
+        let (code, stdout, stderr) = parse(&site, &["--model", model], reply.as_bytes());
+        assert_eq!(code, Some(0), "{stderr}");
+        let got: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(got["calls"].as_array().unwrap().len(), calls, "{model}");
+    }
+}
+
+#[test]
 fn what_is_no_registry_or_no_message_is_told() {
     let site = Site::new();
     let broken = site.write("broken.json", "{\"name\":1}");

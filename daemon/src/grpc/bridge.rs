@@ -93,6 +93,7 @@ impl BridgeService for Bridge {
         from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
         let chosen = request.tools.unwrap_or_default();
         let tools = tools::of(&self.0, chosen, Form::Published, language).await?;
+        tools::whole("tools.tools_json", &tools.registry)?;
         if let ToolChoice::Tool(name) = &choice
             && tools.registry.tool(name).is_none()
         {
@@ -178,10 +179,12 @@ fn word(field: &str, text: &str, signs: &str) -> Result<(), Status> {
 
 fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
     word("start.id_seed", &start.id_seed, "_-")?;
+    from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;
     Ok(bridge::Options {
         id_seed: start.id_seed.clone(),
         keeps_ids: start.keep_ids,
         begins_in_thought: start.begins_in_thought,
+        forms: bridge::forms(&start.model),
     })
 }
 

@@ -64,7 +64,8 @@ pub(super) fn inside(
         Some(name) => Keys::of_arguments(registry, registry.resolve(name)),
         None => Keys::of_calls(registry),
     };
-    let Some(mended) = mend::values(if blank { "{}" } else { text }, closed, keys) else {
+    let text = if blank { "{}" } else { text };
+    let Some(mended) = mend::values(text, closed, keys).or_else(|| mend::rounded(text)) else {
         return inside.none(
             Code::MalformedJson,
             "what stands inside is not JSON; write one JSON object, strings in double quotes",
@@ -104,6 +105,31 @@ pub(super) fn inside(
     if !explicit && (inside.has(Code::UnknownArgDropped) || is_loose || others > 0) {
         // Data that looks like a call, for example the description of a tool.
         inside.broken += 1;
+    }
+    inside
+}
+
+/// Reads a list of objects that each have the name of a tool as their only key.
+pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
+    let mut inside = Inside::default();
+    let message = "what stands inside is no list of objects with the name of a tool as their key";
+    let Some(mended) = mend::values(text, closed, Keys::default()) else {
+        return inside.none(Code::MalformedJson, message);
+    };
+    inside.note_changes(mended.changes);
+    let values = mended.values.into_iter().flat_map(|value| match value {
+        Value::Array(values) => values,
+        value => vec![value],
+    });
+    for value in values {
+        match value {
+            Value::Object(fields) if fields.len() == 1 => {
+                for (name, arguments) in fields {
+                    inside.add(registry, &name, Some(arguments), None, true);
+                }
+            }
+            _ => inside = inside.none(Code::MalformedJson, message),
+        }
     }
     inside
 }
@@ -156,14 +182,29 @@ impl Inside {
         self
     }
 
-    fn has(&self, code: Code) -> bool {
+    /// Takes what stands beside it.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.calls.append(&mut other.calls);
+        self.diagnostics.append(&mut other.diagnostics);
+        self.values += other.values;
+        self.broken += other.broken;
+    }
+
+    pub(super) fn tell(&mut self, code: Code, message: String) {
+        self.diagnostics.push(Diagnostic::new(code, message));
+    }
+
+    pub(super) fn has(&self, code: Code) -> bool {
         self.diagnostics.iter().any(|one| one.code == code)
     }
 
     /// Whether the end of a string was told by what follows it.
     fn is_guessed(&self) -> bool {
-        let guessed = |one: &Diagnostic| one.changes.contains(&Change::InnerQuotes);
-        self.diagnostics.iter().any(guessed)
+        self.has_change(Change::InnerQuotes)
+    }
+
+    fn has_change(&self, change: Change) -> bool {
+        self.diagnostics.iter().any(|one| one.changes.contains(&change))
     }
 
     pub(super) fn note_changes(&mut self, changes: Vec<Change>) {
@@ -197,7 +238,7 @@ impl Inside {
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         registry: &Registry,
         name: &str,
@@ -235,6 +276,14 @@ impl Inside {
     }
 
     pub(super) fn fit(&mut self, tool: &Tool, arguments: Map<String, Value>, id: Option<String>) {
+        let rounded = self.has_change(Change::Rounded).then(|| tool.rounded(&arguments));
+        if let Some(key) = rounded.flatten() {
+            self.broken += 1;
+            self.diagnostics.retain(|one| !one.changes.contains(&Change::Rounded));
+            let message =
+                format!("{}: /{key}: an integer has more digits than can be kept", tool.name());
+            return self.tell(Code::MalformedJson, message);
+        }
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
             self.broken += 1;
@@ -251,6 +300,11 @@ impl Inside {
                 fitted.dropped.join("`, `")
             );
             self.diagnostics.push(Diagnostic::new(Code::UnknownArgDropped, message));
+        }
+        if !fitted.changes.is_empty() {
+            let message = format!("{}: words with commas between them became a list", tool.name());
+            let changes = fitted.changes;
+            self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
         }
         self.calls.push(Made { name: tool.name().to_owned(), arguments: fitted.arguments, id });
     }

@@ -7,8 +7,9 @@ use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::file_edit;
 use super::live::Live;
+use super::notation::Brackets;
 use super::scan::Scan;
-use super::template::{Holds, Opening, Tags, Template};
+use super::template::{Elements, Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::registry::Registry;
 pub(super) use ends::End;
@@ -51,6 +52,11 @@ pub(super) struct Frame {
     body: usize,
     /// Whether it stands in a line of text.
     is_in_line: bool,
+    /// Whether that ends a sentence, and whether nothing stands behind it on the line.
+    is_after_sentence: bool,
+    ends_line: bool,
+    /// Where one value ends and another one begins, in JSON that is the whole reply.
+    joints: Vec<usize>,
     /// What its mark says: the tool, or the attributes of a tag.
     name: Option<String>,
     cue: Cue,
@@ -69,6 +75,14 @@ pub(super) struct Frame {
     searched: usize,
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
+    /// The calls, where they are neither JSON nor tags.
+    brackets: Option<Brackets>,
+    /// The arguments, where they are elements.
+    elements: Option<Elements>,
+    /// Whether its mark is all of it.
+    is_mark_only: bool,
+    /// Whether the mark of a group of calls is before it.
+    begins_group: bool,
     /// Marks that may follow it and belong to it.
     after: &'static [&'static str],
     /// How far the real end is looked for after a suspected one, in bytes.
@@ -85,6 +99,9 @@ impl Frame {
             kind,
             body,
             is_in_line: false,
+            is_after_sentence: false,
+            ends_line: false,
+            joints: Vec::new(),
             name: None,
             cue: Cue::None,
             scan: Scan::new(sign, fence),
@@ -97,6 +114,10 @@ impl Frame {
             live: None,
             searched: 0,
             tags: None,
+            brackets: None,
+            elements: None,
+            is_mark_only: false,
+            begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
         }
@@ -104,16 +125,29 @@ impl Frame {
 
     /// Begins a call of a chat template.
     pub(super) fn of(opening: Opening) -> Self {
-        let Opening { template, length, name, holds } = opening;
-        let kind = if template.end.is_empty() { Kind::Line } else { Kind::Template(template) };
+        let Opening { template, length, name, holds, begins_group } = opening;
+        let ends_with_json = template.end.is_empty() && holds == Holds::Json;
+        let kind = if ends_with_json { Kind::Line } else { Kind::Template(template) };
         let mut frame = Self::new(kind, length);
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
+        frame.elements = (holds == Holds::Elements).then(Elements::default);
+        frame.is_mark_only = holds == Holds::Closed;
+        frame.begins_group = begins_group;
+        frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),
             None => frame,
         }
+    }
+
+    /// Begins a call that follows another one of a chat template without a mark of its own.
+    pub(super) fn joined_to(template: &'static Template, body: usize) -> Self {
+        let mut frame = Self::new(Kind::Line, body);
+        frame.scan = Scan::new(b'`', 0).with_tokens();
+        frame.after = template.after;
+        frame
     }
 
     /// Takes what its mark says. The inside is then the arguments.
@@ -127,6 +161,12 @@ impl Frame {
     pub(super) fn in_line(mut self) -> Self {
         self.is_in_line = true;
         self
+    }
+
+    /// Takes that a sentence stands before it on its line: what ends the line is more than spoken of.
+    pub(super) fn after_sentence(mut self) -> Self {
+        self.is_after_sentence = true;
+        self.in_line()
     }
 
     /// Takes how the words before it speak of it.
@@ -146,11 +186,19 @@ impl Frame {
 
     fn is_explicit(&self) -> bool {
         !matches!(self.kind, Kind::Whole | Kind::Fence { is_explicit: false, .. })
+            && !self.is_weak()
+    }
+
+    /// Whether it is a form of calls that nothing marks.
+    fn is_weak(&self) -> bool {
+        matches!(self.kind, Kind::Template(template) if template.is_weak)
     }
 
     /// Whether its inside is JSON.
     fn is_json(&self) -> bool {
-        self.kind != Kind::FileEdit && self.tags.is_none()
+        let is_marked_up = self.tags.is_some() || self.elements.is_some();
+        let is_other = is_marked_up || self.brackets.is_some() || self.is_mark_only;
+        self.kind != Kind::FileEdit && !is_other
     }
 
     /// Whether it ends where something follows its JSON that is none.
@@ -183,7 +231,29 @@ impl Frame {
             (Kind::Template(template), Some(name)) if let Some(tags) = &self.tags => {
                 tags.inside(template, registry, name, body)
             }
+            (Kind::Template(template), Some(name)) if let Some(elements) = &self.elements => {
+                elements.inside(template, registry, name, body)
+            }
+            (Kind::Template(template), name) if let Some(brackets) = &self.brackets => {
+                brackets.calls(template, registry, name.as_deref(), body)
+            }
+            (Kind::Template(template), None) if template.has_keyed_json() => {
+                calls::keyed(registry, body, closed)
+            }
+            (Kind::Whole, _) if !self.joints.is_empty() => self.joined_inside(registry, body),
             (_, name) => calls::inside(registry, name.as_deref(), body, closed, self.is_explicit()),
         }
+    }
+
+    /// Reads several values, each by itself.
+    fn joined_inside(&self, registry: &Registry, body: &str) -> Inside {
+        let mut inside = Inside::default();
+        let ends = self.joints.iter().copied().chain([body.len()]);
+        let mut from = 0;
+        for end in ends {
+            inside.append(calls::inside(registry, None, &body[from..end], false, false));
+            from = end + 1;
+        }
+        inside
     }
 }

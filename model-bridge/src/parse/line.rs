@@ -8,8 +8,11 @@ const LINE_BYTES_MAX: usize = 512;
 /// How much of the beginning of a line is kept, in bytes.
 const BEGIN_BYTES_MAX: usize = 32;
 
+/// How many blanks begin a line of code, in bytes.
+const CODE_BLANKS: usize = 4;
+
 /// The double quotes of a line so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Quotes {
     is_open: bool,
     /// Whether the last one that opened stood where a value of JSON or code may stand.
@@ -20,12 +23,14 @@ struct Quotes {
 }
 
 /// The line that is being written, and the one before it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     /// What the line has so far; its end, where it is long.
     current: String,
     /// Whether only blanks came so far.
     has_begun: bool,
+    /// How many blanks that is.
+    blanks: usize,
     /// How the line begins, as far as it tells whether it is a quotation.
     begin: String,
     /// How many backticks began the code inside of the line that has not ended; 0 for none.
@@ -104,7 +109,9 @@ impl Line {
 
     fn extend(&mut self, mut text: &str) {
         if !self.has_begun {
-            text = text.trim_start_matches(is_blank);
+            let inner = text.trim_start_matches(is_blank);
+            self.blanks += text.len() - inner.len();
+            text = inner;
             if text.is_empty() {
                 return;
             }
@@ -139,6 +146,7 @@ impl Line {
     fn begin(&mut self) {
         self.current.clear();
         self.has_begun = false;
+        self.blanks = 0;
         self.begin.clear();
         self.code = 0;
         self.quotes = Quotes::default();
@@ -168,6 +176,22 @@ impl Line {
     /// Whether only blanks came on the line so far.
     pub(super) fn is_blank(&self) -> bool {
         !self.has_begun
+    }
+
+    /// Whether as many blanks begin the line as begin one of code.
+    pub(super) fn is_indented(&self) -> bool {
+        self.blanks >= CODE_BLANKS
+    }
+
+    /// Whether a backtick stands right before this place.
+    pub(super) fn ends_with_backtick(&self) -> bool {
+        self.current.ends_with('`')
+    }
+
+    /// Whether a sentence, or what introduces something, ends right before this place on the line.
+    pub(super) fn is_after_sentence(&self) -> bool {
+        let before = self.current.trim_end_matches([' ', '\t']);
+        self.has_begun && before.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
     }
 
     /// Whether the line quotes somebody: `>` begins it, also in a list, or the sign of a diff right

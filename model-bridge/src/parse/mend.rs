@@ -45,6 +45,13 @@ pub(super) fn values(text: &str, closed: bool, keys: Keys<'_>) -> Option<Mended>
     Some(Mended { values, changes: changes.into_iter().collect() })
 }
 
+/// Reads JSON as [`values`], where integers beyond 64 bits are all that speaks against it: each becomes
+/// the nearest number.
+pub(super) fn rounded(text: &str) -> Option<Mended> {
+    let values = strict(text)?;
+    (!exact(text)).then(|| Mended { values, changes: vec![Change::Rounded] })
+}
+
 fn strict(text: &str) -> Option<Vec<Value>> {
     let mut values = Vec::new();
     let mut rest = text;
@@ -93,7 +100,7 @@ fn deeper_than_allowed(text: &str) -> bool {
     false
 }
 
-/// Whether no integer would lose digits: such a call would do something else than what was written.
+/// Whether no integer would lose digits: such a call might do something else than what was written.
 fn exact(text: &str) -> bool {
     let bytes = text.as_bytes();
     // So many digits in a row hold one of these places.

@@ -34,6 +34,7 @@ pub fn parse_message(registry: &Arc<Registry>, message: &Value, finish: Finish) 
     }
     native.extend(message.get("tool_calls").and_then(Value::as_array).into_iter().flatten());
     native.extend(message.get("function_call").filter(|call| call.is_object()));
+    parser.is_cut = finish != Finish::Stop;
     parser.run(true);
     for call in native {
         parser.native(call, finish);

@@ -1,37 +1,28 @@
 //! Text between calls: what may begin a call there, and what only shows one.
 
 mod blocks;
+mod fences;
 mod line_call;
 mod marks;
 
+use super::forms::HERMES;
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
 use super::line::is_blank;
+use super::template::LEADS;
+use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
+pub(super) use fences::begins_call;
 
-/// What a fence says that holds a call.
-const EXPLICIT: &[&str] = &[
-    "json action",
-    "action",
-    "action json",
-    "tool call",
-    "tool calls",
-    "json tool call",
-    "json tool calls",
-];
-/// What a fence says that may hold a call.
-const IMPLICIT: &[&str] = &["json", ""];
 /// The most bytes of what a fence says that are waited for.
 const INFO_BYTES_MAX: usize = 20;
-/// The longest run of signs that is one; a longer one is several, whether all of it is there or not.
-const RUN_BYTES_MAX: usize = 20;
 /// The most bytes of the name of a tool in a mark.
 const NAME_BYTES_MAX: usize = 160;
 /// Marks that begin a call on a line.
 const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 /// The mark that begins a call that has an end mark.
 const TAG_MARK: &str = "[TOOL:";
-const HERMES_OPEN: &str = "<tool_call>";
+pub(super) const HERMES_OPEN: &str = "<tool_call>";
 /// What is thought aloud begins with, and ends with.
 const THOUGHTS: &[(&str, &str)] = &[("<think>", THOUGHT_END), ("<thinking>", "</thinking>")];
 /// What ends a thought that the prompt began.
@@ -74,6 +65,13 @@ impl Parser {
             self.pass(blank);
             let Some(first) = self.rest().chars().next() else { return Step::NeedsMore };
             self.has_begun = true;
+            // So does a list of calls that is not JSON.
+            if first == '['
+                && let Some(mark) = self.bare_list(is_last)
+            {
+                self.has_begun = !matches!(mark, Mark::NeedsMore);
+                return self.came_upon(mark);
+            }
             // A mark begins with `[`, too; which it is, is looked at below when it is none.
             if first == '{' || (first == '[' && !self.rest().starts_with("[TOOL")) {
                 if first == '[' && "[TOOL".starts_with(self.rest()) && !is_last {
@@ -89,6 +87,9 @@ impl Parser {
         }
         let mut end = self.rest().len();
         if !self.made.is_empty() {
+            if let Some(mark) = self.joined(is_last) {
+                return self.came_upon(mark);
+            }
             if let Some(step) = self.made_up_result(is_last) {
                 return step;
             }
@@ -99,24 +100,35 @@ impl Parser {
         if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
             next = Some(tilde);
         }
-        self.pass(next.unwrap_or(end));
+        let lead = match next {
+            Some(next) => lead_before(&rest[..next], Some(rest[next])),
+            None if !is_last => lead_before(rest, None),
+            None => 0,
+        };
+        self.pass_prose(next.unwrap_or(end) - lead, false);
         if next.is_none() {
-            return Step::Again;
+            return if lead > 0 { Step::NeedsMore } else { Step::Again };
         }
         let mark = match self.rest().as_bytes()[0] {
+            _ if lead > 0 => self.lead(lead, is_last),
             b'`' => self.backticks(is_last),
             b'~' => self.tildes(is_last),
             b'[' => self.bracket(is_last),
             _ => self.angle(is_last),
         };
+        self.came_upon(mark)
+    }
+
+    fn came_upon(&mut self, mark: Mark) -> Step {
         match mark {
-            Mark::Text(length) => self.pass(length),
+            Mark::Text(length) => self.pass_prose(length, true),
             Mark::NeedsMore => return Step::NeedsMore,
             Mark::Frame(frame) => {
+                self.alike.leave();
                 let frame = frame.shown_by(self.line.cue()).patient(self.fallbacks);
                 self.state = State::Frame(Box::new(frame));
             }
-            Mark::Done => {}
+            Mark::Done => self.alike.leave(),
         }
         Step::Again
     }
@@ -161,78 +173,6 @@ impl Parser {
         (may_be && !is_last).then_some(Step::NeedsMore)
     }
 
-    /// A run of backticks: the fence of a call, that of a block of code, or code inside of a line.
-    fn backticks(&mut self, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let run = run_of(rest, b'`');
-        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
-        }
-        if run < 3 || self.line.is_quoted() {
-            self.inline(run)
-        } else {
-            self.fence(b'`', run, is_last)
-        }
-    }
-
-    /// A run of three signs or more. What it says decides as soon as it can be nothing of a call.
-    fn fence(&mut self, sign: u8, run: usize, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let after = &rest[run..];
-        let starts_line = self.line.is_blank();
-        let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
-        let info = info(&after[..end.unwrap_or(after.len())]);
-        let mut known = EXPLICIT.iter().chain(IMPLICIT);
-        let may_be = known.any(|known| known.starts_with(&info));
-        let is_explicit = EXPLICIT.contains(&info.as_str());
-        let is_implicit = info == "json" || (info.is_empty() && starts_line);
-        match end.map(|end| (end, after.as_bytes()[end])) {
-            None if may_be && after.len() <= INFO_BYTES_MAX => {
-                return if is_last { self.inline(run) } else { Mark::NeedsMore };
-            }
-            Some((_, b'`')) if may_be => return self.inline(run),
-            Some((end, byte))
-                if (is_explicit || is_implicit)
-                    && (byte == b'\n' || !self.line.in_code())
-                    && (byte == b'\n' || is_explicit || starts_line) =>
-            {
-                let body = run + end + usize::from(byte == b'\n');
-                return Mark::Frame(Box::new(Frame::new(
-                    Kind::Fence { sign, run, is_explicit },
-                    body,
-                )));
-            }
-            _ => {}
-        }
-        if starts_line { self.block(sign, run) } else { self.inline(run) }
-    }
-
-    /// Code inside of a line.
-    fn inline(&mut self, run: usize) -> Mark {
-        self.pass(run);
-        self.line.toggle_code(run);
-        Mark::Done
-    }
-
-    /// A block of code that is no call.
-    fn block(&mut self, sign: u8, run: usize) -> Mark {
-        self.pass(run);
-        self.state = State::Code(vec![run], sign);
-        Mark::Done
-    }
-
-    fn tildes(&mut self, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let run = run_of(rest, b'~');
-        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
-        }
-        if run < 3 || !self.line.is_blank() || self.line.is_quoted() {
-            return Mark::Text(run);
-        }
-        self.fence(b'~', run, is_last)
-    }
-
     /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
     fn bracket(&mut self, is_last: bool) -> Mark {
         if let Some(mark) = self.left_over(is_last) {
@@ -241,9 +181,12 @@ impl Parser {
         if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
             return Mark::Text(1);
         }
+        if let Some(mark) = self.bare_list(is_last) {
+            return mark;
+        }
         let rest = self.rest();
         if let Some(mark) = LINE_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
-            return line_call::read(rest, mark.len(), is_last);
+            return line_call::read(rest, mark.len(), &self.options.forms, is_last);
         }
         if let Some(after) = rest.strip_prefix(TAG_MARK) {
             let end = after.find([']', '\n', '[']);
@@ -265,6 +208,16 @@ impl Parser {
         may_become(rest, LINE_MARKS.iter().chain([&TAG_MARK]), is_last)
     }
 
+    /// `functools[…]` and `]<]minimax[>[…`.
+    fn lead(&mut self, lead: usize, is_last: bool) -> Mark {
+        if let Some(mark) = self.left_over(is_last) {
+            return mark;
+        }
+        let is_text = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
+        let mark = if is_text { None } else { self.template(is_last) };
+        mark.unwrap_or(Mark::Text(lead))
+    }
+
     /// `<think>`, `<file-edit …>`, `<tool_call>`, `<chat>`.
     fn angle(&mut self, is_last: bool) -> Mark {
         if let Some(mark) = self.left_over(is_last) {
@@ -278,7 +231,7 @@ impl Parser {
         let thought = THOUGHTS.iter().filter(|_| starts_line);
         if let Some((open, close)) = thought.clone().find(|(open, _)| rest.starts_with(*open)) {
             self.at += open.len();
-            self.state = State::Reasoning(close);
+            self.state = State::Reasoning(Thought::new(close));
             return Mark::Done;
         }
         if starts_line && rest.starts_with(CHAT_OPEN) {
@@ -291,7 +244,8 @@ impl Parser {
             self.in_chat = false;
             return Mark::Done;
         }
-        if let Some(after) = rest.strip_prefix(HERMES_OPEN) {
+        let hermes = rest.strip_prefix(HERMES_OPEN).filter(|_| self.options.forms.has(HERMES));
+        if let Some(after) = hermes {
             match opens_json(after, HERMES_CLOSE, is_last) {
                 None => return Mark::NeedsMore,
                 Some(true) => {
@@ -301,6 +255,9 @@ impl Parser {
             }
         }
         if let Some(mark) = self.template(is_last).or_else(|| self.shown_by_html(is_last)) {
+            return mark;
+        }
+        if let Some(mark) = self.element(is_last) {
             return mark;
         }
         let rest = self.rest();
@@ -327,38 +284,19 @@ impl Parser {
     }
 }
 
-/// Whether a fence is one that begins a call, by what follows it; none where more must come to know.
-pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
-    let end = after.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
-    let info = info(&after[..end.unwrap_or(after.len())]);
-    if end.is_some() {
-        return Some(EXPLICIT.contains(&info.as_str()));
-    }
-    let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
-    let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
-    if waits { None } else { Some(false) }
-}
-
-/// How many signs begin a text, as far as they are one run.
-fn run_of(text: &str, sign: u8) -> usize {
-    text.bytes().take(RUN_BYTES_MAX).take_while(|byte| *byte == sign).count()
-}
-
-/// The words that a fence says, in lower case, a space between two. Words that are too long for a call
-/// are left as they are.
-fn info(said: &str) -> String {
-    if said.len() > INFO_BYTES_MAX {
-        return said.to_owned();
-    }
-    let is_gap = |c: char| c.is_ascii_whitespace() || matches!(c, ':' | '_' | '-' | '\u{a0}');
-    let mut info = String::with_capacity(said.len());
-    for word in said.split(is_gap).filter(|word| !word.is_empty()) {
-        if !info.is_empty() {
-            info.push(' ');
+/// How much of the end of a text may begin a mark that does not begin with what is looked for, by what
+/// follows it; where that has not come, by its beginning.
+fn lead_before(text: &[u8], next: Option<u8>) -> usize {
+    for (lead, follows) in LEADS {
+        let least = if next.is_some() { lead.len() } else { 1 };
+        let is_end = |length: &usize| text.ends_with(&lead.as_bytes()[..*length]);
+        if next.is_none_or(|next| next == *follows)
+            && let Some(length) = (least..=lead.len()).rev().find(is_end)
+        {
+            return length;
         }
-        info.extend(word.chars().map(|c| c.to_ascii_lowercase()));
     }
-    info
+    0
 }
 
 /// Whether JSON begins here, or the end mark follows at once; none where more must come to know.

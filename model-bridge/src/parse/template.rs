@@ -1,54 +1,96 @@
 //! Calls as the chat templates of well-known open models have them: what a model was trained on it
-//! writes, whatever its prompt says.
-//!
-//! Sources are the chat templates that the makers publish with Kimi K2, DeepSeek R1 to V3.2,
-//! Llama 3.1, Qwen3-Coder, GLM-4.5, MiniMax M1 and M2, and the form that Anthropic describes for
-//! calls in text. A new one is a row of [`TEMPLATES`].
+//! writes, whatever its prompt says. A new form is a row of the [`table`].
 
+mod elements;
+mod parts;
+mod table;
 mod tags;
 mod values;
 
+use std::sync::LazyLock;
+
+use super::forms::Forms;
+use super::notation::{self, Notation};
+pub(super) use elements::Elements;
+pub(super) use parts::after;
+use parts::{FENCE, NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
+use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
 
-/// The most white space between marks, in bytes.
-const BLANK_BYTES_MAX: usize = 64;
-/// The most bytes of the name of a tool in a mark.
-const NAME_BYTES_MAX: usize = 160;
+/// The most bytes of the attributes behind it.
+const ATTRIBUTES_BYTES_MAX: usize = 128;
 /// A name of DeepSeek that is the kind of a call: its name follows.
 const KIND: &str = "function";
-/// What may stand around JSON inside of a call.
-const FENCE: &str = "```";
-/// What that may say.
-const FENCE_INFO: &str = "json";
+
+/// The word that begins the calls of Phi-4, and the bracket that begins those of MiniMax M3: the only
+/// marks that do not begin with `<`, each with what follows it.
+pub(super) const LEADS: &[(&str, u8)] = &[(WORD, b'['), ("]", b'<')];
+const WORD: &str = "functools";
 
 /// A way to write calls.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// What may begin a group of calls; empty for nothing.
-    section: &'static str,
+    /// What it is called where a model's profile names it.
+    form: &'static str,
+    /// What may begin a group of calls, or stand before one: some of these, in this order.
+    sections: &'static [&'static str],
+    /// Whether one of them must be there.
+    needs_section: bool,
     /// What begins a call.
-    call: &'static str,
+    pub(super) call: &'static str,
     /// Whether that alone is so like a tag of a text that it is one only at the beginning of a line,
     /// or right after another call.
     begins_line: bool,
     name: Name,
+    /// What may stand between its name and the mark that ends that.
+    fillers: &'static [&'static str],
     /// What ends a call; empty where its JSON does.
     pub(super) end: &'static str,
+    /// What may stand between a call that ends with its JSON and another one, which needs no mark then.
+    joint: &'static str,
+    /// Whether a group that has begun must end.
+    closes_group: bool,
     /// What may end a group of calls, or stand behind one.
     pub(super) after: &'static [&'static str],
-    has_json: bool,
+    /// Which JSON is a call, or its arguments.
+    json: Json,
+    /// How it writes calls that are neither JSON nor tags.
+    pub(super) notation: Option<Notation>,
     parameters: Option<Parameters>,
+    /// Whether its arguments are elements with the names of parameters.
+    has_elements: bool,
+    /// What stands before each tag of those.
+    tag_mark: &'static str,
+    /// Whether nothing marks it: it is a call only where nothing speaks against it.
+    pub(super) is_weak: bool,
 }
 
 /// How a call names its tool.
 #[derive(Debug, PartialEq, Eq)]
 enum Name {
-    /// In its JSON.
+    /// In its inside.
     Inside,
     /// Up to a mark.
     Until(&'static str),
+    /// Up to the quote that ends it; the tag of the call ends right after it, and may be the whole call.
+    Attribute,
+    /// Up to the quote that ends it, then attributes up to a mark.
+    Quoted(&'static str),
     /// As far as its characters are those of a name.
     Word,
+}
+
+/// The JSON of a form.
+#[derive(Debug, PartialEq, Eq)]
+enum Json {
+    None,
+    /// An object, or a list where that names its tools.
+    Any,
+    Object,
+    /// A list of objects.
+    List,
+    /// A list of objects whose only key is the name of a tool.
+    Keyed,
 }
 
 /// How a call writes its arguments where they are no JSON.
@@ -64,133 +106,11 @@ struct Parameters {
     value_open: &'static str,
     /// What ends it.
     close: &'static str,
+    /// Whether what means something to XML is written as an entity (`&lt;`) in it.
+    has_entities: bool,
+    /// Whether the model is known to leave out what ends the last one.
+    may_end_with_call: bool,
 }
-
-/// `<parameter name="key">value</parameter>`.
-const fn named(open: &'static str, close: &'static str) -> Parameters {
-    Parameters { open, key_end: "\"", has_attributes: true, value_open: "", close }
-}
-
-/// `<invoke name="tool">…</invoke>` in a group.
-const fn invoke(
-    section: &'static str,
-    after: &'static [&'static str],
-    [call, end]: [&'static str; 2],
-    parameters: Parameters,
-) -> Template {
-    Template {
-        section,
-        call,
-        begins_line: true,
-        name: Name::Until("\">"),
-        end,
-        after,
-        has_json: false,
-        parameters: Some(parameters),
-    }
-}
-
-static TEMPLATES: &[Template] = &[
-    // Qwen3-Coder, and with JSON inside Llama 3.1.
-    Template {
-        section: "<tool_call>",
-        call: "<function=",
-        begins_line: true,
-        name: Name::Until(">"),
-        end: "</function>",
-        after: &["</tool_call>", "<|eom_id|>", "<|eot_id|>"],
-        has_json: true,
-        parameters: Some(Parameters {
-            open: "<parameter=",
-            key_end: ">",
-            has_attributes: false,
-            value_open: "",
-            close: "</parameter>",
-        }),
-    },
-    // Kimi K2.
-    Template {
-        section: "<|tool_calls_section_begin|>",
-        call: "<|tool_call_begin|>",
-        begins_line: false,
-        name: Name::Until("<|tool_call_argument_begin|>"),
-        end: "<|tool_call_end|>",
-        after: &["<|tool_calls_section_end|>"],
-        has_json: true,
-        parameters: None,
-    },
-    // DeepSeek R1, V3, V3.1.
-    Template {
-        section: "<｜tool▁calls▁begin｜>",
-        call: "<｜tool▁call▁begin｜>",
-        begins_line: false,
-        name: Name::Until("<｜tool▁sep｜>"),
-        end: "<｜tool▁call▁end｜>",
-        after: &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"],
-        has_json: true,
-        parameters: None,
-    },
-    // Llama 3.1.
-    Template {
-        section: "",
-        call: "<|python_tag|>",
-        begins_line: false,
-        name: Name::Inside,
-        end: "",
-        after: &["<|eom_id|>", "<|eot_id|>"],
-        has_json: true,
-        parameters: None,
-    },
-    // GLM-4.5.
-    Template {
-        section: "",
-        call: "<tool_call>",
-        begins_line: false,
-        name: Name::Word,
-        end: "</tool_call>",
-        after: &[],
-        has_json: false,
-        parameters: Some(Parameters {
-            open: "<arg_key>",
-            key_end: "</arg_key>",
-            has_attributes: false,
-            value_open: "<arg_value>",
-            close: "</arg_value>",
-        }),
-    },
-    // Anthropic's calls in text.
-    invoke(
-        "<function_calls>",
-        &["</function_calls>"],
-        ["<invoke name=\"", "</invoke>"],
-        named("<parameter name=\"", "</parameter>"),
-    ),
-    // MiniMax M2.
-    invoke(
-        "<minimax:tool_call>",
-        &["</minimax:tool_call>"],
-        ["<invoke name=\"", "</invoke>"],
-        named("<parameter name=\"", "</parameter>"),
-    ),
-    // DeepSeek V3.2.
-    invoke(
-        "<｜DSML｜function_calls>",
-        &["</｜DSML｜function_calls>"],
-        ["<｜DSML｜invoke name=\"", "</｜DSML｜invoke>"],
-        named("<｜DSML｜parameter name=\"", "</｜DSML｜parameter>"),
-    ),
-    // MiniMax M1.
-    Template {
-        section: "",
-        call: "<tool_calls>",
-        begins_line: false,
-        name: Name::Inside,
-        end: "</tool_calls>",
-        after: &[],
-        has_json: true,
-        parameters: None,
-    },
-];
 
 /// The beginning of a call.
 #[derive(Debug)]
@@ -201,6 +121,8 @@ pub(super) struct Opening {
     pub(super) name: Option<String>,
     /// What its inside is.
     pub(super) holds: Holds,
+    /// Whether the mark of a group of calls is before it that must end.
+    pub(super) begins_group: bool,
 }
 
 /// What the inside of a call is.
@@ -208,8 +130,12 @@ pub(super) struct Opening {
 pub(super) enum Holds {
     Json,
     Parameters,
+    Notation,
+    Elements,
     /// Nothing: the end mark follows at once.
     Nothing,
+    /// Nothing, not even an end mark: its tag is all of the call.
+    Closed,
 }
 
 /// Why a text is not what was looked for.
@@ -222,14 +148,25 @@ pub(super) enum Not {
 }
 
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
-/// after another call.
-pub(super) fn opening(text: &str, may_begin: bool) -> Result<Opening, Not> {
+/// after another call; `owed` are the marks that may follow that one, by which it is known which of the
+/// templates with the same mark goes on.
+pub(super) fn opening(
+    text: &str,
+    may_begin: bool,
+    owed: Option<&[&str]>,
+    forms: &Forms,
+) -> Result<Opening, Not> {
     let mut not = Not::Here;
-    // What no mark goes on with is no beginning of one.
-    if !matches!(text.as_bytes().get(1), None | Some(b'|' | 0xef | b't' | b'f' | b'i' | b'm')) {
-        return Err(not);
-    }
-    for template in TEMPLATES {
+    let mut bytes = text.bytes();
+    let rows = match (bytes.next(), bytes.next()) {
+        (Some(b'<'), None) => return Err(Not::Yet),
+        (Some(b'<'), Some(second)) => &ROWS[usize::from(second)],
+        (Some(first), _) => &ROWS[usize::from(first)],
+        (None, _) => return Err(Not::Here),
+    };
+    let rows = || rows.iter().filter(|template| forms.has(template.form));
+    let goes_on = |template: &&&Template| owed == Some(template.after);
+    for template in rows().filter(goes_on).chain(rows().filter(|template| !goes_on(template))) {
         match template.opening(text, may_begin) {
             Ok(opening) => return Ok(opening),
             Err(Not::Yet) => not = Not::Yet,
@@ -239,82 +176,111 @@ pub(super) fn opening(text: &str, may_begin: bool) -> Result<Opening, Not> {
     Err(not)
 }
 
-/// What begins calls and groups of them; each begins with `<`.
-pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
-    let marks = TEMPLATES.iter().flat_map(|template| [template.section, template.call]);
-    marks.filter(|mark| !mark.is_empty())
+/// How long what joins another call to the one right before is, where it is here: up to the JSON of
+/// that. `owed` are the marks that may follow the one before.
+pub(super) fn joined(
+    text: &str,
+    owed: &'static [&'static str],
+    forms: &Forms,
+) -> Result<(&'static Template, usize), Not> {
+    let joins = |template: &&Template| !template.joint.is_empty() && template.after == owed;
+    let template = TEMPLATES.iter().filter(|template| forms.has(template.form)).find(joins);
+    let template = template.ok_or(Not::Here)?;
+    let rest = after_blanks(after(after_blanks(text)?, template.joint)?)?;
+    if rest.starts_with('{') { Ok((template, text.len() - rest.len())) } else { Err(Not::Here) }
 }
 
-/// What follows a mark.
-fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
-    text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
-}
-
-/// What follows white space.
-fn after_blanks(text: &str) -> Result<&str, Not> {
-    let rest = text.trim_start();
-    if text.len() - rest.len() > BLANK_BYTES_MAX {
+/// Looks whether a list of calls without a mark begins here. Returns the name of the first, too.
+pub(super) fn bare_list<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'t str), Not> {
+    if !text.starts_with('[') || !forms.has(BARE_LIST.form) {
         return Err(Not::Here);
     }
-    if rest.is_empty() { Err(Not::Yet) } else { Ok(rest) }
+    let name = notation::first_name(text)?;
+    let opening = BARE_LIST.begun(0, None, Holds::Notation, false);
+    Ok((opening, name))
 }
 
-/// What follows the fence that may begin JSON.
-fn after_fence(text: &str) -> Result<&str, Not> {
-    let inner = after(text, FENCE)?;
-    let rest = match after(inner, FENCE_INFO) {
-        Err(Not::Here) => inner,
-        other => other?,
-    };
-    after_blanks(rest)
-}
-
-/// A name, and what follows it.
-fn name(text: &str, of_name: impl Fn(char) -> bool) -> Result<(&str, &str), Not> {
-    let near = &text[..text.floor_char_boundary(NAME_BYTES_MAX + 1)];
-    match near.find(|c| !of_name(c)) {
-        Some(0) => Err(Not::Here),
-        Some(length) => Ok(text.split_at(length)),
-        None if near.len() > NAME_BYTES_MAX => Err(Not::Here),
-        None => Err(Not::Yet),
+/// Looks whether an element begins here that may have the name of a tool, and nothing else in its tag.
+/// Returns that name, too.
+pub(super) fn element<'t>(text: &'t str, forms: &Forms) -> Result<(Opening, &'t str), Not> {
+    let (name, rest) = name(after(text, "<")?, |c| c.is_alphanumeric() || c == '_')?;
+    if !rest.starts_with('>') || !forms.has(ELEMENT.form) {
+        return Err(Not::Here);
     }
+    Ok((ELEMENT.begun(name.len() + 2, Some(name), Holds::Elements, false), name))
 }
 
-/// Whether a character may be one of a name that ends with a mark.
-fn of_name(c: char) -> bool {
-    !c.is_control() && !"<>{}[]\"`".contains(c)
-}
-
-/// Leaves out the number that Kimi K2 puts behind a name.
-fn without_number(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
+/// The rows of the table, by the second byte of their marks; by the first where that is not `<`.
+static ROWS: LazyLock<Vec<Vec<&'static Template>>> = LazyLock::new(|| {
+    let mut rows = vec![Vec::new(); 256];
+    for template in TEMPLATES {
+        let mut seconds: Vec<u8> = template
+            .marks()
+            .map(|mark| mark.as_bytes()[usize::from(mark.starts_with('<'))])
+            .collect();
+        seconds.sort_unstable();
+        seconds.dedup();
+        for second in seconds {
+            rows[usize::from(second)].push(template);
+        }
     }
+    rows
+});
+
+/// What begins calls and groups of them, where it begins with `<`.
+pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().flat_map(Template::marks).filter(|mark| mark.starts_with('<'))
+}
+
+/// The names of all forms.
+pub(super) fn forms() -> impl Iterator<Item = &'static str> {
+    TEMPLATES.iter().chain([&BARE_LIST, &ELEMENT]).map(|template| template.form)
 }
 
 // === impl Template ===
 
 impl Template {
+    /// What it may begin with.
+    fn marks(&self) -> impl Iterator<Item = &'static str> {
+        let sections = self.sections.iter().copied();
+        sections.chain((!self.needs_section).then_some(self.call))
+    }
+
+    /// Whether the keys of its JSON are names of tools.
+    pub(super) fn has_keyed_json(&self) -> bool {
+        self.json == Json::Keyed
+    }
+
     fn opening(&'static self, text: &str, may_begin: bool) -> Result<Opening, Not> {
-        let alone = || if self.begins_line && !may_begin { Err(Not::Here) } else { Ok(text) };
-        let call = match after(text, self.section) {
-            Ok(inner) if !self.section.is_empty() => after_blanks(inner)?,
-            Err(Not::Yet) => return Err(Not::Yet),
-            _ => alone()?,
-        };
+        let call = self.after_sections(text, may_begin)?;
+        let begins_group = self.closes_group && call.len() < text.len();
         let inner = after(call, self.call)?;
         let (name, rest) = match self.name {
             Name::Inside => (None, inner),
             Name::Word => {
-                let of_word = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+                let of_word = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
                 let (name, rest) = name(after_blanks(inner)?, of_word)?;
                 (Some(name), rest)
             }
             Name::Until(mark) => {
                 let (name, rest) = name(inner, of_name)?;
-                let rest = after(rest, mark)?;
+                let rest = after(self.after_fillers(rest)?, mark)?;
                 (Some(without_number(name.trim())), rest)
+            }
+            Name::Attribute => {
+                let (name, rest) = name(inner, of_name)?;
+                let rest = after_blanks(after(rest, "\"")?)?;
+                if let Some(rest) = rest.strip_prefix('/') {
+                    let length = text.len() - after(rest, ">")?.len();
+                    return Ok(self.begun(length, Some(name), Holds::Closed, begins_group));
+                }
+                (Some(name.trim()), after(rest, ">")?)
+            }
+            Name::Quoted(mark) => {
+                let (name, rest) = name(inner, of_name)?;
+                let rest = after(rest, "\"")?;
+                let attributes = tags::until(rest, mark, ATTRIBUTES_BYTES_MAX)?;
+                (Some(name), &rest[attributes + mark.len()..])
             }
         };
         let (name, rest) = match name {
@@ -322,18 +288,76 @@ impl Template {
             _ => (name, after_blanks(rest)?),
         };
         let holds = self.holds(rest)?;
-        let name = name.map(str::to_owned);
-        Ok(Opening { template: self, length: text.len() - rest.len(), name, holds })
+        Ok(self.begun(text.len() - rest.len(), name, holds, begins_group))
+    }
+
+    fn begun(
+        &'static self,
+        length: usize,
+        name: Option<&str>,
+        holds: Holds,
+        begins_group: bool,
+    ) -> Opening {
+        Opening { template: self, length, name: name.map(str::to_owned), holds, begins_group }
+    }
+
+    /// What follows the marks of a group.
+    fn after_sections<'t>(&self, text: &'t str, may_begin: bool) -> Result<&'t str, Not> {
+        let mut rest = text;
+        let mut waits = false;
+        for section in self.sections {
+            match after(rest, section) {
+                Ok(inner) => rest = after_blanks(inner)?,
+                Err(Not::Yet) => waits = true,
+                Err(Not::Here) => {}
+            }
+        }
+        let has_section = rest.len() < text.len();
+        let is_alone = self.needs_section || (self.begins_line && !may_begin);
+        match (has_section || !is_alone) && after(rest, self.call) != Err(Not::Here) {
+            true => Ok(rest),
+            false => Err(if waits { Not::Yet } else { Not::Here }),
+        }
+    }
+
+    /// What follows what may stand behind a name.
+    fn after_fillers<'t>(&self, mut rest: &'t str) -> Result<&'t str, Not> {
+        for _ in self.fillers {
+            for filler in self.fillers {
+                match after(rest, filler) {
+                    Ok(inner) => rest = after_blanks(inner)?,
+                    Err(Not::Yet) => return Err(Not::Yet),
+                    Err(Not::Here) => {}
+                }
+            }
+        }
+        Ok(rest)
     }
 
     /// What begins here.
     fn holds(&self, rest: &str) -> Result<Holds, Not> {
+        match self.notation.map(|notation| notation.begins(rest)) {
+            Some(Ok(())) => return Ok(Holds::Notation),
+            Some(Err(Not::Yet)) => return Err(Not::Yet),
+            Some(Err(Not::Here)) | None => {}
+        }
+        if self.has_elements {
+            return after(rest, self.tag_mark).map(|_| Holds::Elements);
+        }
         let is_list = self.name == Name::Inside && rest.starts_with('[');
-        if self.has_json && (is_list || rest.starts_with(['{', '｛'])) {
+        let is_object = rest.starts_with(['{', '｛']);
+        let is_json = match self.json {
+            Json::None => false,
+            Json::Any => is_list || is_object,
+            Json::Object => is_object,
+            Json::List | Json::Keyed => is_list && after_blanks(&rest[1..])?.starts_with('{'),
+        };
+        if is_json {
             return Ok(Holds::Json);
         }
         let open = self.parameters.as_ref().map(|parameters| parameters.open);
-        let ends = Some(self.end).filter(|_| self.name != Name::Inside);
+        let may_be_empty = self.name != Name::Inside && self.notation.is_none();
+        let ends = Some(self.end).filter(|end| may_be_empty && !end.is_empty());
         let mut not = Not::Here;
         for (mark, holds) in [(open, Holds::Parameters), (ends, Holds::Nothing)] {
             match mark.map(|mark| after(rest, mark)) {
@@ -356,34 +380,5 @@ impl Template {
     }
 }
 
-/// `function<｜tool▁sep｜>name`, a line end, and JSON in a fence: the name and the JSON.
-fn typed(text: &str) -> Result<(Option<&str>, &str), Not> {
-    let (name, rest) = name(after_blanks(text)?, of_name)?;
-    let rest = after_blanks(rest)?;
-    let json = if rest.starts_with('`') { after_fence(rest)? } else { rest };
-    Ok((Some(name.trim()), json))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How much of a text is held back because it may become a mark, in bytes, at the most.
-    const HELD_BYTES_MAX: usize = 24;
-
-    #[test]
-    fn what_is_no_mark_is_known_soon() {
-        for mark in marks() {
-            assert!(mark.starts_with('<'));
-            let places = mark.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
-            for place in places {
-                let other = format!("{}#", &mark[..place]);
-                assert_eq!(opening(&other, true).err(), Some(Not::Here), "{other}");
-                assert_eq!(opening(&mark[..place], true).err(), Some(Not::Yet), "{mark}");
-            }
-            // What is longer is a token of its model: no text begins so.
-            let is_token = ["<|tool_", "<｜"].iter().any(|begin| mark.starts_with(begin));
-            assert!(mark.len() <= HELD_BYTES_MAX + 1 || is_token, "{mark}");
-        }
-    }
-}
+mod tests;

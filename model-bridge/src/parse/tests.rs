@@ -159,7 +159,7 @@ fn native_messages_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn a_thought_that_the_prompt_began_makes_no_calls() {
+fn a_thought_that_the_prompt_began_makes_no_calls_where_it_ends() {
     let registry = registry();
     let call = "[TOOL:run_tests]{}[/TOOL]";
     let read = |text: &str, length: usize| {
@@ -175,8 +175,53 @@ fn a_thought_that_the_prompt_began_makes_no_calls() {
         let reply = read(&text, length);
         assert_eq!(reply.reasoning, format!("I call {call} now.\n"));
         assert_eq!((reply.text.as_str(), reply.calls.len()), ("\n{\"k\":1}  </think>", 1));
-        let endless = read(call, length);
-        assert_eq!((endless.reasoning.as_str(), endless.calls.len()), (call, 0));
+        let endless = read(&format!("I call {call}"), length);
+        assert_eq!((endless.reasoning.as_str(), endless.calls.len()), ("I call ", 1));
+        let endless = read("I call [TOOL:nope]{}[/TOOL]", length);
+        assert_eq!(endless.reasoning, "I call [TOOL:nope]{}[/TOOL]");
+        assert_eq!((endless.text.as_str(), endless.calls.len()), ("", 0));
+    }
+}
+
+#[test]
+fn forms_that_are_not_asked_for_are_text_and_those_of_the_prompt_are_always_read() {
+    let registry = registry();
+    let calls = |forms: &Forms, text: &str| {
+        let options = Options { forms: forms.clone(), ..Options::default() };
+        let mut parser = Parser::new(Arc::clone(&registry), options);
+        let mut events = parser.feed(text.as_bytes());
+        events.extend(parser.finish(Finish::Stop));
+        let reply = Reply::collect(events);
+        let is_lossless = !reply.calls.is_empty() || reply.text == text;
+        assert!(is_lossless, "{text}: {}", reply.text);
+        reply.calls.len()
+    };
+    let gemma = Forms::named(&["gemma"]);
+    let none = Forms::named::<&str>(&[]);
+    for (text, form) in [
+        ("<|tool_call>call:run_tests{}<tool_call|>", "gemma"),
+        ("[run_tests()]", "pythonic"),
+        ("<read_file><path>a</path></read_file>", "cline"),
+        ("[TOOL_CALLS]run_tests{}", "mistral"),
+        ("<tool_call>{\"name\":\"run_tests\",\"arguments\":{}}</tool_call>", "hermes"),
+        ("<tool_call>run_tests</tool_call>", "glm4"),
+        ("<|channel|>commentary to=functions.run_tests<|message|>{}<|call|>", "harmony"),
+    ] {
+        assert_eq!(calls(&Forms::default(), text), 1, "{text}");
+        assert_eq!(calls(&Forms::named(&[form]), text), 1, "{text}");
+        assert_eq!(calls(&gemma, text), usize::from(form == "gemma"), "{text}");
+        assert_eq!(calls(&none, text), 0, "{text}");
+    }
+    for text in [
+        "```json action\n{\"tool\":\"run_tests\"}\n```",
+        "```json\n{\"tool\":\"run_tests\",\"parameters\":{}}\n```",
+        "{\"tool\":\"run_tests\",\"parameters\":{}}",
+        "[TOOL_CALL]run_tests[ARGS]{}",
+        "[TOOL:run_tests]{}[/TOOL]",
+        "<file-edit filePath=\"a\">x</file-edit>",
+    ] {
+        assert_eq!(calls(&gemma, text), 1, "{text}");
+        assert_eq!(calls(&none, text), 1, "{text}");
     }
 }
 
@@ -209,6 +254,49 @@ fn native_arguments_that_are_null_are_none() {
         let reply = parse_message(&registry(), &message, Finish::Stop);
         assert_eq!((reply.calls.len(), reply.diagnostics.len()), (1, 0), "{arguments}");
         assert!(reply.calls[0].arguments.is_empty());
+    }
+}
+
+#[test]
+fn an_argument_that_no_schema_lists_is_not_swallowed() {
+    let registry = r#"[{"name":"weather","parameters":{"type":"object"}}]"#;
+    let registry = Arc::new(Registry::from_json(registry).unwrap());
+    for (text, arguments) in [
+        ("<parameter=city>\nParis\n<parameter=unit>\nC\n</parameter>\n", None),
+        ("<parameter=city>Paris<parameter=unit>C</parameter>", None),
+        ("<parameter=city>\nParis\n</parameter>\n<parameter=unit>C</parameter>", Some(2)),
+        ("<parameter=city>it says `<parameter=unit>`</parameter>", Some(1)),
+        ("<parameter=city>a\n<parameter=b>c</parameter>\nd</parameter>", Some(1)),
+    ] {
+        let text = format!("<tool_call>\n<function=weather>\n{text}\n</function>\n</tool_call>");
+        let reply = parse(&registry, &text, Finish::Stop);
+        let got = reply.calls.first().map(|call| call.arguments.len());
+        assert_eq!(got, arguments, "{text}");
+        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let expected = if got.is_some() { vec![] } else { vec![Code::MalformedJson] };
+        assert_eq!(codes, expected, "{text}");
+    }
+}
+
+#[test]
+fn integers_beyond_64_bits_are_numbers_where_any_number_fits() {
+    let registry = json!([{ "name": "t", "parameters": { "properties": {
+        "any": {}, "number": { "type": "number" },
+        "whole": { "type": "integer" }, "text": { "type": "string" }, "list": { "type": "array" },
+    } } }]);
+    let registry = Arc::new(Registry::from_json(&registry.to_string()).unwrap());
+    for (key, value, makes) in [
+        ("number", "99999999999999999999", true),
+        ("any", "[-99999999999999999999]", true),
+        ("whole", "99999999999999999999", false),
+        ("text", "99999999999999999999", false),
+        ("list", "[99999999999999999999]", false),
+    ] {
+        let text = format!("{{\"name\":\"t\",\"arguments\":{{\"{key}\":{value}}}}}");
+        let reply = parse(&registry, &format!("<tool_call>{text}</tool_call>"), Finish::Stop);
+        let codes: Vec<Code> = reply.diagnostics.iter().map(|one| one.code).collect();
+        let code = if makes { Code::JsonRepaired } else { Code::MalformedJson };
+        assert_eq!((reply.calls.len(), codes), (usize::from(makes), vec![code]), "{text}");
     }
 }
 
@@ -351,6 +439,39 @@ const PIECES: &[&str] = &[
     "</function_calls>",
     "<tool_calls>",
     "</tool_calls>",
+    "functools",
+    "functools[",
+    "[TOOL_CALLS]run_tests{}",
+    "[run_tests()]",
+    "[run_tests(",
+    "target='",
+    ")",
+    ")]",
+    "<function_calls>run_tests()",
+    "<|tool_call_start|>[",
+    "<|tool_call_end|>",
+    "<|python_start|>run_tests(",
+    "<|tool_call>call:run_tests{",
+    "target:<|\"|>",
+    "<|\"|>",
+    "}<tool_call|>",
+    "<run_tests>",
+    "<target>",
+    "</target>",
+    "</run_tests>",
+    "]<]minimax[>[",
+    "]<]minimax[>[<tool_call>",
+    "<invoke name=\"run_tests\">",
+    "<|start|>assistant",
+    "<|channel|>commentary to=run_tests",
+    "<|constrain|>json<|message|>{}",
+    "<|call|>",
+    "<tool_sep>",
+    "<｜tool_calls_begin｜>",
+    "function<｜tool_sep｜>",
+    "<steptml:invoke name=\"run_tests\">",
+    "<|open|>call tool=\"run_tests\"",
+    "<|sep|>",
     "Tool result",
     "Observation:",
     "工具结果",

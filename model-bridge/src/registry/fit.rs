@@ -4,6 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::names::fold;
 use super::{ToolDefinition, Types};
+use crate::event::Change;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;
@@ -12,15 +13,23 @@ const NESTED_JSON_MAX: usize = 2;
 /// The most characters of a message of a validator that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
 
-/// Makes arguments fit. Returns them and the keys that were left out.
+/// What was done to arguments that may not be what was meant.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Keys that were left out.
+    pub(super) dropped: Vec<String>,
+    pub(super) changes: Vec<Change>,
+}
+
+/// Makes arguments fit. Returns them and what was done to them.
 pub(super) fn fit(
     definition: &ToolDefinition,
     arguments: Map<String, Value>,
-) -> (Map<String, Value>, Vec<String>) {
+) -> (Map<String, Value>, Notes) {
     let root = &definition.parameters;
     let closed = root.get("additionalProperties") == Some(&Value::Bool(false));
     let mut fitted = Map::new();
-    let (mut dropped, mut nested) = (Vec::new(), Vec::new());
+    let (mut dropped, mut notes) = (Vec::new(), Notes::default());
     // A key by its own name goes before others that mean it.
     let own = |key: &str| property(root, key).is_some();
     let has_own: Vec<String> = arguments.keys().filter(|key| own(key)).cloned().collect();
@@ -41,10 +50,10 @@ pub(super) fn fit(
         if is_left_out(&value, &name, schema, root, root) {
             continue;
         }
-        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX, &mut nested));
+        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX, &mut notes));
     }
-    dropped.append(&mut nested);
-    (fitted, dropped)
+    dropped.append(&mut notes.dropped);
+    (fitted, Notes { dropped, ..notes })
 }
 
 /// Whether arguments that satisfy the schema are fit as they are: [`fit`] would change nothing. So it
@@ -91,26 +100,20 @@ fn property<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
 }
 
 /// Makes a value fit a schema where nothing is lost by it; otherwise returns it as it is.
-fn coerced(
-    value: Value,
-    schema: &Value,
-    root: &Value,
-    depth: usize,
-    dropped: &mut Vec<String>,
-) -> Value {
+fn coerced(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut Notes) -> Value {
     if depth == 0 {
         return value;
     }
     let types = Types::of(schema, root);
     if types.allow(&value) {
-        return inside(whole(value, types), schema, root, depth, dropped);
+        return inside(whole(value, types), schema, root, depth, notes);
     }
     match value {
-        Value::String(text) => from_text(text, types, schema, root, depth, dropped),
+        Value::String(text) => from_text(text, types, schema, root, depth, notes),
         Value::Number(number) if types.allows_string() => Value::String(number.to_string()),
         value if types.allows_array() && !value.is_null() => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            Value::Array(vec![coerced(value, items, root, depth - 1, dropped)])
+            Value::Array(vec![coerced(value, items, root, depth - 1, notes)])
         }
         value => value,
     }
@@ -135,19 +138,13 @@ fn whole(value: Value, types: Types) -> Value {
 }
 
 /// Makes what stands inside of a value fit.
-fn inside(
-    value: Value,
-    schema: &Value,
-    root: &Value,
-    depth: usize,
-    dropped: &mut Vec<String>,
-) -> Value {
+fn inside(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut Notes) -> Value {
     let schema = referred(schema, root);
     match value {
         Value::Array(values) if schema.get("items").is_some() => {
             let items = &schema["items"];
             let values = values.into_iter();
-            values.map(|value| coerced(value, items, root, depth - 1, dropped)).collect()
+            values.map(|value| coerced(value, items, root, depth - 1, notes)).collect()
         }
         Value::Object(fields) if schema.get("properties").is_some() => {
             let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -156,9 +153,9 @@ fn inside(
                 match schema["properties"].get(&key) {
                     Some(property) if is_left_out(&value, &key, property, schema, root) => {}
                     Some(property) => {
-                        fitted.insert(key, coerced(value, property, root, depth - 1, dropped));
+                        fitted.insert(key, coerced(value, property, root, depth - 1, notes));
                     }
-                    None if closed => dropped.push(key),
+                    None if closed => notes.dropped.push(key),
                     None => {
                         fitted.insert(key, value);
                     }
@@ -192,7 +189,7 @@ fn from_text(
     schema: &Value,
     root: &Value,
     depth: usize,
-    dropped: &mut Vec<String>,
+    notes: &mut Notes,
 ) -> Value {
     let plain = text.trim();
     if types.allows_integer() {
@@ -218,20 +215,43 @@ fn from_text(
     }
     if types.allows_array() || types.allows_object() {
         if let Some(value) = unwrapped(plain, types) {
-            return inside(value, schema, root, depth, dropped);
+            return inside(value, schema, root, depth, notes);
         }
         if types.allows_array() {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            return Value::Array(vec![coerced(
-                Value::String(text),
-                items,
-                root,
-                depth - 1,
-                dropped,
-            )]);
+            if text.contains(',') {
+                // One item with commas, or several: of words alone they are several.
+                let Some(words) = listed(&text) else { return Value::String(text) };
+                notes.changes.push(Change::CommaList);
+                let words = words.into_iter();
+                return words.map(|word| coerced(word, items, root, depth - 1, notes)).collect();
+            }
+            return Value::Array(vec![coerced(Value::String(text), items, root, depth - 1, notes)]);
         }
     }
     Value::String(text)
+}
+
+/// The words of a text that is nothing but words with commas between them.
+fn listed(text: &str) -> Option<Vec<Value>> {
+    let is_word = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
+    let words = text.split(',').map(str::trim);
+    words.map(|word| Some(word).filter(is_word).map(Value::from)).collect()
+}
+
+/// Whether a value has a number beyond 64 bits that is whole.
+pub(super) fn is_rounded(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_f64() && number.as_f64().is_some_and(is_beyond_64_bits),
+        Value::Array(values) => values.iter().any(is_rounded),
+        Value::Object(fields) => fields.values().any(is_rounded),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+fn is_beyond_64_bits(number: f64) -> bool {
+    const INTEGER_MAX: f64 = 9_223_372_036_854_775_808.0;
+    number.abs() >= INTEGER_MAX && number.fract() == 0.0
 }
 
 /// Takes a value out of a string that holds its JSON.

@@ -43,7 +43,10 @@ impl Names {
             if let Some(place) = self.find(name).or_else(|| self.find_of_server(name)) {
                 return Some(place);
             }
-            name = without_prefix(name)?;
+            match without_prefix(name) {
+                Some(rest) => name = rest,
+                None => return self.find(own_namespace(name)?),
+            }
         }
         None
     }
@@ -63,6 +66,12 @@ impl Names {
 /// Leaves out what names differ in without meaning it: case, `-`, `_` and spaces.
 pub(crate) fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// The name of what is the only thing in a namespace that is called like it: `search.search`.
+fn own_namespace(name: &str) -> Option<&str> {
+    let (space, name) = name.split_once('.')?;
+    (space == name).then_some(name)
 }
 
 /// What follows a prefix.

@@ -133,3 +133,64 @@ fn lists_of_every_api_are_registries() {
         assert!(Registry::from_json(none).is_err(), "{none}");
     }
 }
+
+#[test]
+fn schemas_of_other_languages_are_read_as_what_they_mean() {
+    for (schema, repaired) in [
+        (json!({ "properties": { "a": { "type": "str" } } }), json!({ "a": { "type": "string" } })),
+        (json!({ "type": "dict", "properties": null }), json!(null)),
+        (
+            json!({ "type": "OBJECT", "properties": { "a": { "type": "List[int]", "items": null } } }),
+            json!({ "a": { "type": "array" } }),
+        ),
+        (
+            json!({ "properties": { "a": { "type": ["float", "NoneType"] }, "b": "bool", "c": null } }),
+            json!({ "a": { "type": ["number", "null"] }, "b": { "type": "boolean" }, "c": {} }),
+        ),
+        (
+            json!({ "properties": { "a": { "type": "any", "default": null, "required": true } } }),
+            json!({ "a": { "default": null } }),
+        ),
+        (
+            json!({ "properties": { "a": { "type": "array", "items": { "type": "text" } } } }),
+            json!({ "a": { "type": "array", "items": { "type": "string" } } }),
+        ),
+    ] {
+        let list = json!([{ "name": "t", "description": null, "parameters": schema }]);
+        let registry = Registry::from_json(&list.to_string()).unwrap();
+        let read = &registry.tool("t").unwrap().definition().parameters;
+        assert_eq!(read.get("properties").unwrap_or(&Value::Null), &repaired, "{schema}");
+        let codes: Vec<Code> = registry.warnings().iter().map(|one| one.code).collect();
+        assert_eq!(codes, [Code::SchemaRepaired], "{schema}");
+    }
+    let list = json!([{ "name": "t", "parameters": { "properties": {
+        "a": { "type": "str", "required": true }, "b": { "type": "str", "required": false },
+    } } }]);
+    let registry = Registry::from_json(&list.to_string()).unwrap();
+    assert_eq!(registry.tool("t").unwrap().required(), ["a"]);
+    assert!(
+        registry.warnings()[0].message.contains("/properties/a/type: `str` is read as `string`")
+    );
+}
+
+#[test]
+fn a_tool_that_cannot_be_read_is_left_out_and_named() {
+    let list = json!([
+        { "name": "good", "parameters": { "properties": { "str": { "type": "string" } } } },
+        { "name": "bad", "parameters": { "properties": { "a": { "type": "colour" } } } },
+        { "type": "function", "function": { "name": "worse", "parameters": 7 } },
+        { "parameters": {} },
+    ]);
+    let registry = Registry::from_json(&list.to_string()).unwrap();
+    assert_eq!(registry.tools().iter().map(Tool::name).collect::<Vec<_>>(), ["good"]);
+    let warnings = registry.warnings();
+    assert!(warnings.iter().all(|one| one.code == Code::ToolLeftOut));
+    for (warning, name) in warnings.iter().zip(["`bad`", "`worse`", "tool 4"]) {
+        assert!(warning.message.starts_with(name), "{}", warning.message);
+    }
+    assert_eq!(warnings.len(), 3);
+    let alone = json!([{ "name": "bad", "parameters": { "type": "colour" } }]);
+    assert!(matches!(Registry::from_json(&alone.to_string()), Err(RegistryError::Schema { .. })));
+    let twice = json!([{ "name": "a" }, { "name": "a" }]);
+    assert!(matches!(Registry::from_json(&twice.to_string()), Err(RegistryError::Twice(_))));
+}

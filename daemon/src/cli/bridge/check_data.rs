@@ -37,7 +37,7 @@ pub(in crate::cli) struct CheckDataArgs {
 }
 
 pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, CliError> {
-    let registry = args.registry.load()?;
+    let registry = args.registry.load(session)?;
     let options = Options { risks: bridge::risks(), findings_max: args.max_findings };
     let mut checker = Checker::new(&registry, options);
     Lines::open(&args.file, &session.ui)?.each(|line| {

@@ -71,7 +71,7 @@ fn convert(
     session: &Session,
     make: impl Fn(&Arc<Registry>, &str) -> Converted,
 ) -> Result<Outcome, CliError> {
-    let registry = args.registry.load()?;
+    let registry = args.registry.load(session)?;
     let mut written: u64 = 0;
     let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
     Lines::open(&args.file, &session.ui)?.each(|line| {

@@ -97,7 +97,7 @@ enum YesNo {
 }
 
 pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
-    let registry = args.registry.load()?;
+    let registry = args.registry.load(session)?;
     let mut answers = match &args.answers {
         Some(file) => read_answers(file, session)?,
         None => HashMap::new(),

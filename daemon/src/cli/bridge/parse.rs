@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use moss_model_bridge::{Event, Finish, Options, Parser, Reply, parse_message};
+use moss_model_bridge::{Event, Finish, Options, Parser, Reply, forms, parse_message};
 use serde_json::{Value, json};
 
 use super::super::Session;
@@ -36,6 +36,10 @@ pub(in crate::cli) struct ParseArgs {
     #[arg(long, conflicts_with = "message")]
     in_thought: bool,
 
+    /// Read only the forms of calls that this model was trained on, where they are known
+    #[arg(long, value_name = "NAME", conflicts_with = "message")]
+    model: Option<String>,
+
     /// Print what is read as it comes: one event on each line, as JSON
     #[arg(long, conflicts_with = "message")]
     events: bool,
@@ -51,7 +55,7 @@ enum Ended {
 }
 
 pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
-    let registry = args.registry.catalog()?;
+    let registry = args.registry.catalog(session)?;
     let finish = match args.finish {
         Ended::Stop => Finish::Stop,
         Ended::Length => Finish::Length,
@@ -68,7 +72,11 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
         })?;
         return print(parse_message(&registry, inner(&message)?, finish), session);
     }
-    let options = Options { begins_in_thought: args.in_thought, ..Options::default() };
+    let options = Options {
+        begins_in_thought: args.in_thought,
+        forms: args.model.as_deref().map(forms).unwrap_or_default(),
+        ..Options::default()
+    };
     let mut parser = Parser::new(registry, options);
     let mut events = Vec::new();
     pieces(|piece| {

@@ -44,7 +44,7 @@ pub(in crate::cli) struct PromptArgs {
 }
 
 pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome, CliError> {
-    let (registry, own) = match args.registry.named()? {
+    let (registry, own) = match args.registry.named(session)? {
         Some(registry) => (registry, String::new()),
         None => listed(args, session).await?,
     };

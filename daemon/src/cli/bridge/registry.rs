@@ -49,38 +49,44 @@ pub(super) fn unreadable(error: moss_workspace::Error) -> CliError {
 // === impl RegistryArgs ===
 
 impl RegistryArgs {
-    pub(super) fn load(&self) -> Result<Arc<Registry>, CliError> {
-        self.read().map(Arc::new)
+    pub(super) fn load(&self, session: &Session) -> Result<Arc<Registry>, CliError> {
+        self.read(session).map(Arc::new)
     }
 
     /// The tools of the file, where one is named.
-    pub(super) fn named(&self) -> Result<Option<Registry>, CliError> {
-        self.registry.is_some().then(|| self.read()).transpose()
+    pub(super) fn named(&self, session: &Session) -> Result<Option<Registry>, CliError> {
+        self.registry.is_some().then(|| self.read(session)).transpose()
     }
 
     /// The tools that a reply may call: without a file those that there are.
-    pub(super) fn catalog(&self) -> Result<Arc<Registry>, CliError> {
+    pub(super) fn catalog(&self, session: &Session) -> Result<Arc<Registry>, CliError> {
         match &self.registry {
-            Some(_) => self.load(),
+            Some(_) => self.load(session),
             None => bridge::catalog_registry().map(Arc::new).map_err(|error| {
                 CliError::new(Outcome::Failed, "registry_invalid", error.to_string())
             }),
         }
     }
 
-    fn read(&self) -> Result<Registry, CliError> {
+    /// Reads the tools, and notes what was read as something else than what was written, and what was
+    /// left out.
+    fn read(&self, session: &Session) -> Result<Registry, CliError> {
         let broken = |outcome, error: moss_model_bridge::RegistryError| {
             CliError::new(outcome, "registry_invalid", error.to_string())
         };
         match &self.registry {
             Some(file) => {
                 let text = read(file, REGISTRY_BYTES_MAX)?;
-                Registry::from_json(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(
-                    |error| {
-                        let message = format!("{}: {error}", file.display());
-                        CliError::new(Outcome::Invalid, "registry_invalid", message)
-                    },
-                )
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+                let registry = Registry::from_json(text).map_err(|error| {
+                    let message = format!("{}: {error}", file.display());
+                    CliError::new(Outcome::Invalid, "registry_invalid", message)
+                })?;
+                for warning in registry.warnings() {
+                    let (code, message) = (warning.code.as_str(), &warning.message);
+                    session.ui.note(&format!("warning: {}: {code}: {message}", file.display()));
+                }
+                Ok(registry)
             }
             None => bridge::training_registry().map_err(|error| broken(Outcome::Failed, error)),
         }

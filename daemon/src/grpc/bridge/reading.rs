@@ -15,6 +15,8 @@ const PIECE_BYTES: usize = 64 << 10;
 /// A reply on its way.
 pub(super) struct Reading {
     answers: Answers<v1::ParseResponse>,
+    /// What is wrong with the tools, which nobody was told yet.
+    warnings: Vec<Event>,
     /// None while it is at work, and after the end.
     parser: Option<Parser>,
     /// How much came.
@@ -29,7 +31,8 @@ impl Reading {
         registry: Arc<Registry>,
         options: Options,
     ) -> Self {
-        Self { answers, parser: Some(Parser::new(registry, options)), bytes: 0 }
+        let warnings = registry.warnings().iter().cloned().map(Event::Diagnostic).collect();
+        Self { answers, warnings, parser: Some(Parser::new(registry, options)), bytes: 0 }
     }
 
     async fn feed(&mut self, chunk: &[u8]) -> Result<(), End> {
@@ -82,6 +85,8 @@ impl Exchange for Reading {
     }
 
     async fn take(&mut self, request: v1::ParseRequest) -> Result<(), End> {
+        let warnings = std::mem::take(&mut self.warnings);
+        self.tell(warnings).await?;
         match request.message {
             Some(Message::Chunk(chunk)) => self.feed(&chunk).await,
             Some(Message::Finish(finish)) => {

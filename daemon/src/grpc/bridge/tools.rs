@@ -99,7 +99,17 @@ pub(super) async fn remembered(
     }
     let compiled = heavy(daemon, move || compile(&text)).await?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
+    whole(field, &registry)?;
     Ok(registry.tools().iter().map(|tool| tool.definition().clone()).collect())
+}
+
+/// Refuses tools of which one was left out, where no answer can say so.
+pub(super) fn whole(field: &str, registry: &Registry) -> Result<(), Status> {
+    let mut warnings = registry.warnings().iter();
+    match warnings.find(|warning| warning.code == moss_model_bridge::Code::ToolLeftOut) {
+        Some(warning) => Err(invalid(field, &warning.message)),
+        None => Ok(()),
+    }
 }
 
 fn compile(text: &str) -> Result<Registry, String> {

@@ -21,16 +21,53 @@ pub(in crate::parse) struct End {
     pub(in crate::parse) closed: bool,
 }
 
+/// What may stand between calls that are the whole reply.
+const JOINT: char = ';';
+/// The most blanks after it, or after a call on its line, in bytes.
+const BLANK_BYTES_MAX: usize = 64;
+
+/// Whether another object follows what may stand between two; none where more must come to know.
+fn joins(text: &str, is_last: bool) -> Option<bool> {
+    let rest = text.strip_prefix(JOINT)?;
+    let next = rest.trim_start();
+    if next.is_empty() && !is_last && rest.len() <= BLANK_BYTES_MAX {
+        return None;
+    }
+    Some(next.starts_with('{') && rest.len() - next.len() <= BLANK_BYTES_MAX)
+}
+
+/// Whether nothing but blanks or another call follows on the line; none where more must come to know.
+fn ends_line(text: &str, call: &str, is_last: bool) -> Option<bool> {
+    let next = text.trim_start_matches([' ', '\t', '\r']);
+    if text.len() - next.len() > BLANK_BYTES_MAX {
+        return Some(false);
+    }
+    if !is_last && call.starts_with(next) && next.len() < call.len() {
+        return None;
+    }
+    Some(next.is_empty() || next.starts_with('\n') || next.starts_with(call))
+}
+
 // === impl Frame ===
 
 impl Frame {
     /// Looks for its end. `body` is its inside so far.
     pub(super) fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+        if self.is_mark_only {
+            return Some(End { body: 0, frame: 0, closed: true });
+        }
         if self.kind == Kind::FileEdit {
             return self.end_of_lines(body);
         }
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.end(template, body);
+        }
+        if let (Kind::Template(template), Some(elements)) = (self.kind, &mut self.elements) {
+            let tool = self.name.as_deref().and_then(|name| registry.resolve(name));
+            return elements.end(template, tool, body);
+        }
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
+            return brackets.end(template, body, is_last);
         }
         loop {
             let found = self.scan.next(body, is_last);
@@ -61,6 +98,21 @@ impl Frame {
                 Found::Other(place)
                     if self.kind != Kind::Whole
                         && body[place..].starts_with(['}', ']', '｝', '］']) => {}
+                Found::Other(place)
+                    if self.kind == Kind::Whole && body[place..].starts_with(JOINT) =>
+                {
+                    match joins(&body[place..], is_last) {
+                        None => {
+                            self.scan.back_to(place);
+                            return None;
+                        }
+                        Some(true) => self.joints.push(place),
+                        Some(false) => {
+                            self.other.get_or_insert(place);
+                            return Some(End { body: place, frame: place, closed: false });
+                        }
+                    }
+                }
                 Found::Other(place) => {
                     if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
                         let end = self.end_after_json(body, balanced, place, is_last);
@@ -117,6 +169,10 @@ impl Frame {
         }
         let close = self.close_mark();
         if !close.is_empty() && rest.starts_with(close) {
+            if let (true, Kind::Template(template)) = (self.is_after_sentence, self.kind) {
+                let after = &rest[close.len()..];
+                self.ends_line = ends_line(after, template.call, is_last).ok_or(place)?;
+            }
             return Ok(Some(End { body: place, frame: place + close.len(), closed: true }));
         }
         if !is_last && !close.is_empty() && close.starts_with(rest) {
@@ -215,7 +271,13 @@ impl Frame {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(super) fn last_end(&self, registry: &Registry, body: &str) -> Option<End> {
+    pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
+        if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
+            return tags.last_end(template, body);
+        }
+        if let (Kind::Template(template), Some(brackets)) = (self.kind, &self.brackets) {
+            return brackets.last_end(template);
+        }
         if let (true, Some(balanced)) = (self.scan.is_balanced(), self.balanced) {
             let place = self.next.or(self.other).unwrap_or(body.len());
             let place = if matches!(self.kind, Kind::Fence { .. }) { place } else { balanced };

@@ -5,7 +5,7 @@ use super::super::calls::UNESCAPED;
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, End, Frame, Kind};
+use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind};
 use crate::event::{Code, Event};
 
 // === impl Parser ===
@@ -30,9 +30,15 @@ impl Parser {
             self.state = State::Frame(frame);
             return Step::NeedsMore;
         }
+        // What is repaired at the end of the reply makes the rest of it be read again.
+        let has_tags = frame.tags.is_some();
+        let may_repair = !has_tags || (!self.is_cut && self.fallbacks < FALLBACKS_MAX);
         let body = self.body(&frame);
-        match frame.last_end(&self.registry, body) {
-            Some(end) => self.end(*frame, &end),
+        match may_repair.then(|| frame.last_end(&self.registry, body)).flatten() {
+            Some(end) => {
+                self.fallbacks += usize::from(has_tags);
+                self.end(*frame, &end);
+            }
             None => self.cut_off(&frame),
         }
         Step::Again
@@ -151,23 +157,25 @@ impl Parser {
         let length = frame.body + end.frame;
         let mut inside = frame.inside(&self.registry, body, end.closed);
         // What is not marked at all is a call where it is the whole reply, and one value (policy P3).
-        let is_one = frame.other.is_none() && inside.values <= 1;
+        let is_one = frame.other.is_none() && inside.values <= 1 + frame.joints.len();
         let is_whole = frame.kind != Kind::Whole || is_one;
         let makes = !inside.calls.is_empty()
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
             && self.begun + inside.calls.len() <= CALLS_MAX + usize::from(frame.live.is_some());
         // In a sentence, marks around a few words are only spoken of.
-        let is_spoken = frame.is_in_line && !body.contains('\n');
+        let is_spoken = frame.is_in_line && !body.contains('\n') && !frame.ends_line;
         if frame.is_shown() || is_spoken {
             return self.show(&frame, length, makes);
         }
         if !makes {
             let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
-            if frame.is_explicit() || frame.live.is_some() || is_sloppy {
+            if frame.is_explicit() || frame.is_weak() || frame.live.is_some() || is_sloppy {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
+            } else if frame.balanced.is_some_and(|length| self.is_alike(&frame, length)) {
+                self.tell(Code::UnmarkedCall, "JSON names a tool and is no call as it stands");
             }
             return self.no_call(&frame, length);
         }
@@ -180,6 +188,7 @@ impl Parser {
             }
             self.make(made, Some((live.index, live.shown().len())));
         }
+        self.in_group |= frame.begins_group;
         let ends_line = self.rest()[..length].trim_end_matches([' ', '\t', '\r']).ends_with('\n');
         self.at += length;
         self.line.forget(frame.after, ends_line);
@@ -193,6 +202,16 @@ impl Parser {
         if !has_end_mark {
             self.tell(Code::UnclosedFrame, "the end mark of the call is missing");
         }
+    }
+
+    /// Whether JSON that began the reply and is no call names a tool, and does not go on as a sentence.
+    fn is_alike(&self, frame: &Frame, length: usize) -> bool {
+        let body = &self.rest()[frame.body..];
+        let follows = &body[length.min(body.len())..];
+        let next = follows.trim_start_matches([' ', '\t', '\r']).chars().next();
+        frame.kind == Kind::Whole
+            && sloppy::names_tool(&self.registry, body) == Some(true)
+            && next.is_none_or(|c| "\n,;{[}]".contains(c))
     }
 
     /// Passes on a frame that is only shown.
@@ -225,10 +244,11 @@ impl Parser {
         let named = watch.name().is_some_and(|name| self.registry.resolve(name).is_some());
         let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
-        if (frame.is_explicit() || is_meant || (named && watch.has_arguments()))
-            && !frame.is_shown()
-        {
+        let is_marked = frame.is_explicit() || frame.is_weak();
+        let is_meant = is_meant || self.is_alike(frame, usize::MAX);
+        if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
+            self.in_group = false;
         }
         self.no_call(frame, self.rest().len());
     }

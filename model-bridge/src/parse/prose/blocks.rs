@@ -1,10 +1,9 @@
-//! What is no place for a call: blocks of code, data, and what the model thinks aloud.
+//! What is no place for a call: blocks of code, and data.
 
 use super::super::data::Data;
 use super::super::line::is_blank;
 use super::super::{Parser, State, Step};
 use super::INFO_BYTES_MAX;
-use crate::event::Event;
 
 /// The most blocks in blocks that are told apart.
 const NESTED_MAX: usize = 32;
@@ -69,31 +68,6 @@ impl Parser {
             return Step::Again;
         }
         self.state = State::Data(data);
-        Step::NeedsMore
-    }
-
-    /// What the model thinks aloud: not for the user, and never a call (policy P8).
-    pub(in crate::parse) fn reasoning(&mut self, close: &'static str, is_last: bool) -> Step {
-        let rest = self.rest();
-        let (length, ends) = match memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
-            Some(end) => (end, true),
-            None if is_last => (rest.len(), false),
-            None => {
-                let held = (1..close.len()).rev().find(|n| rest.ends_with(&close[..*n]));
-                (rest.len() - held.unwrap_or(0), false)
-            }
-        };
-        if length > 0 {
-            self.events.push(Event::Reasoning(rest[..length].to_owned()));
-        }
-        self.at += length;
-        if ends {
-            self.at += close.len();
-            // What follows may be all that the reply says.
-            self.has_begun = self.begun > 0;
-            return Step::Again;
-        }
-        self.state = State::Reasoning(close);
         Step::NeedsMore
     }
 }

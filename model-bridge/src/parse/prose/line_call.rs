@@ -1,5 +1,6 @@
-//! `[TOOL_CALL]name[ARGS]{…}` and `[TOOL_CALLS][…]`: a call on a line.
+//! `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS]name{…}` and `[TOOL_CALLS][…]`: a call on a line.
 
+use super::super::forms::{Forms, MISTRAL};
 use super::super::frame::{Frame, Kind};
 use super::{INFO_BYTES_MAX, Mark, NAME_BYTES_MAX};
 
@@ -9,9 +10,9 @@ const ARGUMENTS_MARK: &str = "[ARGS]";
 const ID_MARK: &str = "[CALL_ID]";
 
 /// A call on a line, its mark read.
-pub(super) fn read(rest: &str, mark: usize, is_last: bool) -> Mark {
+pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> Mark {
     let after = &rest[mark..];
-    let inner = after.trim_start_matches([' ', '\t']);
+    let inner = after.trim_start();
     let blank = after.len() - inner.len();
     if blank > INFO_BYTES_MAX || (inner.is_empty() && is_last) {
         return Mark::Text(1);
@@ -21,6 +22,19 @@ pub(super) fn read(rest: &str, mark: usize, is_last: bool) -> Mark {
     }
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
         return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
+    }
+    // A name stands on the line of the mark.
+    if after[..blank].contains('\n') {
+        let waits = !is_last && ARGUMENTS_MARK.starts_with(inner);
+        return if waits { Mark::NeedsMore } else { Mark::Text(1) };
+    }
+    match short(inner, forms) {
+        Short::Whole(name) => {
+            let frame = Frame::new(Kind::Line, mark + blank + name.len());
+            return Mark::Frame(Box::new(frame.named(name)));
+        }
+        Short::Open if !is_last => return Mark::NeedsMore,
+        Short::Open | Short::None => {}
     }
     // What is further away is no name.
     let near = NAME_BYTES_MAX + ARGUMENTS_MARK.len() + INFO_BYTES_MAX + 1;
@@ -46,6 +60,30 @@ pub(super) fn read(rest: &str, mark: usize, is_last: bool) -> Mark {
     }
     let begin = mark + blank + inner.len() - json.len();
     Mark::Frame(Box::new(Frame::new(Kind::Line, begin).named(name)))
+}
+
+/// A name with its arguments right behind it, as Mistral writes it from its eleventh tokenizer on.
+enum Short<'t> {
+    Whole(&'t str),
+    /// More must come to know.
+    Open,
+    None,
+}
+
+fn short<'t>(text: &'t str, forms: &Forms) -> Short<'t> {
+    let near = &text[..text.floor_char_boundary(NAME_BYTES_MAX)];
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let length = near.find(|c| !of_name(c)).unwrap_or(near.len());
+    let Some(object) = near[length..].strip_prefix('{').filter(|_| length > 0) else {
+        return Short::None;
+    };
+    // A brace that begins no JSON is one of a text.
+    match object.trim_start().chars().next() {
+        _ if !forms.has(MISTRAL) => Short::None,
+        Some('"' | '}') => Short::Whole(&near[..length]),
+        None if near.len() == text.len() => Short::Open,
+        _ => Short::None,
+    }
 }
 
 fn may_be_arguments_mark(text: &str) -> bool {

@@ -12,16 +12,63 @@ impl Parser {
     /// A call of a chat template, where one begins here.
     pub(super) fn template(&self, is_last: bool) -> Option<Mark> {
         let may_begin = self.line.is_blank() || self.line.owed().is_some();
-        match template::opening(self.rest(), may_begin) {
+        match template::opening(self.rest(), may_begin, self.line.owed(), &self.options.forms) {
             Ok(opening) => {
                 // In a sentence, a call without anything in it is only spoken of.
-                let may_be_spoken = opening.holds == Holds::Nothing && !may_begin;
+                let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
+                let may_be_spoken = is_empty && !may_begin;
                 let frame = Frame::of(opening);
-                let frame = if may_be_spoken { frame.in_line() } else { frame };
+                let frame = match may_be_spoken {
+                    true if self.line.is_after_sentence() => frame.after_sentence(),
+                    true => frame.in_line(),
+                    false => frame,
+                };
                 Some(Mark::Frame(Box::new(frame)))
             }
             Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
             Err(_) => None,
+        }
+    }
+
+    /// Another call that is joined to the one right before, where one begins here.
+    pub(super) fn joined(&self, is_last: bool) -> Option<Mark> {
+        match template::joined(self.rest(), self.line.owed()?, &self.options.forms) {
+            Ok((template, length)) => {
+                Some(Mark::Frame(Box::new(Frame::joined_to(template, length))))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Err(_) => None,
+        }
+    }
+
+    /// A list of calls that nothing marks, where one begins here: only at the beginning of a line that
+    /// is no code, and only where its first name is that of a tool.
+    pub(super) fn bare_list(&self, is_last: bool) -> Option<Mark> {
+        if !self.line.is_blank() || self.line.is_indented() {
+            return None;
+        }
+        match template::bare_list(self.rest(), &self.options.forms) {
+            Ok((opening, name)) if self.registry.tool(name).is_some() => {
+                Some(Mark::Frame(Box::new(Frame::of(opening))))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// An element with the name of a tool, where one begins here: as a list without a mark, or right
+    /// after another call.
+    pub(super) fn element(&self, is_last: bool) -> Option<Mark> {
+        let begins_line = self.line.is_blank() && !self.line.is_indented();
+        if !begins_line && self.line.owed().is_none() {
+            return None;
+        }
+        match template::element(self.rest(), &self.options.forms) {
+            Ok((opening, name)) if self.registry.tool(name).is_some() => {
+                Some(Mark::Frame(Box::new(Frame::of(opening))))
+            }
+            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
+            Ok(_) | Err(_) => None,
         }
     }
 
@@ -54,6 +101,7 @@ impl Parser {
         let mut owed = self.line.owed()?.iter();
         if let Some(mark) = owed.clone().find(|mark| rest.starts_with(**mark)) {
             self.at += mark.len();
+            self.in_group = false;
             return Some(Mark::Done);
         }
         let may_be = !is_last && owed.any(|mark| mark.starts_with(rest));

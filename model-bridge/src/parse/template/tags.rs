@@ -7,14 +7,13 @@ use std::ops::Range;
 
 use super::super::calls::{self, Inside};
 use super::super::frame::End;
-use super::{Not, Parameters, Template, after, after_blanks, values};
+use super::values::{self, Argument};
+use super::{ATTRIBUTES_BYTES_MAX, Not, Parameters, Template, after, after_blanks};
 use crate::event::Code;
 use crate::registry::{Registry, Tool};
 
 /// The most bytes of a key.
 const KEY_BYTES_MAX: usize = 160;
-/// The most bytes of the attributes behind it.
-const ATTRIBUTES_BYTES_MAX: usize = 128;
 
 /// Follows arguments in tags as they come.
 #[derive(Debug, Default)]
@@ -22,11 +21,35 @@ pub(in crate::parse) struct Tags {
     at: usize,
     phase: Phase,
     key: Range<usize>,
+    attributes: Range<usize>,
     /// Where the value that is being read begins.
     value: usize,
-    /// Keys and values.
-    entries: Vec<(Range<usize>, Range<usize>)>,
-    is_malformed: bool,
+    /// Whether the end tag of a value stands in it that does not end it.
+    passed_close: bool,
+    entries: Vec<Entry>,
+    /// What is wrong, or was repaired, in the order in which it was found.
+    slips: Vec<Slip>,
+}
+
+/// An argument: where its parts stand.
+#[derive(Debug)]
+struct Entry {
+    key: Range<usize>,
+    attributes: Range<usize>,
+    value: Range<usize>,
+}
+
+/// A mistake in the tags.
+#[derive(Debug)]
+enum Slip {
+    /// Something else stands between parameters.
+    Between,
+    /// The value of a key does not end where the call does, and nothing else says that it does.
+    Endless(Range<usize>),
+    /// The value of a key ends with the call and its group.
+    EndsWithCall(Range<usize>),
+    /// The value of a key has no tag that begins it.
+    Unopened(Range<usize>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,7 +76,7 @@ impl Tags {
                 Ok(Some(end)) => return Some(end),
                 Err(Not::Yet) => return None,
                 Err(Not::Here) => {
-                    self.is_malformed = true;
+                    self.slips.push(Slip::Between);
                     return Some(End { body: self.at, frame: self.at, closed: false });
                 }
             }
@@ -87,14 +110,26 @@ impl Tags {
             }
             Phase::Opening => {
                 let mut inner = rest;
+                self.attributes = self.at..self.at;
                 if parameters.has_attributes {
-                    inner = &inner[until(inner, ">", ATTRIBUTES_BYTES_MAX)? + 1..];
+                    let length = until(inner, ">", ATTRIBUTES_BYTES_MAX)?;
+                    self.attributes.end += length;
+                    inner = &inner[length + 1..];
                 }
                 if !parameters.value_open.is_empty() {
-                    inner = after(after_blanks(inner)?, parameters.value_open)?;
+                    let text = after_blanks(inner)?;
+                    match after(text, parameters.value_open) {
+                        Ok(value) => inner = value,
+                        // Words where the tag belongs: it is missing.
+                        Err(Not::Here) if !text.starts_with('<') => {
+                            self.slips.push(Slip::Unopened(self.key.clone()));
+                        }
+                        Err(not) => return Err(not),
+                    }
                 }
                 self.at += rest.len() - inner.len();
                 self.value = self.at;
+                self.passed_close = false;
                 self.phase = Phase::Value;
             }
             Phase::Value => self.value(template, parameters, body)?,
@@ -120,7 +155,7 @@ impl Tags {
         let follows = &body[place + close.len()..];
         match after_blanks(follows).and_then(|rest| next_mark(template, parameters, rest)) {
             Ok(_) => {
-                self.entries.push((self.key.clone(), self.value..place));
+                self.push(place);
                 self.at = place + close.len();
                 self.phase = Phase::Between;
             }
@@ -128,9 +163,38 @@ impl Tags {
                 self.at = place;
                 return Err(Not::Yet);
             }
-            Err(Not::Here) => self.at = place + close.len(),
+            Err(Not::Here) => {
+                self.passed_close = true;
+                self.at = place + close.len();
+            }
         }
         Ok(())
+    }
+
+    fn push(&mut self, end: usize) {
+        let (key, attributes) = (self.key.clone(), self.attributes.clone());
+        self.entries.push(Entry { key, attributes, value: self.value..end });
+    }
+
+    /// Looks for the end of a call in whose last value the reply ends: its end mark stands there, the
+    /// end tag of the value is missing.
+    pub(in crate::parse) fn last_end(&mut self, template: &Template, body: &str) -> Option<End> {
+        let parameters = template.parameters.as_ref()?;
+        if self.phase != Phase::Value || self.passed_close {
+            return None;
+        }
+        let place = self.value + body[self.value..].find(template.end)?;
+        let frame = place + template.end.len();
+        let rest = body[frame..].trim_start();
+        let ends_group = template.after.iter().any(|mark| rest.starts_with(mark));
+        let is_known = parameters.may_end_with_call && ends_group;
+        let slip = if is_known { Slip::EndsWithCall } else { Slip::Endless };
+        self.slips.push(slip(self.key.clone()));
+        // The line end before the end mark is none of the value.
+        let value = &body[..place];
+        let value = value.strip_suffix('\n').unwrap_or(value);
+        self.push(value.strip_suffix('\r').unwrap_or(value).len().max(self.value));
+        Some(End { body: place, frame, closed: true })
     }
 
     /// Makes the call. `body` is its inside.
@@ -142,24 +206,42 @@ impl Tags {
         body: &str,
     ) -> Inside {
         let mut inside = Inside::default();
-        if self.is_malformed {
-            let message = "between the tags of parameters there is something else";
-            return inside.none(Code::MalformedJson, message);
+        let key_of = |key: &Range<usize>| body[key.clone()].trim();
+        for slip in &self.slips {
+            match slip {
+                Slip::Between => {
+                    let message = "between the tags of parameters there is something else";
+                    return inside.none(Code::MalformedJson, message);
+                }
+                Slip::Endless(key) => {
+                    return inside.none(Code::MalformedJson, &endless(key_of(key)));
+                }
+                Slip::EndsWithCall(key) => {
+                    inside.tell(Code::UnclosedFrame, endless(key_of(key)));
+                }
+                Slip::Unopened(key) => {
+                    let message = format!("the value of `{}` has no tag before it", key_of(key));
+                    inside.tell(Code::UnclosedFrame, message);
+                }
+            }
         }
         let Some(tool) = registry.resolve(name) else {
             inside.broken += 1;
             inside.diagnostics.push(calls::unknown(registry, name));
             return inside;
         };
-        for (key, value) in &self.entries {
-            if is_swallowed(template, tool, &body[value.clone()]) {
-                let message = format!("the value of `{}` has no end tag", body[key.clone()].trim());
-                return inside.none(Code::MalformedJson, &message);
+        let Some(parameters) = &template.parameters else { return inside };
+        for entry in &self.entries {
+            if is_swallowed(template, parameters, tool, &body[entry.value.clone()]) {
+                return inside.none(Code::MalformedJson, &endless(key_of(&entry.key)));
             }
         }
-        let entries = self.entries.iter();
-        let entries = entries.map(|(key, value)| (body[key.clone()].trim(), &body[value.clone()]));
-        match values::arguments(tool, entries) {
+        let entries = self.entries.iter().map(|entry| Argument {
+            key: key_of(&entry.key),
+            text: &body[entry.value.clone()],
+            is_string: is_string(&body[entry.attributes.clone()]),
+        });
+        match values::arguments(tool, entries, parameters.has_entities) {
             Ok((arguments, changes)) => {
                 inside.note_changes(changes);
                 inside.fit(tool, arguments, None);
@@ -170,17 +252,68 @@ impl Tags {
     }
 }
 
-/// Whether another parameter of the tool or another call stands in a value: its end tag is missing.
-fn is_swallowed(template: &Template, tool: &Tool, value: &str) -> bool {
-    let Some(parameters) = &template.parameters else { return false };
+fn endless(key: &str) -> String {
+    format!("the value of `{key}` has no end tag")
+}
+
+/// Whether the attributes of a parameter say that its value is text, or that it is JSON.
+fn is_string(attributes: &str) -> Option<bool> {
+    if let Some((_, of_type)) = attributes.split_once("type=\"") {
+        return Some(of_type.starts_with("string\""));
+    }
+    let value = attributes.split_once("string=\"")?.1;
+    if value.starts_with("true\"") {
+        return Some(true);
+    }
+    value.starts_with("false\"").then_some(false)
+}
+
+/// Whether another parameter or another call stands in a value: its end tag is missing.
+fn is_swallowed(template: &Template, parameters: &Parameters, tool: &Tool, value: &str) -> bool {
     let is_call = value.find(template.end).is_some_and(|end| value[end..].contains(template.call));
-    is_call
-        || value.match_indices(parameters.open).any(|(place, mark)| {
-            let line = value[..place].rfind('\n').map(|end| &value[end + 1..place]);
-            let key = value[place + mark.len()..].split(parameters.key_end).next();
-            line.is_some_and(|line| line.trim().is_empty())
-                && key.is_some_and(|key| tool.parameter(key.trim()).is_some())
-        })
+    is_call || has_parameter(parameters, tool, value)
+}
+
+/// Whether a value has the tag of another parameter: one of the tool that begins a line, or one that
+/// is not closed again and of which it does not merely speak.
+fn has_parameter(parameters: &Parameters, tool: &Tool, value: &str) -> bool {
+    let mut from = 0;
+    let mut open = 0_usize;
+    for (place, mark) in value.match_indices(parameters.open) {
+        open = open.saturating_sub(value[from..place].matches(parameters.close).count());
+        from = place;
+        let rest = &value[place + mark.len()..];
+        let Some((key, after)) = key_of_tag(parameters, rest) else { continue };
+        let line = &value[value[..place].rfind('\n').map_or(0, |end| end + 1)..place];
+        let begins_line = line.trim().is_empty();
+        let is_of_tool = || tool.parameter(key.trim()).is_some();
+        if begins_line && line.len() < place && is_of_tool() {
+            return true;
+        }
+        if begins_line || !is_spoken(line, after) {
+            open += 1;
+        }
+    }
+    open > value[from..].matches(parameters.close).count()
+}
+
+/// The key of a tag whose mark was read, where it is a whole one, and what follows it.
+fn key_of_tag<'t>(parameters: &Parameters, rest: &'t str) -> Option<(&'t str, &'t str)> {
+    let (key, mut rest) = rest.split_at(until(rest, parameters.key_end, KEY_BYTES_MAX).ok()?);
+    rest = &rest[parameters.key_end.len()..];
+    if parameters.has_attributes {
+        rest = &rest[until(rest, ">", ATTRIBUTES_BYTES_MAX).ok()? + 1..];
+    }
+    let has_value = rest.trim_start().starts_with(parameters.value_open);
+    (has_value && !key.trim().is_empty()).then_some((key, rest))
+}
+
+/// Whether a tag inside of a line is only spoken of: it stands in quotes, or as a word between words.
+fn is_spoken(before: &str, after: &str) -> bool {
+    let is_quote = |c: char| "\"'`([{“‘«|/\\".contains(c);
+    before.ends_with(is_quote)
+        || (before.ends_with(char::is_whitespace)
+            && after.starts_with(|c: char| c.is_whitespace() && c != '\n' || ".,;:)".contains(c)))
 }
 
 /// The mark that begins a text, and whether it ends the call: one for a parameter, the end mark of the
@@ -204,7 +337,7 @@ fn next_mark<'m>(
 }
 
 /// How long a text is up to a mark on the same line, in bytes.
-fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
+pub(super) fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
     let near = &text[..text.floor_char_boundary(most + mark.len())];
     let line = &near[..near.find('\n').unwrap_or(near.len())];
     match line.find(mark) {

@@ -9,16 +9,40 @@ use crate::registry::Tool;
 /// Words for no value.
 const NULLS: &[(&str, bool)] = &[("null", true), ("None", false)];
 
+/// Entities of XML, and what they mean.
+const ENTITIES: &[(&str, char)] =
+    &[("lt", '<'), ("gt", '>'), ("amp", '&'), ("quot", '"'), ("apos", '\'')];
+/// The most bytes between the signs of an entity.
+const ENTITY_BYTES_MAX: usize = 8;
+
+/// An argument as it was written.
+pub(super) struct Argument<'t> {
+    pub(super) key: &'t str,
+    pub(super) text: &'t str,
+    /// Whether its tag says that it is text, or that it is JSON.
+    pub(super) is_string: Option<bool>,
+}
+
 /// Makes arguments of keys and values. Returns what was changed to read them, too; fails where a key
 /// is there twice, or JSON is none.
 pub(super) fn arguments<'t>(
     tool: &Tool,
-    entries: impl Iterator<Item = (&'t str, &'t str)>,
+    written: impl Iterator<Item = Argument<'t>>,
+    has_entities: bool,
 ) -> Result<(Map<String, Value>, Vec<Change>), String> {
     let mut arguments = Map::new();
     let mut changes = Vec::new();
-    for (key, text) in entries {
-        let Some(value) = value(tool, key, text, &mut changes) else {
+    for mut argument in written {
+        let key = argument.key;
+        let section = has_entities.then(|| section(argument.text)).flatten();
+        let is_plain = !has_entities || section.is_some();
+        argument.text = section.unwrap_or(argument.text);
+        let decoded = if is_plain { None } else { without_entities(argument.text) };
+        if let Some(decoded) = &decoded {
+            changes.push(Change::Entities);
+            argument.text = decoded;
+        }
+        let Some(value) = value(tool, &argument, &mut changes) else {
             return Err(format!("{}: the value of `{key}` is no JSON", tool.name()));
         };
         if arguments.insert(key.to_owned(), value).is_some() {
@@ -30,13 +54,18 @@ pub(super) fn arguments<'t>(
     Ok((arguments, changes))
 }
 
-fn value(tool: &Tool, key: &str, text: &str, changes: &mut Vec<Change>) -> Option<Value> {
-    let text = own_lines(text);
-    let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
-    // What may be anything is the text that it is.
+fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Option<Value> {
+    let text = own_lines(argument.text);
+    let types = tool.parameter(argument.key).and_then(|parameter| tool.types_of(parameter));
+    // What may be anything is the text that it is, unless its tag says otherwise.
     let Some(types) = types.filter(|types| !types.allow_all()) else {
-        return Some(Value::from(text));
+        let json = || serde_json::from_str(text.trim()).ok();
+        let value = (argument.is_string == Some(false)).then(json).flatten();
+        return value.or_else(|| Some(Value::from(text)));
     };
+    if argument.is_string == Some(true) && types.allows_string() {
+        return Some(Value::from(text));
+    }
     let plain = text.trim();
     let is_string_only = types.allows_string() && !types.allows_null();
     let null = NULLS.iter().find(|(word, _)| *word == plain);
@@ -58,6 +87,49 @@ fn value(tool: &Tool, key: &str, text: &str, changes: &mut Vec<Change>) -> Optio
     let is_whole = mended.values.len() == 1 && !mended.changes.contains(&Change::SurroundingText);
     changes.append(&mut mended.changes);
     is_whole.then(|| mended.values.remove(0))
+}
+
+/// What stands in the section of XML that a value is, where it is one: nothing in it is an entity.
+fn section(text: &str) -> Option<&str> {
+    let inner = text.trim().strip_prefix("<![CDATA[")?.strip_suffix("]]>")?;
+    (!inner.contains("]]>")).then_some(inner)
+}
+
+/// The text with its entities decoded, where it has any.
+fn without_entities(text: &str) -> Option<String> {
+    let mut decoded = String::new();
+    let mut rest = text;
+    let mut has_any = false;
+    while let Some(begin) = memchr::memchr(b'&', rest.as_bytes()) {
+        let (before, entity) = rest.split_at(begin);
+        decoded.push_str(before);
+        let near = &entity.as_bytes()[..entity.len().min(ENTITY_BYTES_MAX + 2)];
+        let end = memchr::memchr(b';', near);
+        match end.and_then(|end| Some((end, meaning(entity.get(1..end)?)?))) {
+            Some((end, c)) => {
+                decoded.push(c);
+                has_any = true;
+                rest = &entity[end + 1..];
+            }
+            None => {
+                decoded.push('&');
+                rest = &entity[1..];
+            }
+        }
+    }
+    decoded.push_str(rest);
+    has_any.then_some(decoded)
+}
+
+fn meaning(name: &str) -> Option<char> {
+    let Some(number) = name.strip_prefix('#') else {
+        return ENTITIES.iter().find(|(entity, _)| *entity == name).map(|(_, c)| *c);
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    code.ok().and_then(char::from_u32)
 }
 
 /// Leaves out the line ends that belong to the tags: a value that begins on a line of its own ends on
@@ -94,8 +166,45 @@ mod tests {
             ("any", "{\"a\":1}", "{\"a\":1}".into()),
             ("any", "null", "null".into()),
         ] {
-            let read = value(tool, key, text, &mut Vec::new());
+            let argument = Argument { key, text, is_string: None };
+            let read = value(tool, &argument, &mut Vec::new());
             assert_eq!(read, Some(expected), "{key}: {text}");
+        }
+    }
+
+    #[test]
+    fn tags_say_whether_a_value_without_a_type_is_text() {
+        let schema = serde_json::json!([{ "name": "t", "parameters": { "properties": {
+            "either": { "type": ["object", "string"] }, "any": {},
+        } } }]);
+        let registry = crate::registry::Registry::from_json(&schema.to_string()).unwrap();
+        let tool = registry.tool("t").unwrap();
+        for (key, text, is_string, expected) in [
+            ("any", "42", Some(true), "42".into()),
+            ("any", "42", Some(false), 42.into()),
+            ("any", "not JSON", Some(false), "not JSON".into()),
+            ("unlisted", "[1]", Some(false), serde_json::json!([1])),
+            ("either", "{\"a\":1}", Some(true), "{\"a\":1}".into()),
+            ("either", "{\"a\":1}", Some(false), serde_json::json!({ "a": 1 })),
+        ] {
+            let argument = Argument { key, text, is_string };
+            let read = value(tool, &argument, &mut Vec::new());
+            assert_eq!(read, Some(expected), "{key}: {text}");
+        }
+    }
+
+    #[test]
+    fn entities_are_decoded_once() {
+        for (text, expected) in [
+            ("a &lt; b &amp;&amp; c", Some("a < b && c")),
+            ("&amp;lt;", Some("&lt;")),
+            ("&#39;&#x4e2d;&quot;", Some("'中\"")),
+            ("&nbsp; &x; & &;", None),
+            ("a &", None),
+            ("&#xffffffff;&lt", None),
+            ("é&中;", None),
+        ] {
+            assert_eq!(without_entities(text).as_deref(), expected, "{text}");
         }
     }
 

@@ -1,0 +1,282 @@
+//! Text that looks like a call and is none: calls without a mark, or with one of a form that nobody
+//! reads here. It stays text; that it was there is told, once in a reply.
+
+use super::Parser;
+use super::calls::NAME_KEYS;
+use super::sloppy;
+use crate::event::Code;
+use crate::registry::Registry;
+
+/// How far a look goes, in bytes.
+const LOOK_BYTES_MAX: usize = 256;
+/// The most bytes of a tag.
+const TAG_BYTES_MAX: usize = 64;
+/// Words of which a tag that marks calls has one.
+const WORDS: &[&str] = &["tool", "function", "call", "invoke", "action"];
+/// What stands between a name and the arguments of a call.
+const ARGUMENTS_MARK: &str = "[ARGS]{";
+/// What may begin something that looks like a call.
+const BEGINS: &[char] = &['{', '[', '<'];
+
+/// Said of it.
+pub(super) const UNMARKED: &str = "text looks like a call of a tool and has no mark of one";
+
+/// Looks for the first text of a reply that looks like a call.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    state: State,
+    /// Whether one was found.
+    is_found: bool,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Nothing,
+    /// What came since something began that may be one.
+    Begun(String),
+    /// In what begins like a call: it is one where it ends its line. In a sentence it is spoken of.
+    Inside(Brackets),
+    /// Right behind it.
+    Behind,
+}
+
+/// Where in brackets a place is.
+#[derive(Debug, Default)]
+struct Brackets {
+    depth: usize,
+    quote: Option<char>,
+    is_escaped: bool,
+}
+
+// === impl Brackets ===
+
+impl Brackets {
+    /// Goes on to the bracket that ends them all. Returns what follows it, where it is there.
+    fn end<'t>(&mut self, text: &'t str) -> Option<&'t str> {
+        for (place, c) in text.char_indices() {
+            match (self.quote, c) {
+                (Some(_), _) if self.is_escaped => self.is_escaped = false,
+                (Some(_), '\\') => self.is_escaped = true,
+                (Some(quote), c) if c == quote => self.quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => self.quote = Some(c),
+                (None, '{' | '[' | '(') => self.depth += 1,
+                (None, '}' | ']' | ')') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Some(&text[place + 1..]);
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        None
+    }
+}
+
+// === impl Alike ===
+
+impl Alike {
+    /// Takes text. `begins` says whether its first character may begin something. Returns whether what
+    /// looks like a call is found.
+    fn take(&mut self, registry: &Registry, text: &str, begins: bool) -> bool {
+        let mut text = text;
+        loop {
+            match &mut self.state {
+                State::Nothing if begins && text.starts_with(BEGINS) => {
+                    self.state = State::Begun(String::new());
+                }
+                State::Nothing => return false,
+                State::Begun(begun) => {
+                    let room = LOOK_BYTES_MAX.saturating_sub(begun.len());
+                    begun.push_str(&text[..text.floor_char_boundary(room)]);
+                    let is_long = text.len() > room || begun.len() >= LOOK_BYTES_MAX;
+                    match first_alike(registry, begun, is_long) {
+                        None => {
+                            self.state = State::Nothing;
+                            return false;
+                        }
+                        Some((_, false)) => return false,
+                        Some((place, true)) if is_marked(&begun[place..]) => return true,
+                        Some((place, true)) => {
+                            let mut brackets = Brackets::default();
+                            // It ends behind what made it certain, so in what came last.
+                            let rest = brackets.end(&begun[place..]).map(str::len);
+                            let taken = text.floor_char_boundary(room);
+                            text = &text[taken.saturating_sub(rest.unwrap_or(0))..];
+                            self.state = match rest {
+                                Some(_) => State::Behind,
+                                None => State::Inside(brackets),
+                            };
+                        }
+                    }
+                }
+                State::Inside(brackets) => match brackets.end(text) {
+                    None => return false,
+                    Some(rest) => {
+                        text = rest;
+                        self.state = State::Behind;
+                    }
+                },
+                State::Behind => {
+                    let next = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.']);
+                    let Some(next) = next.chars().next() else { return false };
+                    self.state = State::Nothing;
+                    if next == '\n' {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes that something else than text comes.
+    pub(super) fn leave(&mut self) {
+        self.state = State::Nothing;
+    }
+
+    /// Whether what looks like a call ends with the reply.
+    pub(super) fn ends(&self) -> bool {
+        !self.is_found && matches!(self.state, State::Inside(_) | State::Behind)
+    }
+}
+
+/// Where the first thing stands that looks like a call, and whether it is certain to. None where there is
+/// none. `is_long` says that what comes later does not matter.
+fn first_alike(registry: &Registry, begun: &mut String, is_long: bool) -> Option<(usize, bool)> {
+    loop {
+        match is_alike(registry, begun) {
+            Some(true) => return Some((0, true)),
+            None if !is_long => return Some((0, false)),
+            Some(false) | None => {
+                let next = begun[1..].find(BEGINS)? + 1;
+                begun.drain(..next);
+            }
+        }
+    }
+}
+
+/// Whether a mark begins what looks like a call: no sentence goes on behind it.
+fn is_marked(text: &str) -> bool {
+    text.starts_with('<') || text.starts_with(ARGUMENTS_MARK)
+}
+
+/// Whether a text begins like a call; none where more must come to know.
+fn is_alike(registry: &Registry, text: &str) -> Option<bool> {
+    if text.starts_with('<') {
+        return tag(registry, text);
+    }
+    // What stands between a name and its arguments is a mark only after another one.
+    if text.starts_with(ARGUMENTS_MARK) {
+        return Some(true);
+    }
+    match (sloppy::names_tool(registry, text), text.starts_with('[')) {
+        (Some(false), true) if ARGUMENTS_MARK.starts_with(text) => None,
+        (Some(false), true) => python(registry, &text[1..]),
+        (known, _) => known,
+    }
+}
+
+/// Whether a name of a tool and the key of an argument begin a text: `tool(key=`.
+fn python(registry: &Registry, text: &str) -> Option<bool> {
+    let of_name = |c: char| !(c.is_alphanumeric() || "_-.".contains(c));
+    let length = text.find(of_name)?;
+    let Some(rest) = text[length..].strip_prefix('(') else { return Some(false) };
+    if registry.tool(&text[..length]).is_none() {
+        return Some(false);
+    }
+    let rest = rest.trim_start();
+    let key = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
+    let after = rest[key..].trim_start();
+    if after.is_empty() { None } else { Some(key > 0 && after.starts_with('=')) }
+}
+
+/// Whether a tag begins a text that has the name of a tool or a word for calls, and JSON or another
+/// tag follows.
+fn tag(registry: &Registry, text: &str) -> Option<bool> {
+    let of_tag = |c: char| c.is_ascii_alphanumeric() || "<|:_-./｜▁".contains(c);
+    let Some(end) = text.find(|c| !of_tag(c)) else {
+        return (text.len() > TAG_BYTES_MAX).then_some(false);
+    };
+    let Some(rest) = text[end..].strip_prefix('>').filter(|_| end <= TAG_BYTES_MAX) else {
+        return Some(false);
+    };
+    let name = text[..end].trim_matches(['<', '|', '｜']).to_lowercase();
+    let is_tool = registry.tool(&name).is_some();
+    if name.starts_with('/') || !(is_tool || WORDS.iter().any(|word| name.contains(word))) {
+        return Some(false);
+    }
+    let rest = rest.trim_start();
+    let first = rest.chars().next()?;
+    if is_tool && first == '<' {
+        return Some(!rest.starts_with("</") && rest.len() > 1);
+    }
+    // A key of a call, or a tool as one.
+    let inner = rest.trim_start_matches(|c: char| "{[\"'".contains(c) || c.is_whitespace());
+    if !matches!(first, '{' | '[') {
+        return Some(false);
+    }
+    let key = inner.find(['"', '\''])?;
+    let (key, after) = inner.split_at(key);
+    let is_key = NAME_KEYS.contains(&key) || registry.tool(key).is_some();
+    let after = after[1..].trim_start();
+    if after.is_empty() { None } else { Some(is_key && after.starts_with(':')) }
+}
+
+// === impl Parser ===
+
+impl Parser {
+    /// Passes on so many bytes as text, and looks whether they look like a call. `begins` says whether
+    /// the first one may begin what does.
+    pub(super) fn pass_prose(&mut self, mut length: usize, mut begins: bool) {
+        while !self.alike.is_found && length > 0 {
+            let text = &self.rest()[..length];
+            let next = memchr::memchr(b'{', &text.as_bytes()[1..]).map(|place| place + 1);
+            let begins_here = (begins || text.starts_with('{'))
+                && !(self.line.is_quoted() || self.line.in_code() || self.line.in_string());
+            let piece = next.unwrap_or(length);
+            let text = &self.text[self.at..self.at + piece];
+            self.alike.is_found = self.alike.take(&self.registry, text, begins_here);
+            if self.alike.is_found {
+                self.tell(Code::UnmarkedCall, UNMARKED);
+            }
+            self.pass(piece);
+            length -= piece;
+            begins = false;
+        }
+        self.pass(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_call_is_known_by_its_beginning() {
+        let registry = Registry::from_json(r#"[{"name":"read_file"},{"name":"look"}]"#).unwrap();
+        for (text, expected) in [
+            ("{\"name\": \"read_file\", ", Some(true)),
+            ("[{\"tool\":\"look\"", Some(true)),
+            ("{\"name\": \"nobody\"", Some(false)),
+            ("{\"name\": \"re", None),
+            ("[read_file(path=", Some(true)),
+            ("[read_file](a)", Some(false)),
+            ("[read_file(path)]", Some(false)),
+            ("[read_fi", None),
+            ("[1]", Some(false)),
+            ("<tools_prefix>[{\"look\": {", Some(true)),
+            ("<|tool_call|> {\"name\": \"any\"", Some(true)),
+            ("<longcat_tool_call>{\"na", None),
+            ("<tool_call> tags", Some(false)),
+            ("<actions>{\"k\": 1}", Some(false)),
+            ("<read_file><path>", Some(true)),
+            ("<read_file></read_file>", Some(false)),
+            ("<p>{\"name\":", Some(false)),
+            ("</tool>{\"name\":", Some(false)),
+        ] {
+            assert_eq!(is_alike(&registry, text), expected, "{text}");
+        }
+    }
+}
