@@ -69,6 +69,10 @@ impl Frame {
         if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
             return brackets.end(template, body, is_last);
         }
+        self.end_of_json(registry, body, is_last)
+    }
+
+    fn end_of_json(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
         loop {
             let found = self.scan.next(body, is_last);
             if let Some(end) = self.end_at_fence(body, found) {
@@ -94,41 +98,14 @@ impl Frame {
                         return None;
                     }
                 },
-                // One bracket too many, which the reader of the JSON leaves out.
-                Found::Other(place)
-                    if self.kind != Kind::Whole
-                        && body[place..].starts_with(['}', ']', '｝', '］']) => {}
-                Found::Other(place)
-                    if self.kind == Kind::Whole && body[place..].starts_with(JOINT) =>
-                {
-                    match joins(&body[place..], is_last) {
-                        None => {
-                            self.scan.back_to(place);
-                            return None;
-                        }
-                        Some(true) => self.joints.push(place),
-                        Some(false) => {
-                            self.other.get_or_insert(place);
-                            return Some(End { body: place, frame: place, closed: false });
-                        }
+                Found::Other(place) => match self.other(body, place, is_last) {
+                    Ok(Some(end)) => return Some(end),
+                    Ok(None) => {}
+                    Err(place) => {
+                        self.scan.back_to(place);
+                        return None;
                     }
-                }
-                Found::Other(place) => {
-                    if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
-                        let end = self.end_after_json(body, balanced, place, is_last);
-                        if end.is_none() {
-                            self.scan.back_to(place);
-                        }
-                        return end;
-                    }
-                    self.other.get_or_insert(place);
-                    if body[place..].starts_with(NEXT_FRAME) {
-                        self.next.get_or_insert(place);
-                    }
-                    if self.kind == Kind::Whole {
-                        return Some(End { body: place, frame: place, closed: false });
-                    }
-                }
+                },
                 Found::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
@@ -140,6 +117,29 @@ impl Frame {
                 }
             }
         }
+    }
+
+    /// Looks whether something behind the JSON ends the frame. Fails with its place where more must come
+    /// to know.
+    fn other(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
+        let rest = &body[place..];
+        let is_whole = self.kind == Kind::Whole;
+        // One bracket too many, which the reader of the JSON leaves out.
+        if !is_whole && rest.starts_with(['}', ']', '｝', '］']) {
+            return Ok(None);
+        }
+        if is_whole && rest.starts_with(JOINT) && joins(rest, is_last).ok_or(place)? {
+            self.joints.push(place);
+            return Ok(None);
+        }
+        if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
+            return self.end_after_json(body, balanced, place, is_last).ok_or(place).map(Some);
+        }
+        self.other.get_or_insert(place);
+        if rest.starts_with(NEXT_FRAME) {
+            self.next.get_or_insert(place);
+        }
+        Ok(is_whole.then_some(End { body: place, frame: place, closed: false }))
     }
 
     /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
