@@ -1,6 +1,7 @@
 //! Text between calls: what may begin a call there, and what only shows one.
 
 mod blocks;
+mod fences;
 mod line_call;
 mod marks;
 
@@ -11,23 +12,10 @@ use super::template::LEADS;
 use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
+pub(super) use fences::begins_call;
 
-/// What a fence says that holds a call.
-const EXPLICIT: &[&str] = &[
-    "json action",
-    "action",
-    "action json",
-    "tool call",
-    "tool calls",
-    "json tool call",
-    "json tool calls",
-];
-/// What a fence says that may hold a call.
-const IMPLICIT: &[&str] = &["json", ""];
 /// The most bytes of what a fence says that are waited for.
 const INFO_BYTES_MAX: usize = 20;
-/// The longest run of signs that is one; a longer one is several, whether all of it is there or not.
-const RUN_BYTES_MAX: usize = 20;
 /// The most bytes of the name of a tool in a mark.
 const NAME_BYTES_MAX: usize = 160;
 /// Marks that begin a call on a line.
@@ -185,78 +173,6 @@ impl Parser {
         (may_be && !is_last).then_some(Step::NeedsMore)
     }
 
-    /// A run of backticks: the fence of a call, that of a block of code, or code inside of a line.
-    fn backticks(&mut self, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let run = run_of(rest, b'`');
-        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
-        }
-        if run < 3 || self.line.is_quoted() {
-            self.inline(run)
-        } else {
-            self.fence(b'`', run, is_last)
-        }
-    }
-
-    /// A run of three signs or more. What it says decides as soon as it can be nothing of a call.
-    fn fence(&mut self, sign: u8, run: usize, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let after = &rest[run..];
-        let starts_line = self.line.is_blank();
-        let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
-        let info = info(&after[..end.unwrap_or(after.len())]);
-        let mut known = EXPLICIT.iter().chain(IMPLICIT);
-        let may_be = known.any(|known| known.starts_with(&info));
-        let is_explicit = EXPLICIT.contains(&info.as_str());
-        let is_implicit = info == "json" || (info.is_empty() && starts_line);
-        match end.map(|end| (end, after.as_bytes()[end])) {
-            None if may_be && after.len() <= INFO_BYTES_MAX => {
-                return if is_last { self.inline(run) } else { Mark::NeedsMore };
-            }
-            Some((_, b'`')) if may_be => return self.inline(run),
-            Some((end, byte))
-                if (is_explicit || is_implicit)
-                    && (byte == b'\n' || !self.line.in_code())
-                    && (byte == b'\n' || is_explicit || starts_line) =>
-            {
-                let body = run + end + usize::from(byte == b'\n');
-                return Mark::Frame(Box::new(Frame::new(
-                    Kind::Fence { sign, run, is_explicit },
-                    body,
-                )));
-            }
-            _ => {}
-        }
-        if starts_line { self.block(sign, run) } else { self.inline(run) }
-    }
-
-    /// Code inside of a line.
-    fn inline(&mut self, run: usize) -> Mark {
-        self.pass(run);
-        self.line.toggle_code(run);
-        Mark::Done
-    }
-
-    /// A block of code that is no call.
-    fn block(&mut self, sign: u8, run: usize) -> Mark {
-        self.pass(run);
-        self.state = State::Code(vec![run], sign);
-        Mark::Done
-    }
-
-    fn tildes(&mut self, is_last: bool) -> Mark {
-        let rest = self.rest();
-        let run = run_of(rest, b'~');
-        if run == rest.len() && !is_last && run < RUN_BYTES_MAX {
-            return Mark::NeedsMore;
-        }
-        if run < 3 || !self.line.is_blank() || self.line.is_quoted() {
-            return Mark::Text(run);
-        }
-        self.fence(b'~', run, is_last)
-    }
-
     /// `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS][…]` and `[TOOL:name]{…}[/TOOL]`.
     fn bracket(&mut self, is_last: bool) -> Mark {
         if let Some(mark) = self.left_over(is_last) {
@@ -368,18 +284,6 @@ impl Parser {
     }
 }
 
-/// Whether a fence is one that begins a call, by what follows it; none where more must come to know.
-pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
-    let end = after.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
-    let info = info(&after[..end.unwrap_or(after.len())]);
-    if end.is_some() {
-        return Some(EXPLICIT.contains(&info.as_str()));
-    }
-    let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
-    let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
-    if waits { None } else { Some(false) }
-}
-
 /// How much of the end of a text may begin a mark that does not begin with what is looked for, by what
 /// follows it; where that has not come, by its beginning.
 fn lead_before(text: &[u8], next: Option<u8>) -> usize {
@@ -393,28 +297,6 @@ fn lead_before(text: &[u8], next: Option<u8>) -> usize {
         }
     }
     0
-}
-
-/// How many signs begin a text, as far as they are one run.
-fn run_of(text: &str, sign: u8) -> usize {
-    text.bytes().take(RUN_BYTES_MAX).take_while(|byte| *byte == sign).count()
-}
-
-/// The words that a fence says, in lower case, a space between two. Words that are too long for a call
-/// are left as they are.
-fn info(said: &str) -> String {
-    if said.len() > INFO_BYTES_MAX {
-        return said.to_owned();
-    }
-    let is_gap = |c: char| c.is_ascii_whitespace() || matches!(c, ':' | '_' | '-' | '\u{a0}');
-    let mut info = String::with_capacity(said.len());
-    for word in said.split(is_gap).filter(|word| !word.is_empty()) {
-        if !info.is_empty() {
-            info.push(' ');
-        }
-        info.extend(word.chars().map(|c| c.to_ascii_lowercase()));
-    }
-    info
 }
 
 /// Whether JSON begins here, or the end mark follows at once; none where more must come to know.

@@ -2,6 +2,7 @@
 //! writes, whatever its prompt says. A new form is a row of the [`table`].
 
 mod elements;
+mod parts;
 mod table;
 mod tags;
 mod values;
@@ -11,21 +12,15 @@ use std::sync::LazyLock;
 use super::forms::Forms;
 use super::notation::{self, Notation};
 pub(super) use elements::Elements;
+pub(super) use parts::after;
+use parts::{FENCE, NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
 
-/// The most white space between marks, in bytes.
-const BLANK_BYTES_MAX: usize = 64;
-/// The most bytes of the name of a tool in a mark.
-const NAME_BYTES_MAX: usize = 160;
 /// The most bytes of the attributes behind it.
 const ATTRIBUTES_BYTES_MAX: usize = 128;
 /// A name of DeepSeek that is the kind of a call: its name follows.
 const KIND: &str = "function";
-/// What may stand around JSON inside of a call.
-const FENCE: &str = "```";
-/// What that may say.
-const FENCE_INFO: &str = "json";
 
 /// The word that begins the calls of Phi-4, and the bracket that begins those of MiniMax M3: the only
 /// marks that do not begin with `<`, each with what follows it.
@@ -242,54 +237,6 @@ pub(super) fn forms() -> impl Iterator<Item = &'static str> {
     TEMPLATES.iter().chain([&BARE_LIST, &ELEMENT]).map(|template| template.form)
 }
 
-/// What follows a mark.
-pub(super) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
-    text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
-}
-
-/// What follows white space.
-fn after_blanks(text: &str) -> Result<&str, Not> {
-    let rest = text.trim_start();
-    if text.len() - rest.len() > BLANK_BYTES_MAX {
-        return Err(Not::Here);
-    }
-    if rest.is_empty() { Err(Not::Yet) } else { Ok(rest) }
-}
-
-/// What follows the fence that may begin JSON.
-fn after_fence(text: &str) -> Result<&str, Not> {
-    let inner = after(text, FENCE)?;
-    let rest = match after(inner, FENCE_INFO) {
-        Err(Not::Here) => inner,
-        other => other?,
-    };
-    after_blanks(rest)
-}
-
-/// A name, and what follows it.
-fn name(text: &str, of_name: impl Fn(char) -> bool) -> Result<(&str, &str), Not> {
-    let near = &text[..text.floor_char_boundary(NAME_BYTES_MAX + 1)];
-    match near.find(|c| !of_name(c)) {
-        Some(0) => Err(Not::Here),
-        Some(length) => Ok(text.split_at(length)),
-        None if near.len() > NAME_BYTES_MAX => Err(Not::Here),
-        None => Err(Not::Yet),
-    }
-}
-
-/// Whether a character may be one of a name that ends with a mark.
-fn of_name(c: char) -> bool {
-    !c.is_control() && !"<>{}[]\"`".contains(c)
-}
-
-/// Leaves out the number that Kimi K2 puts behind a name.
-fn without_number(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
-    }
-}
-
 // === impl Template ===
 
 impl Template {
@@ -431,14 +378,6 @@ impl Template {
         };
         Ok(text.len() - after(rest, self.end)?.len())
     }
-}
-
-/// `function<｜tool▁sep｜>name`, a line end, and JSON in a fence: the name and the JSON.
-fn typed(text: &str) -> Result<(Option<&str>, &str), Not> {
-    let (name, rest) = name(after_blanks(text)?, of_name)?;
-    let rest = after_blanks(rest)?;
-    let json = if rest.starts_with('`') { after_fence(rest)? } else { rest };
-    Ok((Some(name.trim()), json))
 }
 
 #[cfg(test)]

@@ -1,0 +1,68 @@
+//! Parts of marks in a text: what follows one, blanks, fences and names.
+
+use super::Not;
+
+/// The most white space between marks, in bytes.
+const BLANK_BYTES_MAX: usize = 64;
+/// The most bytes of the name of a tool in a mark.
+pub(super) const NAME_BYTES_MAX: usize = 160;
+/// What may stand around JSON inside of a call.
+pub(super) const FENCE: &str = "```";
+/// What that may say.
+const FENCE_INFO: &str = "json";
+
+/// What follows a mark.
+pub(in crate::parse) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
+    text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
+}
+
+/// What follows white space.
+pub(super) fn after_blanks(text: &str) -> Result<&str, Not> {
+    let rest = text.trim_start();
+    if text.len() - rest.len() > BLANK_BYTES_MAX {
+        return Err(Not::Here);
+    }
+    if rest.is_empty() { Err(Not::Yet) } else { Ok(rest) }
+}
+
+/// What follows the fence that may begin JSON.
+pub(super) fn after_fence(text: &str) -> Result<&str, Not> {
+    let inner = after(text, FENCE)?;
+    let rest = match after(inner, FENCE_INFO) {
+        Err(Not::Here) => inner,
+        other => other?,
+    };
+    after_blanks(rest)
+}
+
+/// A name, and what follows it.
+pub(super) fn name(text: &str, of_name: impl Fn(char) -> bool) -> Result<(&str, &str), Not> {
+    let near = &text[..text.floor_char_boundary(NAME_BYTES_MAX + 1)];
+    match near.find(|c| !of_name(c)) {
+        Some(0) => Err(Not::Here),
+        Some(length) => Ok(text.split_at(length)),
+        None if near.len() > NAME_BYTES_MAX => Err(Not::Here),
+        None => Err(Not::Yet),
+    }
+}
+
+/// Whether a character may be one of a name that ends with a mark.
+pub(super) fn of_name(c: char) -> bool {
+    !c.is_control() && !"<>{}[]\"`".contains(c)
+}
+
+/// Leaves out the number that Kimi K2 puts behind a name.
+pub(super) fn without_number(name: &str) -> &str {
+    match name.rsplit_once(':') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    }
+}
+
+/// `function<｜tool▁sep｜>name`, a line end, and JSON in a fence: the name and the JSON.
+pub(super) fn typed(text: &str) -> Result<(Option<&str>, &str), Not> {
+    let (name, rest) = name(after_blanks(text)?, of_name)?;
+    let rest = after_blanks(rest)?;
+    let json = if rest.starts_with('`') { after_fence(rest)? } else { rest };
+    Ok((Some(name.trim()), json))
+}
