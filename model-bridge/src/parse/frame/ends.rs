@@ -3,7 +3,7 @@
 use super::super::mend::{self, Keys};
 use super::super::prose;
 use super::super::scan::{Found, NEXT_FRAME};
-use super::super::template::Not;
+use super::super::template::{Not, Template};
 use super::{Frame, Kind};
 use crate::event::Change;
 use crate::registry::Registry;
@@ -36,16 +36,21 @@ fn joins(text: &str, is_last: bool) -> Option<bool> {
     Some(next.starts_with('{') && rest.len() - next.len() <= BLANK_BYTES_MAX)
 }
 
-/// Whether nothing but blanks or another call follows on the line; none where more must come to know.
-fn ends_line(text: &str, call: &str, is_last: bool) -> Option<bool> {
-    let next = text.trim_start_matches([' ', '\t', '\r']);
+/// Whether nothing but blanks, the end mark of the group or another call follows on the line; none where
+/// more must come to know.
+fn ends_line(text: &str, template: &Template, is_last: bool) -> Option<bool> {
+    let blank = [' ', '\t', '\r'];
+    let mut next = text.trim_start_matches(blank);
     if text.len() - next.len() > BLANK_BYTES_MAX {
         return Some(false);
     }
-    if !is_last && call.starts_with(next) && next.len() < call.len() {
+    let after = template.after.iter().find_map(|mark| next.strip_prefix(*mark));
+    next = after.map_or(next, |rest| rest.trim_start_matches(blank));
+    let mut marks = template.after.iter().chain([&template.call]);
+    if !is_last && marks.any(|mark| mark.starts_with(next) && next.len() < mark.len()) {
         return None;
     }
-    Some(next.is_empty() || next.starts_with('\n') || next.starts_with(call))
+    Some(next.is_empty() || next.starts_with('\n') || next.starts_with(template.call))
 }
 
 // === impl Frame ===
@@ -171,7 +176,7 @@ impl Frame {
         if !close.is_empty() && rest.starts_with(close) {
             if let (true, Kind::Template(template)) = (self.is_after_sentence, self.kind) {
                 let after = &rest[close.len()..];
-                self.ends_line = ends_line(after, template.call, is_last).ok_or(place)?;
+                self.ends_line = ends_line(after, template, is_last).ok_or(place)?;
             }
             return Ok(Some(End { body: place, frame: place + close.len(), closed: true }));
         }
