@@ -3,7 +3,7 @@
 use super::super::mend::{self, Keys};
 use super::super::prose;
 use super::super::scan::{Found, NEXT_FRAME};
-use super::super::template::Not;
+use super::super::template::{Not, Template};
 use super::{Frame, Kind};
 use crate::event::Change;
 use crate::registry::Registry;
@@ -36,16 +36,21 @@ fn joins(text: &str, is_last: bool) -> Option<bool> {
     Some(next.starts_with('{') && rest.len() - next.len() <= BLANK_BYTES_MAX)
 }
 
-/// Whether nothing but blanks or another call follows on the line; none where more must come to know.
-fn ends_line(text: &str, call: &str, is_last: bool) -> Option<bool> {
-    let next = text.trim_start_matches([' ', '\t', '\r']);
+/// Whether nothing but blanks, the end mark of the group or another call follows on the line; none where
+/// more must come to know.
+fn ends_line(text: &str, template: &Template, is_last: bool) -> Option<bool> {
+    let blank = [' ', '\t', '\r'];
+    let mut next = text.trim_start_matches(blank);
     if text.len() - next.len() > BLANK_BYTES_MAX {
         return Some(false);
     }
-    if !is_last && call.starts_with(next) && next.len() < call.len() {
+    let after = template.after.iter().find_map(|mark| next.strip_prefix(*mark));
+    next = after.map_or(next, |rest| rest.trim_start_matches(blank));
+    let mut marks = template.after.iter().chain([&template.call]);
+    if !is_last && marks.any(|mark| mark.starts_with(next) && next.len() < mark.len()) {
         return None;
     }
-    Some(next.is_empty() || next.starts_with('\n') || next.starts_with(call))
+    Some(next.is_empty() || next.starts_with('\n') || next.starts_with(template.call))
 }
 
 // === impl Frame ===
@@ -69,6 +74,10 @@ impl Frame {
         if let (Kind::Template(template), Some(brackets)) = (self.kind, &mut self.brackets) {
             return brackets.end(template, body, is_last);
         }
+        self.end_of_json(registry, body, is_last)
+    }
+
+    fn end_of_json(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
         loop {
             let found = self.scan.next(body, is_last);
             if let Some(end) = self.end_at_fence(body, found) {
@@ -94,41 +103,14 @@ impl Frame {
                         return None;
                     }
                 },
-                // One bracket too many, which the reader of the JSON leaves out.
-                Found::Other(place)
-                    if self.kind != Kind::Whole
-                        && body[place..].starts_with(['}', ']', '｝', '］']) => {}
-                Found::Other(place)
-                    if self.kind == Kind::Whole && body[place..].starts_with(JOINT) =>
-                {
-                    match joins(&body[place..], is_last) {
-                        None => {
-                            self.scan.back_to(place);
-                            return None;
-                        }
-                        Some(true) => self.joints.push(place),
-                        Some(false) => {
-                            self.other.get_or_insert(place);
-                            return Some(End { body: place, frame: place, closed: false });
-                        }
+                Found::Other(place) => match self.other(body, place, is_last) {
+                    Ok(Some(end)) => return Some(end),
+                    Ok(None) => {}
+                    Err(place) => {
+                        self.scan.back_to(place);
+                        return None;
                     }
-                }
-                Found::Other(place) => {
-                    if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
-                        let end = self.end_after_json(body, balanced, place, is_last);
-                        if end.is_none() {
-                            self.scan.back_to(place);
-                        }
-                        return end;
-                    }
-                    self.other.get_or_insert(place);
-                    if body[place..].starts_with(NEXT_FRAME) {
-                        self.next.get_or_insert(place);
-                    }
-                    if self.kind == Kind::Whole {
-                        return Some(End { body: place, frame: place, closed: false });
-                    }
-                }
+                },
                 Found::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
@@ -140,6 +122,29 @@ impl Frame {
                 }
             }
         }
+    }
+
+    /// Looks whether something behind the JSON ends the frame. Fails with its place where more must come
+    /// to know.
+    fn other(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
+        let rest = &body[place..];
+        let is_whole = self.kind == Kind::Whole;
+        // One bracket too many, which the reader of the JSON leaves out.
+        if !is_whole && rest.starts_with(['}', ']', '｝', '］']) {
+            return Ok(None);
+        }
+        if is_whole && rest.starts_with(JOINT) && joins(rest, is_last).ok_or(place)? {
+            self.joints.push(place);
+            return Ok(None);
+        }
+        if let (true, Some(balanced)) = (self.ends_with_json(), self.balanced) {
+            return self.end_after_json(body, balanced, place, is_last).ok_or(place).map(Some);
+        }
+        self.other.get_or_insert(place);
+        if rest.starts_with(NEXT_FRAME) {
+            self.next.get_or_insert(place);
+        }
+        Ok(is_whole.then_some(End { body: place, frame: place, closed: false }))
     }
 
     /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
@@ -171,7 +176,7 @@ impl Frame {
         if !close.is_empty() && rest.starts_with(close) {
             if let (true, Kind::Template(template)) = (self.is_after_sentence, self.kind) {
                 let after = &rest[close.len()..];
-                self.ends_line = ends_line(after, template.call, is_last).ok_or(place)?;
+                self.ends_line = ends_line(after, template, is_last).ok_or(place)?;
             }
             return Ok(Some(End { body: place, frame: place + close.len(), closed: true }));
         }

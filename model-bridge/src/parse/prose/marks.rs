@@ -14,12 +14,15 @@ impl Parser {
         let may_begin = self.line.is_blank() || self.line.owed().is_some();
         match template::opening(self.rest(), may_begin, self.line.owed(), &self.options.forms) {
             Ok(opening) => {
-                // In a sentence, a call without anything in it is only spoken of.
+                // In a sentence, a call without anything in it is only spoken of; a group has lines.
                 let is_empty = matches!(opening.holds, Holds::Nothing | Holds::Closed);
-                let may_be_spoken = is_empty && !may_begin;
+                let has_lines =
+                    opening.begins_group && self.rest()[..opening.length].contains('\n');
+                let may_be_spoken = is_empty && !may_begin && !has_lines;
+                let begins_group = opening.begins_group;
                 let frame = Frame::of(opening);
                 let frame = match may_be_spoken {
-                    true if self.line.is_after_sentence() => frame.after_sentence(),
+                    true if begins_group || self.line.is_after_sentence() => frame.after_sentence(),
                     true => frame.in_line(),
                     false => frame,
                 };
