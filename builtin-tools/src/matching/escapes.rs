@@ -29,6 +29,8 @@ pub(super) enum OverEscaped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Code,
+    /// A comment, up to the end of the line.
+    Comment,
     /// A string or a pattern, up to this character.
     Quotes(char),
 }
@@ -64,51 +66,80 @@ pub(super) fn unescaped_or_same(text: &str, escapes: Escapes) -> Cow<'_, str> {
     unescaped(text, escapes).map_or(text.into(), Cow::Owned)
 }
 
-/// Reads a replacement that alone is escaped: the search has tabs or several lines, and the
-/// replacement has none, but `\t` or `\n` where code has no escapes. Those in a string stay.
+/// Reads a replacement that alone is escaped: it has `\t` or `\n` where code has no escapes, and not
+/// the characters themselves, though the search has tabs or several lines, or is one of its lines.
+/// Escapes in a string stay.
 pub(super) fn over_escaped(search: &str, replace: &str) -> Option<OverEscaped> {
-    let has_lines = search.trim_end_matches('\n').contains('\n');
-    let is_one_line = !replace.trim_end_matches('\n').contains('\n');
-    let tabs = search.contains('\t') && !replace.contains('\t');
-    let line_ends = has_lines && is_one_line;
-    let meant = |c: char| (c == 't' && tabs) || (c == 'n' && line_ends);
-    if !(tabs || line_ends) || !replace.contains('\\') {
+    if !replace.contains('\\') || replace.trim_end_matches('\n').contains('\n') {
         return None;
     }
-    let (outside, found, is_closed) = unescaped_outside(replace, meant);
-    if found == 0 {
+    let has_lines = search.trim_matches('\n').contains('\n');
+    let tabs = search.contains('\t') && !replace.contains('\t');
+    let meant = |c: char| c == 'n' || (c == 't' && tabs);
+    let outside = unescaped_outside(replace, meant, Comments::AreOver);
+    // A search that is escaped as well is looked for without its escapes, and they with it.
+    if outside.found == 0 || unescaped_outside(search, meant, Comments::AreOver).found > 0 {
         return None;
     }
     if replace.contains("\\\"") && !replace.replace("\\\"", "").contains('"') {
         return unescaped(replace, Escapes::All).map(OverEscaped::Means);
     }
+    let is_code = |line: &str| {
+        line.starts_with([' ', '\t']) || line.ends_with([';', '{', '}', ':', ')', '(', ',', ']'])
+    };
     let known: Vec<&str> = search.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_known = |line: &str| known.iter().any(|known| dice(known, line) >= SAME_LINE_MIN);
-    let is_like_search = outside.lines().any(|line| is_known(line.trim()));
-    let begins_lines = tabs && replace.lines().any(|line| line.starts_with("\\t"));
-    let is_code = outside.lines().any(|line| {
-        line.starts_with([' ', '\t'])
-            || line.trim_end().ends_with([';', '{', '}', ':', ')', '(', ','])
-    });
-    match (is_closed && (is_like_search || begins_lines), is_code) {
-        (true, _) => Some(OverEscaped::Means(outside)),
-        (false, true) => Some(OverEscaped::Unclear),
-        (false, false) => None,
+    let has_known = outside.text.lines().any(|line| is_known(line.trim()));
+    let begins_lines = tabs && replace.starts_with("\\t");
+    let has_code = outside.text.lines().any(|line| is_code(line.trim_end()));
+    // What looked like strings was between them: indentation follows no escape in a string.
+    let is_closed = outside.is_closed && !outside.text.contains("\\n  ");
+    match (is_closed && (has_known || begins_lines), has_lines || has_known) {
+        (true, true) => {
+            let all = unescaped_outside(replace, meant, Comments::EndThere);
+            Some(OverEscaped::Means(all.text))
+        }
+        (true, false) => Some(OverEscaped::Means(outside.text)),
+        (false, true) if has_code => Some(OverEscaped::Unclear),
+        (false, _) => None,
     }
 }
 
-/// Undoes escape sequences outside of strings and patterns. Returns the text, how many there were,
-/// and whether each string has an end.
-fn unescaped_outside(text: &str, meant: impl Fn(char) -> bool) -> (String, usize, bool) {
+/// What becomes of an escape sequence in a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comments {
+    /// It stays.
+    AreOver,
+    /// A line end ends the comment.
+    EndThere,
+}
+
+/// A text without some of its escape sequences.
+struct Outside {
+    text: String,
+    /// How many were undone.
+    found: usize,
+    /// Whether each string has an end.
+    is_closed: bool,
+}
+
+/// Undoes escape sequences outside of strings and patterns.
+fn unescaped_outside(text: &str, meant: impl Fn(char) -> bool, comments: Comments) -> Outside {
     let mut result = String::with_capacity(text.len());
     let mut within = Within::Code;
     let mut found = 0;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let last = result.chars().next_back();
+        let is_open =
+            within == Within::Code || (within == Within::Comment && comments == Comments::EndThere);
         match (within, c) {
-            (Within::Code, '\\') if chars.peek().is_some_and(|next| meant(*next)) => {
-                result.push(if chars.next() == Some('t') { '\t' } else { '\n' });
+            (_, '\\') if is_open && chars.peek().is_some_and(|next| meant(*next)) => {
+                let undone = if chars.next() == Some('t') { '\t' } else { '\n' };
+                if undone == '\n' {
+                    within = Within::Code;
+                }
+                result.push(undone);
                 found += 1;
                 continue;
             }
@@ -117,12 +148,17 @@ fn unescaped_outside(text: &str, meant: impl Fn(char) -> bool) -> (String, usize
                 result.extend(chars.next());
                 continue;
             }
+            (Within::Comment, '\n') => within = Within::Code,
+            (Within::Comment, _) => {}
             (Within::Quotes(end), c) if c == end => within = Within::Code,
             (Within::Code, '"' | '`') => within = Within::Quotes(c),
-            // An apostrophe of a word begins no string, nor does the sign of a division a pattern.
-            (Within::Code, '\'') if !last.is_some_and(char::is_alphanumeric) => {
+            // An apostrophe of a word begins no string.
+            (Within::Code, '\'') if !ends_word(&result) => {
                 within = Within::Quotes(c);
             }
+            (Within::Code, '#') if last.is_none_or(char::is_whitespace) => within = Within::Comment,
+            (Within::Code, '/') if chars.peek() == Some(&'/') => within = Within::Comment,
+            // Nor does the sign of a division begin a pattern.
             (Within::Code, '/') if last.is_some_and(|last| "(=,:[ ".contains(last)) => {
                 let rest: String = chars.clone().take_while(|c| *c != '\n').collect();
                 if rest.contains('/') && !rest.starts_with(['/', '*', ' ']) {
@@ -133,7 +169,14 @@ fn unescaped_outside(text: &str, meant: impl Fn(char) -> bool) -> (String, usize
         }
         result.push(c);
     }
-    (result, found, within == Within::Code)
+    Outside { text: result, found, is_closed: !matches!(within, Within::Quotes(_)) }
+}
+
+/// Whether a text ends with a word that is no mark of a string, as `r` is in Python.
+fn ends_word(text: &str) -> bool {
+    let rest = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let word = &text[rest.len()..];
+    !word.is_empty() && !(word.len() <= 2 && word.chars().all(|c| "rbfuRBFU".contains(c)))
 }
 
 #[cfg(test)]
@@ -168,6 +211,17 @@ mod tests {
             ("a()\nb()\n", "x = s.split(/\\n/)\n", None),
             ("a()\nb()\n", "x = 1\n", None),
             ("a()\n", "x\\ny\n", None),
+            ("    a(1)\n", "    a(2)\\n    a(3)\n", means("    a(2)\n    a(3)\n")),
+            ("a = 1\n", "a = 2  # by \\n, not \\r\n", None),
+            ("a = 1\n", "a = 2  # two\\nb = 3\\nc = 4\n", None),
+            (
+                "a = 1\nb = 2\n",
+                "a = 2\\nb = 3  # by\\nc = 1\n",
+                means("a = 2\nb = 3  # by\nc = 1\n"),
+            ),
+            ("a(1)\n", "a(r'\\s+')\\na(2)\n", means("a(r'\\s+')\na(2)\n")),
+            ("a = 1\\nb = 2", "a = 1\\nb = 3", None),
+            ("a\n\"\"\"\nb()\n", "a\n\"\"\"\\n  b()\\n\"\"\"c\\n", None),
             ("\ta()\n", "\tb()\\t\n", None),
             ("a\tb\n", "x = \"\\t\"\n", None),
             ("if a\n\tb\n", "don't\\n\\tb\n", means("don't\n\tb\n")),

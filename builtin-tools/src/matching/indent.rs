@@ -160,10 +160,18 @@ impl<'a> IndentMap<'a> {
     }
 
     /// Returns the indentation that the first line of the replacement gets in the file: it is
-    /// counted from the first line that was found.
+    /// counted from the first line that was found, and certain where it is as deep as that.
     pub(super) fn map_first(&self, wanted: &str) -> Mapped {
         match self.pairs.first() {
             Some((_, search, found)) if *search == wanted => Mapped::certain(found),
+            Some((near, search, found)) if matches!(self.frame, Frame::Search { .. }) => {
+                let is_known = self.pairs.iter().any(|(_, other, _)| *other == wanted);
+                let mapped = match is_known {
+                    true => self.map(wanted, *near),
+                    false => self.shifted(wanted, search, found),
+                };
+                Mapped { is_certain: false, ..mapped }
+            }
             Some((near, ..)) => self.map(wanted, *near),
             None => Mapped::certain(wanted),
         }

@@ -257,18 +257,24 @@ impl Merger<'_> {
         }
         let is_first = self.head == Some(new) && self.indents.lacks_first();
         let wanted = if is_first { got } else { indent(line) };
-        self.shape.line(wanted, got, is_new);
-        self.shape.is_doubtful |= is_new && !is_first && self.leaves_first_block(new);
+        self.shape.line(wanted, got, is_new, line.trim_end().ends_with(':'));
+        self.shape.is_doubtful |= !is_first && self.leaves_first_block(new);
     }
 
-    /// Whether a line follows the first one, which lacks its indentation and opens a block, and does
-    /// not lie in it.
+    /// Whether a line follows the first one, which lacks its indentation, and lies in a block that
+    /// the first one does not open, or not in the one that it opens.
     fn leaves_first_block(&self, new: usize) -> bool {
-        let Some(head) = self.head.filter(|_| self.indents.lacks_first()) else { return false };
+        let Some(at) = self.head.filter(|_| self.indents.lacks_first()) else { return false };
         let lines = self.sides.replace;
-        let is_next = lines[head + 1..new].iter().all(|line| line.trim().is_empty());
-        let first = self.indents.map_first(indent(lines[head])).indent;
-        is_next && opens_block(lines[head]) && indent(lines[new]).len() <= first.len()
+        let is_next = lines[at + 1..new].iter().all(|line| line.trim().is_empty());
+        let first = self.indents.map_first(indent(lines[at])).indent;
+        let is_deeper = indent(lines[new]).len() > first.len();
+        let opened = head(self.sides.search).is_some_and(|at| opens_block(self.sides.search[at]));
+        is_next
+            && match opens_block(lines[at]) {
+                true => !is_deeper,
+                false => is_deeper && opened,
+            }
     }
 
     /// Notes the lines of the file that are not as deep as the search says, where they leave open

@@ -43,7 +43,8 @@ impl Chain<'_> {
         let first = lines.number_at(range.start);
         let ends_line = place.end == view.text.len() || view.text[place.end..].starts_with('\n');
         let is_whole = self.is_whole_lines() || (ends_line && !ends_with_line_end(search, replace));
-        if is_whole && split(search).len() > 1 {
+        let is_single = search.lines().filter(|line| !line.trim().is_empty()).nth(1).is_none();
+        if is_whole && !is_single {
             return Some((MatchLevel::Exact, self.written_lines(first)?));
         }
         match following(indent(lines.line(first)), search, replace) {
@@ -72,7 +73,8 @@ impl Chain<'_> {
     ) -> Option<(MatchLevel, Written)> {
         let Texts { lines, search, replace, .. } = self.texts;
         if self.is_whole_lines() {
-            let has_it = replace.is_empty() || replace.starts_with(before);
+            let found = indent(lines.line(first));
+            let has_it = replace.is_empty() || replace.starts_with(found);
             let search = [before, search].concat();
             let replace = if has_it { replace.to_owned() } else { [before, replace].concat() };
             return Some((MatchLevel::Exact, self.with(&search, &replace).written_lines(first)?));
@@ -97,9 +99,10 @@ impl Chain<'_> {
 /// that follows one that opens a block is deeper than that, and none leaves the block in which the
 /// search lies, unless the search does.
 fn following(found: &str, search: &str, replace: &str) -> Following {
-    let mut lines = replace.lines().filter(|line| !line.trim().is_empty());
+    let filled = |line: &&str| !line.trim().is_empty();
+    let mut lines = replace.lines().filter(filled);
     let Some(first) = lines.next() else { return Following::None };
-    let shown: Vec<&str> = search.lines().skip(1).map(indent).collect();
+    let shown: Vec<&str> = search.lines().filter(filled).skip(1).map(indent).collect();
     let is_as_in_file = |line: &str| line.starts_with(found) || shown.contains(&indent(line));
     let rest: Vec<&str> = lines.collect();
     match rest.first() {

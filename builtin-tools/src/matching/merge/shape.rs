@@ -17,6 +17,8 @@ struct Line {
     got: usize,
     /// Whether it is as deep as no line that was found.
     is_new: bool,
+    /// Whether the next line must be deeper, as in Python.
+    needs_block: bool,
 }
 
 // === impl Shape ===
@@ -24,12 +26,13 @@ struct Line {
 impl Shape {
     /// Takes the next line: the indentation that the replacement has, and the one that it gets.
     /// Where one of two neighbours is new, they must lie to each other as they do in the
-    /// replacement.
-    pub(super) fn line(&mut self, wanted: &str, got: &str, is_new: bool) {
-        let line = Line { wanted: width(wanted), got: width(got), is_new };
+    /// replacement, and a block must be one there.
+    pub(super) fn line(&mut self, wanted: &str, got: &str, is_new: bool, needs_block: bool) {
+        let line = Line { wanted: width(wanted), got: width(got), is_new, needs_block };
         if let Some(before) = self.last.replace(line) {
             let (meant, written) = (line.wanted.cmp(&before.wanted), line.got.cmp(&before.got));
-            self.is_doubtful |= (before.is_new || is_new) && meant != written;
+            let is_flat = before.needs_block && line.wanted <= before.wanted;
+            self.is_doubtful |= (before.is_new || is_new) && (meant != written || is_flat);
         }
     }
 }

@@ -8,6 +8,7 @@ use moss_daemon::bridge;
 use moss_model_bridge::Registry;
 use moss_workspace::named;
 
+use super::super::Session;
 use super::super::error::CliError;
 use super::super::outcome::Outcome;
 
