@@ -78,10 +78,12 @@ pub(super) fn over_escaped(search: &str, replace: &str) -> Option<OverEscaped> {
     let meant = |c: char| c == 'n' || (c == 't' && tabs);
     let outside = unescaped_outside(replace, meant, Comments::AreOver);
     // A search that is escaped as well is looked for without its escapes, and they with it.
-    if outside.found == 0 || unescaped_outside(search, meant, Comments::AreOver).found > 0 {
+    let is_escaped = |text: &str| text.contains("\\\"") && !text.replace("\\\"", "").contains('"');
+    let in_search = unescaped_outside(search, meant, Comments::AreOver).found;
+    if outside.found == 0 || in_search > 0 || is_escaped(search) {
         return None;
     }
-    if replace.contains("\\\"") && !replace.replace("\\\"", "").contains('"') {
+    if is_escaped(replace) {
         return unescaped(replace, Escapes::All).map(OverEscaped::Means);
     }
     let is_code = |line: &str| {
@@ -221,6 +223,7 @@ mod tests {
             ),
             ("a(1)\n", "a(r'\\s+')\\na(2)\n", means("a(r'\\s+')\na(2)\n")),
             ("a = 1\\nb = 2", "a = 1\\nb = 3", None),
+            ("a(\\\"b\\\")", "if x:\\n    a(\\\"b\\\")", None),
             ("a\n\"\"\"\nb()\n", "a\n\"\"\"\\n  b()\\n\"\"\"c\\n", None),
             ("\ta()\n", "\tb()\\t\n", None),
             ("a\tb\n", "x = \"\\t\"\n", None),

@@ -154,6 +154,11 @@ impl<'a> IndentMap<'a> {
         self.frame == Frame::FileButFirst
     }
 
+    /// Whether the search shows lines of different depths as lines of one depth.
+    pub(super) fn is_flat(&self) -> bool {
+        matches!(self.frame, Frame::Search { is_clear: false, .. })
+    }
+
     /// Whether search and file indent alike.
     pub(super) fn is_same(&self) -> bool {
         self.frame == Frame::Same

@@ -1,6 +1,7 @@
 //! The three-way merge of lines: base is what was searched for, theirs the replacement, ours the
 //! lines in the file. Lines that the edit leaves alone stay as they are in the file, to the byte.
 
+mod depth;
 mod shape;
 mod steps;
 
@@ -11,7 +12,7 @@ use moss_sdk::edit::Drift;
 use self::shape::Shape;
 use self::steps::{Step, steps};
 use super::fold::{Fold, is_full_width, key};
-use super::indent::{IndentMap, Mapped, head, indent, opens_block};
+use super::indent::{IndentMap, head, indent, opens_block};
 use super::likeness::Budget;
 use super::words::{PlainForms, merged};
 
@@ -219,88 +220,9 @@ impl Merger<'_> {
         indent + &content + end
     }
 
-    /// The indentation of a line that takes the place of one.
-    fn changed_indent(&mut self, (old, new): (usize, usize), search: &str, found: &str) -> String {
-        let wanted = indent(self.sides.replace[new]);
-        let is_kept = wanted == search;
-        let mapped = match is_kept {
-            // Though the others have the file's.
-            true if self.indents.has_files() && search != found => {
-                Mapped { indent: found.to_owned(), is_certain: false }
-            }
-            true => Mapped::certain(found),
-            false if self.head == Some(new) => self.indents.map_first(wanted),
-            false => self.indents.map(wanted, old),
-        };
-        // Lines that alone have the file's indentation: unless they are in a block that is new.
-        let is_odd = !is_kept && search != found && wanted == found && !self.is_in_new_block(new);
-        let is_odd = is_odd && !self.indents.has_files();
-        // Next to a first line without indentation, nobody knows what it is deeper than.
-        let is_odd = is_odd || !is_kept && self.indents.lacks_first() && search == found;
-        self.shape.is_doubtful |= !mapped.is_certain || is_odd;
-        self.note_depth(new, &mapped.indent, !is_kept);
-        mapped.indent
-    }
-
-    /// Whether the nearest line before, that is less deep, opens a block.
-    fn is_in_new_block(&self, new: usize) -> bool {
-        let depth = indent(self.sides.replace[new]).len();
-        let before = self.sides.replace[..new].iter().rev().filter(|line| !line.trim().is_empty());
-        let mut shallower = before.filter(|line| indent(line).len() < depth);
-        shallower.next().is_some_and(|line| opens_block(line))
-    }
-
-    fn note_depth(&mut self, new: usize, got: &str, is_new: bool) {
-        let line = self.sides.replace[new];
-        if line.trim().is_empty() || self.indents.is_same() {
-            return;
-        }
-        let is_first = self.head == Some(new) && self.indents.lacks_first();
-        let wanted = if is_first { got } else { indent(line) };
-        self.shape.line(wanted, got, is_new, line.trim_end().ends_with(':'));
-        self.shape.is_doubtful |= !is_first && self.leaves_first_block(new);
-    }
-
-    /// Whether a line follows the first one, which lacks its indentation, and lies in a block that
-    /// the first one does not open, or not in the one that it opens.
-    fn leaves_first_block(&self, new: usize) -> bool {
-        let Some(at) = self.head.filter(|_| self.indents.lacks_first()) else { return false };
-        let lines = self.sides.replace;
-        let is_next = lines[at + 1..new].iter().all(|line| line.trim().is_empty());
-        let first = self.indents.map_first(indent(lines[at])).indent;
-        let is_deeper = indent(lines[new]).len() > first.len();
-        let opened = head(self.sides.search).is_some_and(|at| opens_block(self.sides.search[at]));
-        is_next
-            && match opens_block(lines[at]) {
-                true => !is_deeper,
-                false => is_deeper && opened,
-            }
-    }
-
-    /// Notes the lines of the file that are not as deep as the search says, where they leave open
-    /// how deep another line is meant.
-    fn check_depth(&mut self) {
-        if !self.shape.is_doubtful {
-            return;
-        }
-        let sides = self.sides;
-        let aligned = sides.search.iter().zip(sides.align);
-        for (search, at) in aligned.filter_map(|(search, at)| Some((*search, (*at)?))) {
-            let found = sides.found[at];
-            let is_blank = search.trim().is_empty() || found.trim().is_empty();
-            if is_blank || indent(search) == indent(found) {
-                continue;
-            }
-            let (line, expected, found) = (at as u64, search.to_owned(), found.to_owned());
-            if self.drift.iter().all(|drift| drift.line != line) {
-                self.drift.push(Drift { line, expected, found });
-            }
-        }
-        self.drift.sort_by_key(|drift| drift.line);
-    }
-
     fn delete(&mut self, old: usize) {
         let sides = self.sides;
+        self.shape.is_doubtful |= self.indents.is_flat() && opens_block(sides.search[old]);
         match sides.align[old] {
             Some(at) => {
                 self.reach(at, true);
@@ -351,11 +273,22 @@ impl Merger<'_> {
                 };
                 self.shape.is_doubtful |= !mapped.is_certain;
                 self.note_depth(new, &mapped.indent, true);
-                mapped.indent + &content + trailing(line)
+                let end = if self.has_stray_ends(line) { "" } else { trailing(line) };
+                mapped.indent + &content + end
             }
         };
         self.ops.push(Op::Insert(line));
         self.changed = true;
+    }
+
+    /// Whether a line ends with white space only because all lines of the edit do.
+    fn has_stray_ends(&self, line: &str) -> bool {
+        let mut filled =
+            pairs(self.sides).filter(|(search, _)| !search.trim().is_empty()).peekable();
+        filled.peek().is_some()
+            && filled.all(|(search, found)| {
+                trailing(search) == trailing(line) && trailing(found).is_empty()
+            })
     }
 
     /// Goes over the lines before one that stands for a line of the search. The search does not
