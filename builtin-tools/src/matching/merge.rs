@@ -28,6 +28,10 @@ pub(super) struct Sides<'a> {
     pub(super) align: &'a [Option<usize>],
     /// Which differences do not count.
     pub(super) fold: Fold,
+    /// The line before those of the file that says something.
+    pub(super) before: Option<&'a str>,
+    /// Lines after them.
+    pub(super) after: &'a [&'a str],
     /// How alike a line must be to the one that the search had in its place, to be changed.
     pub(super) likeness_min: f64,
 }
@@ -199,7 +203,9 @@ impl Merger<'_> {
 
     fn changed_line(&mut self, (old, new): (usize, usize), found: &str) -> String {
         let (search, replace) = (self.sides.search[old], self.sides.replace[new]);
-        if search == found && indent(search) == indent(replace) || replace.trim().is_empty() {
+        let is_as_found = search == found && indent(search) == indent(replace);
+        let comes = search.trim().is_empty() && !self.indents.is_same();
+        if (is_as_found && !comes) || replace.trim().is_empty() {
             return if search == found { replace.to_owned() } else { String::new() };
         }
         let indent = self.changed_indent((old, new), indent(search), indent(found));

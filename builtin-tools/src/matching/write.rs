@@ -12,6 +12,9 @@ use super::merge::{Op, Refused, Sides, merge};
 use crate::edit::splices;
 use crate::lines::{LineSpan, Lines, split, without_line_end};
 
+/// Most lines around a place that are looked at.
+const AFTER_LINES: usize = 200;
+
 /// What an edit does at one place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
@@ -60,8 +63,12 @@ impl Texts<'_> {
         let (search, replace) = (split(self.search), split(self.replace));
         let Window { first, count, align } = window;
         let found: Vec<&str> = (*first..first + count).map(|n| self.lines.line(n)).collect();
-        let sides =
-            Sides { search: &search, replace: &replace, found: &found, align, fold, likeness_min };
+        let end = (first + count + AFTER_LINES).min(self.lines.count() + 1);
+        let after: Vec<&str> = (first + count..end).map(|n| self.lines.line(n)).collect();
+        let before = (1..*first).rev().map(|n| self.lines.line(n));
+        let before = before.take(AFTER_LINES).find(|line| !line.trim().is_empty());
+        let (search, replace, found, after) = (&search[..], &replace[..], &found[..], &after[..]);
+        let sides = Sides { search, replace, found, align, fold, before, after, likeness_min };
         let indents = IndentMap::new(&sides, self.lines, *first, 0);
         let mut merged = merge(&sides, &indents).map_err(|refused| refused.below(*first))?;
         merged.drift.iter_mut().for_each(|drift| drift.line += *first as u64);
@@ -117,7 +124,8 @@ impl Texts<'_> {
             found.iter().map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
         let align: Vec<Option<usize>> = (0..search.len()).map(Some).collect();
         let (search, replace, align) = (&search[..], &replace[..], &align[..]);
-        let sides = Sides { search, replace, found: &found, align, fold, likeness_min: 1.0 };
+        let (found, before, after): (&[&str], _, _) = (&found, None, &[][..]);
+        let sides = Sides { search, replace, found, align, fold, before, after, likeness_min: 1.0 };
         let first = self.lines.number_at(range.start);
         let indents = IndentMap::new(&sides, self.lines, first, 1);
         let merged = merge(&sides, &indents)?;

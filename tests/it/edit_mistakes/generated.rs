@@ -170,7 +170,10 @@ pub(crate) fn spoiled(meant: &Meant, mistake: Mistake, numbers: &mut Numbers) ->
     };
     match mistake {
         Mistake::None => (search.to_owned(), replace.to_owned()),
-        Mistake::DedentedBoth => both(&dedented),
+        Mistake::DedentedBoth => {
+            let common = common_indent(search).min(common_indent(replace));
+            both(&|text| each(text, &|_, line| line[common.min(indent(line).len())..].to_owned()))
+        }
         Mistake::DedentedSearch => of_search(&dedented),
         Mistake::DedentedReplacement => (search.to_owned(), dedented(replace)),
         Mistake::FirstLineOfBoth => both(&first_line_flat),
@@ -219,9 +222,13 @@ fn first_line_flat(text: &str) -> String {
 }
 
 fn dedented(text: &str) -> String {
-    let filled = text.lines().filter(|line| !line.trim().is_empty());
-    let common = filled.map(|line| indent(line).len()).min().unwrap_or(0);
+    let common = common_indent(text);
     each(text, &|_, line| line[common.min(indent(line).len())..].to_owned())
+}
+
+fn common_indent(text: &str) -> usize {
+    let filled = text.lines().filter(|line| !line.trim().is_empty());
+    filled.map(|line| indent(line).len()).min().unwrap_or(0)
 }
 
 fn escaped(text: &str) -> String {

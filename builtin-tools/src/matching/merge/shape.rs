@@ -17,7 +17,7 @@ struct Line {
     got: usize,
     /// Whether it is as deep as no line that was found.
     is_new: bool,
-    /// Whether the next line must be deeper, as in Python.
+    /// Whether it is new and the next line must be deeper, as in Python.
     needs_block: bool,
 }
 
@@ -32,11 +32,12 @@ impl Shape {
         if let Some(before) = self.last.replace(line) {
             let (meant, written) = (line.wanted.cmp(&before.wanted), line.got.cmp(&before.got));
             let is_flat = before.needs_block && line.wanted <= before.wanted;
-            self.is_doubtful |= (before.is_new || is_new) && (meant != written || is_flat);
+            self.is_doubtful |= is_flat || ((before.is_new || is_new) && meant != written);
         }
     }
 }
 
-fn width(indent: &str) -> usize {
+/// The columns of an indentation.
+pub(super) fn width(indent: &str) -> usize {
     indent.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { 1 }).sum()
 }
