@@ -107,10 +107,14 @@ fn check_exact(
             Occurrence::OnlyLines => return,
         };
         let words = |text: &str| text.split_whitespace().collect::<String>();
-        match is_beneath_indentation(text, search) {
-            // Indentation that the search leaves out is neither left over nor written twice.
-            true => assert_eq!(words(after), words(&expected), "not the replacement"),
-            false => assert_eq!(after, expected, "not the plain replacement"),
+        // Indentation that the search leaves out is neither left over nor written twice, whole lines
+        // that go take their line end along, and the one before the search is not joined.
+        let is_plain = !is_beneath_indentation(text, search)
+            && !(replace.is_empty() && !search.ends_with('\n'))
+            && !search.starts_with('\n');
+        match is_plain {
+            false => assert_eq!(words(after), words(&expected), "not the replacement"),
+            true => assert_eq!(after, expected, "not the plain replacement"),
         }
     }
 }

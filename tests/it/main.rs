@@ -24,6 +24,7 @@ mod configuration;
 mod confirmation;
 mod documents;
 mod drift;
+mod edit_mistakes;
 mod editor;
 mod edits;
 mod files;

@@ -464,6 +464,163 @@ fn further_cases_write_what_is_meant_or_nothing() {
     }
 }
 
+/// What an edit is called, the text, what is searched for, what takes its place; and the text
+/// afterwards where it is made unasked, none where somebody is asked.
+const DEPTHS: &[(&str, &str, &str, &str, Option<&str>)] = &[
+    (
+        "the replacement has the file's indentation",
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n    return 1\n",
+        "    def f(self):\n        x = 2\n        return x\n",
+        Some("class A:\n    def f(self):\n        x = 2\n        return x\n"),
+    ),
+    (
+        "the replacement has the file's indentation, in blanks for tabs",
+        "class A {\n\tf() {\n\t\treturn 1;\n\t}\n}\n",
+        "f() {\n    return 1;\n}\n",
+        "    f() {\n        return 2;\n    }\n",
+        Some("class A {\n\tf() {\n\t\treturn 2;\n\t}\n}\n"),
+    ),
+    (
+        "lines of two depths are searched for as lines of one",
+        "for x in y:\n    a(x)\n",
+        "for x in y:\na(x)\n",
+        "while z:\nb(z)\nc(z)\n",
+        None,
+    ),
+    (
+        "lines of two depths that are only renamed",
+        "for x in y:\n    a(x)\n",
+        "for x in y:\na(x)\n",
+        "for x in z:\na(x)\n",
+        Some("for x in z:\n    a(x)\n"),
+    ),
+    (
+        "a part of the indentation, and a second line",
+        "class A:\n    def f(self):\n        self.init()\n",
+        "  self.init()",
+        "  self.init()\n  self.more()",
+        None,
+    ),
+    (
+        "a part of the indentation, and one line",
+        "class A:\n    def f(self):\n        self.init()\n",
+        "  self.init()",
+        "  self.more()",
+        Some("class A:\n    def f(self):\n        self.more()\n"),
+    ),
+    (
+        "the text of a line, and a second line as deep as it",
+        "def f():\n    a()\n",
+        "a()",
+        "a()\n    b()",
+        Some("def f():\n    a()\n    b()\n"),
+    ),
+    (
+        "the text of a line, and a second line without depth",
+        "def f():\n    a()\n",
+        "a()",
+        "a()\nb()",
+        None,
+    ),
+    (
+        "the first line alone lost its indentation",
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n        return 1\n",
+        "def f(self):\n        x = 2\n        return x\n",
+        Some("class A:\n    def f(self):\n        x = 2\n        return x\n"),
+    ),
+    (
+        "the first line alone lost its indentation, the replacement all",
+        "class A:\n    def f(self):\n        return 1\n",
+        "def f(self):\n        return 1\n",
+        "def f(self):\n    x = 2\n    return x\n",
+        None,
+    ),
+    (
+        "one line of the search is less deep",
+        "class A:\n    def f(self):\n        if a:\n            b()\n        c()\n",
+        "    def f(self):\n        if a:\n        b()\n        c()\n",
+        "    def f(self):\n        if a:\n        b()\n        d()\n        c()\n",
+        None,
+    ),
+    (
+        "a block goes on below",
+        "def f():\n    if a:\n        b()\n        c()\n",
+        "if a:\n    b()\n",
+        "b()\n",
+        None,
+    ),
+    (
+        "a block ends with the edit",
+        "def f():\n    if a:\n        b()\n    c()\n",
+        "if a:\n    b()\n",
+        "b()\n",
+        Some("def f():\n    b()\n    c()\n"),
+    ),
+    (
+        "a line in the place of a blank one",
+        "def f():\n    a()\n\n    b()\n",
+        "a()\n\nb()\n",
+        "a()\nc()\nb()\n",
+        Some("def f():\n    a()\n    c()\n    b()\n"),
+    ),
+];
+
+#[test]
+fn a_depth_that_search_and_file_leave_open_is_asked_about() {
+    for (title, before, search, replace, expected) in DEPTHS {
+        let (after, located) = edited(before, search, replace).unwrap();
+        let unasked = located.drift.is_empty().then_some(after.as_str());
+        assert_eq!(unasked, *expected, "{title}: {after:?} {located:?}");
+    }
+}
+
+/// What an edit is called, the text, what is searched for, what takes its place, and the text
+/// afterwards.
+const SENT: &[(&str, &str, &str, &str, &str)] = &[
+    ("whole line deleted", "a\n  b\nc\n", "b", "", "a\nc\n"),
+    ("part of a line deleted", "a b\n", "b", "", "a \n"),
+    (
+        "line end before a text that is there twice",
+        "x\n\nf()\nf()\n",
+        "\n\nf()",
+        "g()",
+        "x\ng()\nf()\n",
+    ),
+    ("blanks at all ends", "a\nb\n", "a  \nb  \n", "a  \nc  \nb  \n", "a\nc\nb\n"),
+    (
+        "full width in the search only",
+        "你好（世界）\n",
+        "你好(世界)\n",
+        "你好(pi)\n",
+        "你好（pi）\n",
+    ),
+    ("full width in the replacement", "（一），二\n", "(一),二\n", "(一)，三\n", "(一)，三\n"),
+    (
+        "tab in the file, escape in the replacement",
+        "f:\n\ta(1)\n",
+        "\ta(1)",
+        "\\ta(2)",
+        "f:\n\ta(2)\n",
+    ),
+    ("escape in a string", "f:\n\ta(1)\n", "\ta(1)", "\ta(\"\\t\")", "f:\n\ta(\"\\t\")\n"),
+];
+
+#[test]
+fn texts_as_models_send_them_are_written_as_they_are_meant() {
+    for (title, before, search, replace, expected) in SENT {
+        let (after, located) = edited(before, search, replace).unwrap();
+        assert_eq!(
+            (after.as_str(), &located.drift[..]),
+            (*expected, &[][..]),
+            "{title}: {located:?}"
+        );
+    }
+    let escaped = edited("x = 1\ny = 2\nz\n", "x = 1\ny = 2\n", "a;\\nb;\n");
+    assert_eq!(escaped.unwrap_err(), Miss::Escaped);
+}
+
 #[test]
 fn drift_names_the_lines() {
     let before = "fn a() {\n  keep_it(1);\n  log_something(\"a\");\n}\n";

@@ -182,7 +182,9 @@ pub(crate) fn spoiled(meant: &Meant, mistake: Mistake, numbers: &mut Numbers) ->
         Mistake::FlatSearch => of_search(&flat),
         Mistake::FlatBoth => both(&flat),
         Mistake::OneFlatLine => of_search(&|text| {
-            each(text, &|at, line| if at == which { line.trim_start().to_owned() } else { line.to_owned() })
+            each(text, &|at, line| {
+                if at == which { line.trim_start().to_owned() } else { line.to_owned() }
+            })
         }),
         Mistake::PartOfIndentation => {
             let cut = 1 + numbers.below(8);
@@ -193,10 +195,15 @@ pub(crate) fn spoiled(meant: &Meant, mistake: Mistake, numbers: &mut Numbers) ->
             both(&less)
         }
         Mistake::HalfUnits => both(&|text| {
-            each(text, &|_, line| [&indent(line)[..indent(line).len() / 2], line.trim_start_matches([' ', '\t'])].concat())
+            each(text, &|_, line| {
+                [&indent(line)[..indent(line).len() / 2], line.trim_start_matches([' ', '\t'])]
+                    .concat()
+            })
         }),
         Mistake::TabsForBlanks => both(&|text| {
-            each(text, &|_, line| indent(line).replace("    ", "\t") + line.trim_start_matches([' ', '\t']))
+            each(text, &|_, line| {
+                indent(line).replace("    ", "\t") + line.trim_start_matches([' ', '\t'])
+            })
         }),
         Mistake::DeeperBoth => both(&deeper),
         Mistake::DeeperSearch => of_search(&deeper),
