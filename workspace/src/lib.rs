@@ -38,6 +38,7 @@ mod read;
 mod recover;
 mod resolve;
 mod root;
+pub mod spelling;
 mod text;
 mod tree;
 mod visiting;

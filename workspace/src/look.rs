@@ -62,7 +62,8 @@ impl Workspace {
                 .map_err(|errno| Error::io(path, "look at", errno))?
                 .ok_or_else(|| Error::NotFound { path: path.clone() })?;
             if found.kind == EntryKind::Symlink {
-                return Ok(Looked::new(place.path.join(name)?, &found));
+                let name = self.listed_name(&held, name, found.identity.inode, path)?;
+                return Ok(Looked::new(place.path.join(&name)?, &found));
             }
         }
         let place = self.existing(path)?;

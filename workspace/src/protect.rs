@@ -1,15 +1,14 @@
 //! Names that are protected wherever they occur: metadata that decides what other programs run,
 //! and secrets.
 //!
-//! Names are compared as a forgiving file system would: compatibility-normalized, without
-//! characters that are not shown, in lower case. This file only names the protection; policy says
-//! what follows from it.
+//! Names are compared as a forgiving file system would: see [`crate::spelling`]. This file only names
+//! the protection; policy says what follows from it.
 
 use moss_sdk::RelPath;
-use unicode_normalization::UnicodeNormalization;
 
 use crate::error::Error;
 use crate::root::Workspace;
+use crate::spelling::{bare, fold};
 
 /// Why a path is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +59,7 @@ const TEMPLATE_ENDINGS: &[&str] = &[".example", ".sample", ".template", ".dist"]
 
 /// Says why a path is protected, by its names alone.
 pub fn protection(path: &RelPath) -> Option<Protection> {
-    let names: Vec<String> = path.components().map(fold).collect();
+    let names: Vec<String> = path.components().map(|name| fold(name).into_owned()).collect();
     let bare = names.iter().map(|name| bare(name).to_owned()).collect::<Vec<_>>();
     protection_of(&names).max(protection_of(&bare))
 }
@@ -89,32 +88,15 @@ fn is_secret_file(name: &str) -> bool {
         || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending) && name != *ending)
 }
 
-/// Brings a name into the form in which names are compared.
-fn fold(name: &str) -> String {
-    let visible = name.chars().filter(|c| !is_unseen(*c));
-    let folded: String = visible.nfkc().flat_map(char::to_lowercase).collect();
-    // Lower-casing can undo the normalization: once more settles it.
-    folded.nfkc().filter(|c| !is_unseen(*c)).collect()
-}
-
-/// What FAT and NTFS take for the name: they leave out dots and blanks at the end, and what follows
-/// a colon is a part of the file.
-fn bare(name: &str) -> &str {
-    let name = name.split_once(':').map_or(name, |(name, _)| name);
-    name.trim_end_matches(['.', ' '])
-}
-
-/// Characters that are not shown and that some file systems leave out of a name.
-fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
-}
-
+/// Whether a path is, or lies beneath, a directory, in any spelling.
 fn is_within(path: &RelPath, directory: &RelPath) -> bool {
     let mut names = path.components();
-    directory.components().all(|component| names.next() == Some(component))
+    let is_same = |name: &str, component: &str| {
+        name == component || bare(&fold(name)) == bare(&fold(component))
+    };
+    directory
+        .components()
+        .all(|component| names.next().is_some_and(|name| is_same(name, component)))
 }
 
 // === impl Workspace ===

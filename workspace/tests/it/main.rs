@@ -3,11 +3,15 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+#[cfg(target_os = "linux")]
+mod aliases;
 mod basics;
 mod escapes;
 mod failures;
 mod fixture;
 mod foreign;
+#[cfg(target_os = "linux")]
+mod fuse;
 mod kill;
 mod listing;
 mod races;
