@@ -172,6 +172,15 @@ impl<'a> OpenedFile<'a> {
         Ok(FileSnapshot { hash, size_bytes, content, unsaved })
     }
 
+    /// Its content, where it is at most so large and can be read.
+    pub(crate) fn bytes_up_to(&self, bytes_max: u64) -> Option<Vec<u8>> {
+        let bytes = match &self.unsaved {
+            Some(text) => text.as_bytes().to_vec(),
+            None => handle::read_to(&self.fd, bytes_max, self.patience).ok()?,
+        };
+        (bytes.len() as u64 <= bytes_max).then_some(bytes)
+    }
+
     /// Reads a window of its lines, as [`Workspace::read_lines`].
     ///
     /// # Errors

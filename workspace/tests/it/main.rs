@@ -16,6 +16,7 @@ mod kill;
 mod listing;
 mod races;
 mod reading;
+mod repositories;
 mod round_trip;
 mod undo;
 mod undo_several;

@@ -235,11 +235,12 @@ impl Gate {
         }
     }
 
-    /// Whether a name is protected as metadata, and the grant does not name it.
+    /// Whether a name is protected for what it makes other programs do, and the grant does not name
+    /// it.
     fn is_hidden(&self, names: Names<'_>) -> bool {
         let files = &self.reader.workspace().files;
         [names.real, names.asked].into_iter().any(|name| {
-            files.protection(name) == Some(Protection::Metadata)
+            matches!(files.protection(name), Some(Protection::Code | Protection::Metadata))
                 && !self.named.iter().any(|named| is_within(name, named))
         })
     }
