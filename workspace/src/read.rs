@@ -136,6 +136,11 @@ impl<'a> OpenedFile<'a> {
         &self.real
     }
 
+    /// Returns how many names it has; those beside its real one are not known.
+    pub fn names(&self) -> u64 {
+        self.stat.names
+    }
+
     /// Hands out the open file, for content that has bounds of its own.
     pub fn into_file(self) -> std::fs::File {
         self.fd.into()
