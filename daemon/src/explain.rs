@@ -1,6 +1,8 @@
 //! What the policy would say of a call, without running it: the effects that its arguments let
 //! expect, each with the rules that speak about it.
 
+mod undo;
+
 use jiff::Timestamp;
 use moss_sdk::RelPath;
 use moss_sdk::spec::Effect;
@@ -27,7 +29,12 @@ const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply
 const PLUGIN_CHANGES: &[&str] =
     &["add_plugin", "accept_plugin", "remove_plugin", "trust_plugin_list"];
 
-/// Explains a call of a tool, or a change of the lists of plugins.
+/// Taking changes back, as rules and records call it.
+const UNDO: &str = "undo";
+/// Taking a change of the user's prompt back.
+const UNDO_USER_PROMPT: &str = "undo_user_prompt";
+
+/// Explains a call of a tool, a change of the lists of plugins, or taking changes back.
 ///
 /// # Errors
 ///
@@ -41,6 +48,11 @@ pub fn call(
 ) -> Result<Vec<Explanation>, CallError> {
     if PLUGIN_CHANGES.contains(&tool) {
         return Ok(vec![plugin_change(workspace, tool, role, session)]);
+    }
+    match tool {
+        UNDO => return undo::explain_undo(workspace, &arguments, role),
+        UNDO_USER_PROMPT => return Ok(vec![undo::explain_undo_user_prompt(workspace, role)]),
+        _ => {}
     }
     let catalog = workspace.catalog.load();
     let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
@@ -60,7 +72,7 @@ pub fn call(
             plugin: entry.plugin(),
             caller: role.as_str(),
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
-            protection: file.as_ref().and_then(|file| file.protection),
+            protection: file.as_ref().and_then(|file| file.protection_against(action)),
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
             match_level: None,
             drift: false,
@@ -105,7 +117,15 @@ fn plugin_change(
 struct File {
     path: RelPath,
     protection: Option<Protection>,
+    /// What holds against reading it: less, where its content is public.
+    read_protection: Option<Protection>,
     exists: bool,
+}
+
+impl File {
+    fn protection_against(&self, action: Action) -> Option<Protection> {
+        if action == Action::Read { self.read_protection } else { self.protection }
+    }
 }
 
 fn path_of(arguments: &Value) -> Option<&str> {
@@ -131,9 +151,17 @@ fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
     let path = files.path(text).map_err(refused)?;
     let resolved = files.resolve(&path).map_err(refused)?;
     let protected = files.protection_resolved(&path).map_err(refused)?;
+    let is_public =
+        protected.is_some() && files.open_for_reading(&path).is_ok_and(|opened| opened.is_public());
+    let read = if is_public {
+        files.protection_of_public(&path).max(files.protection_of_public(&resolved.path))
+    } else {
+        protected
+    };
     Ok(File {
         path: resolved.path,
         protection: protected.map(protection),
+        read_protection: read.map(protection),
         exists: resolved.kind.is_some(),
     })
 }

@@ -6,7 +6,7 @@
 //! [`layers`] how the layers combine.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use moss_sdk::edit::MatchLevel;
 use moss_sdk::{Effect, RelPath};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::standing::StandingAnswer;
 
+mod built_in;
 mod error;
 mod examples;
 pub mod explain;
@@ -83,6 +84,9 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protection {
+    /// Makes other programs run code: written only where somebody is asked, whatever ordinary rules
+    /// allow.
+    Code,
     /// Belongs to git or to moss itself: not written without a rule that opens it.
     Metadata,
     /// Holds keys or passwords: neither read nor written without a rule that opens it.
@@ -156,8 +160,8 @@ pub enum Layer {
 /// Decides about one effect.
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
-/// a user rule matches, the default takes their place. A protected name is denied unless an admin
-/// or user rule opens it. An edit of lines that are not as it says asks, whatever allows it,
+/// a user rule matches, the default takes their place. A protected name is denied, or asked about where
+/// it makes other programs run code, unless an admin or user rule opens it. An edit of lines that are not as it says asks, whatever allows it,
 /// and so does a plugin that is registered. A lasting answer takes the place of what the user's rules or the default ask, and of nothing else.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
@@ -189,65 +193,6 @@ fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Mat
     if next.verdict > best.verdict || is_named { next } else { best }
 }
 
-/// Returns what happens where no rule says anything.
-fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>) {
-    static READS: LazyLock<Arc<RuleRef>> =
-        LazyLock::new(|| RuleRef::built_in(Layer::Default, "reading needs no rule"));
-    static CALLS: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        RuleRef::built_in(Layer::Default, "what a call does is decided by effect")
-    });
-    static EFFECTS: LazyLock<Arc<RuleRef>> =
-        LazyLock::new(|| RuleRef::built_in(Layer::Default, "no rule allows it"));
-    match action {
-        Action::Call => (Verdict::Allow, &CALLS),
-        Action::Read => (Verdict::Allow, &READS),
-        Action::Create
-        | Action::Modify
-        | Action::Delete
-        | Action::Exec
-        | Action::Network
-        | Action::Register
-        | Action::Configure => (Verdict::Ask, &EFFECTS),
-    }
-}
-
-/// Returns the rule that denies a protected name.
-fn protection_rule(protection: Protection) -> &'static Arc<RuleRef> {
-    static METADATA: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "the file belongs to git or to moss; \
-                    a rule with `protected = true` and its path can open it";
-        RuleRef::built_in(Layer::Protected, text)
-    });
-    static SECRET: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "the file is likely to hold secrets; \
-                    a rule with `protected = true` and its path can open it";
-        RuleRef::built_in(Layer::Protected, text)
-    });
-    match protection {
-        Protection::Metadata => &METADATA,
-        Protection::Secret => &SECRET,
-    }
-}
-
-/// Returns the rule that asks about lines that are not as an edit says.
-fn drift_rule() -> &'static Arc<RuleRef> {
-    static DRIFT: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "the edit changes lines that are not what it says they are; \
-                    no rule and no lasting answer allows that unseen";
-        RuleRef::built_in(Layer::Drift, text)
-    });
-    &DRIFT
-}
-
-/// Returns the rule that asks about every registration.
-fn register_rule() -> &'static Arc<RuleRef> {
-    static REGISTER: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "a person looks at each plugin and at what it may do; no rule allows it unseen";
-        RuleRef::built_in(Layer::Default, text)
-    });
-    &REGISTER
-}
-
 fn serialize_rule<S: serde::Serializer>(
     rule: &Arc<RuleRef>,
     serializer: S,
@@ -262,7 +207,7 @@ impl Subject<'_> {
     pub fn is_guarded(&self) -> bool {
         match self.protection {
             None => false,
-            Some(Protection::Metadata) => self.action.is_write(),
+            Some(Protection::Code | Protection::Metadata) => self.action.is_write(),
             Some(Protection::Secret) => self.action.is_write() || self.action == Action::Read,
         }
     }

@@ -23,8 +23,8 @@ fn with_plugin() -> Site {
 
 /// The files with kept code.
 fn kept(site: &Site) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(site.state().join("code")).unwrap();
-    entries.map(|entry| entry.unwrap().path()).collect()
+    let entries = std::fs::read_dir(site.state().join("code"));
+    entries.into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
 }
 
 async fn serves(daemon: &Daemon) {
@@ -68,6 +68,21 @@ async fn code_is_kept_and_used_again_unless_somebody_changed_it() {
     daemon.stop();
     assert_ne!(std::fs::read(file).unwrap(), changed);
     assert_eq!(kept(&site).len(), 1);
+}
+
+#[tokio::test]
+async fn a_component_that_is_not_the_pinned_one_is_not_compiled() {
+    let site = Site::new();
+    let pin = "0".repeat(64);
+    install(&site, &[("zoo", &zoo("polite"), json!({ "sha256": &pin }))]);
+    let daemon = site.serve();
+    let plugins = settled(&daemon.caller().await).await;
+    assert!(plugins[0].error.contains("does not match the pin"), "{plugins:?}");
+    let file = site.outside("config/moss/zoo.wasm").display().to_string();
+    let other = site.run(&["plugin", "add", &file, "--replace", "--sha256", &pin, "--yes"]);
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(other.stderr.contains("is asked for"), "{other:?}");
+    assert!(kept(&site).is_empty(), "{:?}", kept(&site));
 }
 
 #[tokio::test]

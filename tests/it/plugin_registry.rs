@@ -278,6 +278,33 @@ async fn a_staged_version_serves_once_it_is_accepted_and_watchers_are_told() {
     }
 }
 
+#[tokio::test]
+async fn a_change_is_in_effect_when_the_command_returns() {
+    let site = Site::new();
+    let bytes = zoo("polite");
+    let wide = json!({ "grant": { "env": ["LANG"] } });
+    install(&site, &[("zoo", &bytes, wide)]);
+    let file = site.outside("config/moss/zoo.wasm").display().to_string();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    ready(&client, "zoo", &sha256(&bytes)).await;
+    let granted = async || client.plugin_list().await[0].granted.clone();
+    for grant in ["{\"env\": [\"HOME\", \"LANG\"]}", "{\"env\": [\"HOME\"]}", "{}"] {
+        let before = granted().await;
+        let add = ["plugin", "add", &file, "--replace", "--grant", grant, "--yes"];
+        let narrowed = site.run(&add);
+        assert_eq!(narrowed.code, Some(0), "{narrowed:?}");
+        let now = granted().await;
+        assert_ne!(now, before, "{grant}");
+        assert_eq!(now.is_empty(), grant == "{}", "{now:?}");
+    }
+    client.done("act", json!({})).await;
+    let removed = site.run(&["plugin", "remove", "zoo", "--yes"]);
+    assert_eq!(removed.code, Some(0), "{removed:?}");
+    let gone = client.call(call("act", json!({}))).await.unwrap_err();
+    assert_eq!(reason(&gone), "TOOL_UNKNOWN");
+}
+
 /// Puts the plugin `zoo` and a list that names it into the workspace.
 fn bring_along(site: &Site) -> Vec<u8> {
     let bytes = zoo("polite");

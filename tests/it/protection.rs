@@ -6,7 +6,7 @@ use moss_proto::v1;
 use serde_json::json;
 
 use crate::harness::{Site, call, output, reason, waiting};
-use crate::policy::Fate::Denied;
+use crate::policy::Fate::{Allowed, Asked, Denied};
 use crate::policy::{create, explained, fate};
 
 #[tokio::test]
@@ -158,4 +158,153 @@ fn an_edit_of_an_opened_protected_file_takes_the_digests_of_both_questions() {
     let mixed = run(&[&read, "allow"]);
     assert_eq!(mixed.code, Some(2), "{}", mixed.stderr);
     assert!(mixed.stderr.contains("stand alone"), "{}", mixed.stderr);
+}
+
+#[tokio::test]
+async fn configuration_that_runs_code_is_asked_about_whatever_a_plain_rule_allows() {
+    let site = Site::allowing();
+    let guarded = [
+        ".vscode/mcp.json",
+        ".vscode/tasks.json",
+        ".idea/workspace.xml",
+        ".github/workflows/ci.yml",
+        ".cargo/config.toml",
+        ".husky/pre-commit",
+        ".devcontainer/devcontainer.json",
+        ".cursor/rules/a.mdc",
+    ];
+    for path in guarded {
+        site.write(path, "old\n");
+    }
+    symlink(".github/workflows", site.workspace().join("flows")).unwrap();
+    symlink(".husky/pre-commit", site.workspace().join("notes.md")).unwrap();
+    let before = site.snapshot();
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    for path in guarded.into_iter().chain(["flows/ci.yml", "notes.md"]) {
+        client.done("read_file", json!({"path": path})).await;
+        let edit = json!({"path": path, "oldText": "old", "newText": "new"});
+        assert_eq!(fate(&client, "replace_text", edit).await, Asked, "{path}");
+    }
+    assert_eq!(fate(&client, "delete_file", json!({"path": ".husky/pre-commit"})).await, Asked);
+    for path in ["flows/new.yml", ".GitHub/Workflows/new.yml", "sub/.husky/new", ".Idea/x"] {
+        assert_eq!(create(&client, path).await, Asked, "{path}");
+    }
+    assert_eq!(site.snapshot(), before);
+    assert_eq!(create(&client, ".github/dependabot.yml").await, Allowed);
+
+    // A blanket yes is not the answer; a person's is.
+    let edit = ["call", "replace_text", "path=notes.md", "oldText=old", "newText=new"];
+    let blanket = site.run(&[&edit[..], &["--confirm", "allow"]].concat());
+    assert_eq!(blanket.code, Some(4), "{}", blanket.stderr);
+    let edit = json!({"path": "notes.md", "oldText": "old", "newText": "new"});
+    let mut events = client.stream(waiting("replace_text", edit)).await.unwrap();
+    let question = events.question().await;
+    assert!(question.protected && question.offers.is_empty(), "{question:?}");
+    approver.approve(&question).await.unwrap();
+    events.end().await.unwrap();
+    assert_eq!(site.read(".husky/pre-commit"), "new\n");
+}
+
+#[tokio::test]
+async fn a_rule_that_names_configuration_allows_it_unasked() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\".vscode/settings.json\"]\nprotected = true\n\
+         decision = \"allow\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    assert_eq!(create(&client, ".vscode/settings.json").await, Allowed);
+    assert_eq!(create(&client, ".vscode/tasks.json").await, Asked);
+}
+
+#[tokio::test]
+async fn repositories_are_not_written_whatever_they_are_called() {
+    let site = Site::allowing();
+    for path in ["store/HEAD", "store/objects/a", "store/refs/heads/main", "meta/config"] {
+        site.write(path, "x\n");
+    }
+    site.write("sub/.git", "gitdir: data\n");
+    site.write(".git", "gitdir: meta\n");
+    symlink("store", site.workspace().join("way")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for path in ["store/config", "way/hooks/post-receive", "meta/hooks/pre-commit", "sub/data/x"] {
+        assert_eq!(create(&client, path).await, Denied, "{path}");
+        let explained = explained(&client, "create_file", json!({"path": path, "content": ""}));
+        assert_eq!(explained.await.decision(), v1::Decision::Deny, "{path}");
+    }
+    // Piece by piece, up to the one that would make it a repository.
+    for path in ["new/objects/a", "new/refs/a", "new/config"] {
+        assert_eq!(create(&client, path).await, Allowed, "{path}");
+    }
+    assert_eq!(create(&client, "new/HEAD").await, Denied);
+    client.done("read_file", json!({"path": "store/HEAD"})).await;
+}
+
+#[tokio::test]
+async fn secrets_are_not_read_and_what_is_public_is() {
+    let site = Site::allowing();
+    let block = |label| format!("-----BEGIN {label}-----\nMIIB\n-----END {label}-----\n");
+    let secret = [
+        "id_rsa.bak",
+        "deploy/id_ed25519_work",
+        "id_ecdsa-2024.old",
+        "id_dsa.txt",
+        ".envrc",
+        ".kube/config",
+        "home/.docker/config.json",
+    ];
+    for path in secret {
+        site.write(path, "the key of the machine\n");
+    }
+    site.write("private.pem", block("CERTIFICATE") + &block("PRIVATE KEY"));
+    site.write("raw.key", "c2VjcmV0IGtleQ==\n");
+    site.write("ca.pem", block("CERTIFICATE"));
+    site.write("public.key", block("PUBLIC KEY"));
+    site.write(".ssh/ca.pem", block("CERTIFICATE"));
+    for path in ["id_rsa.pub", "id_token.py", ".docker/daemon.json"] {
+        site.write(path, "plain\n");
+    }
+    symlink("private.pem", site.workspace().join("notes.txt")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let hidden = ["private.pem", "raw.key", ".ssh/ca.pem", "notes.txt"];
+    for path in secret.into_iter().chain(hidden) {
+        let arguments = json!({"path": path});
+        assert_eq!(fate(&client, "read_file", arguments.clone()).await, Denied, "{path}");
+        let explained = explained(&client, "read_file", arguments).await;
+        assert_eq!(explained.decision(), v1::Decision::Deny, "{path}");
+    }
+    for path in ["ca.pem", "public.key", "id_rsa.pub", "id_token.py", ".docker/daemon.json"] {
+        client.done("read_file", json!({"path": path})).await;
+        let explained = explained(&client, "read_file", json!({"path": path})).await;
+        assert_eq!(explained.decision(), v1::Decision::Allow, "{path}");
+    }
+    let edit = json!({"path": "ca.pem", "oldText": "MIIB", "newText": "MIIC"});
+    assert_eq!(fate(&client, "replace_text", edit).await, Denied);
+}
+
+#[tokio::test]
+async fn a_deny_holds_for_every_spelling_of_a_name() {
+    let site = Site::allowing();
+    let names =
+        ["straße", "strasse", "STRASSE", "a\u{308}rger", "ärger", "se\u{ad}cret", "secret."];
+    for name in names {
+        site.write(&format!("{name}/a.txt"), "hidden\n");
+    }
+    site.write("secrets/a.txt", "shown\n");
+    site.workspace_policy(
+        "version = 1\n[[rule]]\npaths = [\"straße/**\", \"ärger/**\", \"secret/**\"]\n\
+         decision = \"deny\"\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for name in names {
+        let path = format!("{name}/a.txt");
+        assert_eq!(fate(&client, "read_file", json!({"path": path})).await, Denied, "{name}");
+        assert_eq!(create(&client, &format!("{name}/b.txt")).await, Denied, "{name}");
+    }
+    client.done("read_file", json!({"path": "secrets/a.txt"})).await;
 }

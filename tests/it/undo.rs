@@ -217,3 +217,75 @@ fn several_are_taken_back_from_the_command_line() {
         assert_eq!(site.run(command).code, Some(2), "{command:?}");
     }
 }
+
+/// What an error says, without the number of the entry that was named.
+fn told(status: &tonic::Status) -> String {
+    format!("{} {}", status.message(), reason(status))
+}
+
+#[tokio::test]
+async fn an_undo_of_a_file_that_is_denied_since_shows_nothing_of_it() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for path in ["same.txt", "moved.txt", "gone.txt", "shown.txt"] {
+        put(&client, path, "1\n").await;
+        put(&client, path, "2\n").await;
+    }
+    site.write("moved.txt", "another\nsecret\n");
+    std::fs::remove_file(site.workspace().join("gone.txt")).unwrap();
+    site.user_policy(
+        "version = 1\n[[rule]]\neffects = [\"write\", \"delete\"]\ndecision = \"allow\"\n\
+         [[rule]]\neffects = [\"read\"]\npaths = [\"same.txt\", \"moved.txt\", \"gone.txt\"]\n\
+         decision = \"deny\"\n",
+    );
+    crate::harness::until("the rule is in effect", async || {
+        client.call(crate::harness::call("read_file", json!({"path": "same.txt"}))).await.is_err()
+    })
+    .await;
+    let mut refusals = Vec::new();
+    for number in [2, 4, 6] {
+        let status = client.undo(number).await.unwrap_err();
+        assert_eq!(status.code(), Code::PermissionDenied, "{status:?}");
+        refusals.push(told(&status));
+    }
+    assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:?}");
+    assert!(client.take_back(Target::Since(0)).await.is_err());
+    output(&client.undo(8).await.unwrap());
+    assert_eq!(site.read("shown.txt"), "1\n");
+}
+
+#[tokio::test]
+async fn what_an_undo_would_meet_is_explained() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    put(&client, "a.txt", "1\n").await;
+    put(&client, "a.txt", "2\n").await;
+    put(&client, "b.txt", "1\n").await;
+    client.done("delete_file", json!({"path": "b.txt"})).await;
+    let before = client.numbers().await;
+    for (number, effects) in [
+        (1, &["read a.txt", "delete a.txt"]),
+        (2, &["read a.txt", "modify a.txt"]),
+        (4, &["read b.txt", "create b.txt"]),
+    ] {
+        let explained =
+            crate::policy::explained(&client, "undo", json!({ "number": number })).await;
+        let steps: Vec<_> = explained.steps.iter().map(|step| step.effect.as_str()).collect();
+        assert_eq!(steps, effects, "{number}");
+        assert_eq!(explained.decision(), v1::Decision::Allow);
+    }
+    assert_eq!(client.numbers().await, before);
+    daemon.stop();
+    site.user_policy("version = 1\n[[rule]]\ntools = [\"undo\"]\ndecision = \"deny\"\n");
+    for words in [&["undo"][..], &["undo", "number=2"], &["undo", "since=1"]] {
+        let ended = site.run(&[&["policy", "explain"], words].concat());
+        assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
+        assert!(ended.stdout.contains("together: deny"), "{}", ended.stdout);
+    }
+    let unknown = site.run(&["policy", "explain", "undo", "number=99"]);
+    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    let prompt = site.run(&["policy", "explain", "undo_user_prompt"]);
+    assert!(prompt.stdout.contains("configure"), "{prompt:?}");
+}

@@ -85,6 +85,9 @@ impl Workspace {
             return Ok(None);
         }
         let Ok(Some(real)) = kernel::real_path(self, &held, path) else { return Ok(None) };
+        if !self.is_surely_listed(&real)? {
+            return Ok(None);
+        }
         let fd = self.open_if_cached(&real, handle::READ, ResolveFlags::NO_SYMLINKS)?;
         // As everywhere, a real name is believed only where it leads to the same file.
         let opened = handle::stat(&fd)?;

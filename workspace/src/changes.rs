@@ -16,6 +16,7 @@ use crate::buffers::{Buffers, NoBuffers};
 use crate::diff::Diff;
 use crate::error::Error;
 use crate::handle::{self, Identity};
+use crate::protect::Protection;
 use crate::root::Workspace;
 
 pub(crate) use planning::{Planner, Source};
@@ -64,6 +65,10 @@ pub struct PlannedFile {
     /// Whether the content before is that of an editor's unsaved buffer, and the one after belongs
     /// there.
     pub unsaved: bool,
+    /// Why it is protected beside its names: by what is around it.
+    pub around: Option<Protection>,
+    /// The permission bits that the file has.
+    pub(crate) mode_before: Option<u32>,
     pub(crate) identity: Option<Identity>,
     pub(crate) old: Option<Vec<u8>>,
     pub(crate) new: Option<Vec<u8>>,
@@ -82,9 +87,21 @@ pub enum Action {
 
 /// The content that a file shall have.
 pub(crate) enum Target {
-    Create { new: Vec<u8>, mode: Option<u32> },
-    Modify { base: ContentHash, new: Vec<u8>, merged: bool },
-    Delete { base: ContentHash, retention: Retention },
+    Create {
+        new: Vec<u8>,
+        mode: Option<u32>,
+    },
+    /// Permission bits stay as they are where none are given.
+    Modify {
+        base: ContentHash,
+        new: Vec<u8>,
+        mode: Option<u32>,
+        merged: bool,
+    },
+    Delete {
+        base: ContentHash,
+        retention: Retention,
+    },
 }
 
 // === impl Action ===
@@ -208,6 +225,8 @@ impl PlannedFile {
             merged: false,
             matched: None,
             unsaved: false,
+            around: None,
+            mode_before: None,
             identity: None,
             old: None,
             new: None,

@@ -57,6 +57,14 @@ pub enum Error {
         /// The path.
         path: String,
     },
+    /// The file system finds a file under a name that its directory does not list.
+    #[error("{path}: `{name}` is another name of something that is not listed under it")]
+    Alias {
+        /// The path.
+        path: RelPath,
+        /// The name in it.
+        name: String,
+    },
     /// There is nothing there.
     #[error("{path} does not exist")]
     NotFound {
@@ -303,7 +311,9 @@ impl Error {
                 ErrorCode::InvalidArguments
             }
             Self::Outside { .. } | Self::OtherFilesystem { .. } => ErrorCode::OutsideWorkspace,
-            Self::LinkLoop { .. } | Self::Unnameable { .. } => ErrorCode::InvalidPath,
+            Self::LinkLoop { .. } | Self::Unnameable { .. } | Self::Alias { .. } => {
+                ErrorCode::InvalidPath
+            }
             Self::Dangling { .. } | Self::NotFound { .. } => ErrorCode::NotFound,
             Self::NoEntry { .. } | Self::NoCall { .. } => ErrorCode::NotFound,
             Self::Exists { .. } => ErrorCode::AlreadyExists,

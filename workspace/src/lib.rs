@@ -38,6 +38,7 @@ mod read;
 mod recover;
 mod resolve;
 mod root;
+pub mod spelling;
 mod text;
 mod tree;
 mod visiting;
@@ -54,7 +55,7 @@ pub use crate::history::{
     Origin, UndoConflict, UndoConflicts, UndoTarget,
 };
 pub use crate::look::{LastLink, Looked, Names};
-pub use crate::protect::{Protection, protection};
+pub use crate::protect::{Protection, Row as ProtectedRow, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
 pub use crate::recover::{Recovered, recover};
 pub use crate::resolve::Resolved;

@@ -1,6 +1,7 @@
 //! Looking at single names: what a path leads to, what a directory holds, where a link points.
 //! Nothing is left out here but moss's own directories and what cannot be named as text.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use moss_sdk::RelPath;
@@ -32,6 +33,8 @@ pub struct Looked {
     pub identity: Identity,
     /// Its size; that of a link is the length of its text.
     pub size_bytes: u64,
+    /// How many names it has.
+    pub names: u64,
     /// When its content changed last.
     pub modified: SystemTime,
 }
@@ -43,6 +46,8 @@ pub struct Names {
     pub real: RelPath,
     /// The names, in bytewise order, each with what it is.
     pub names: Vec<(String, EntryKind)>,
+    /// Those of files that have other names besides, here or elsewhere.
+    pub hard_linked: BTreeSet<String>,
 }
 
 // === impl Workspace ===
@@ -62,7 +67,8 @@ impl Workspace {
                 .map_err(|errno| Error::io(path, "look at", errno))?
                 .ok_or_else(|| Error::NotFound { path: path.clone() })?;
             if found.kind == EntryKind::Symlink {
-                return Ok(Looked::new(place.path.join(name)?, &found));
+                let name = self.listed_name(&held, name, found.identity.inode, path)?;
+                return Ok(Looked::new(place.path.join(&name)?, &found));
             }
         }
         let place = self.existing(path)?;
@@ -85,6 +91,7 @@ impl Workspace {
         let failed = |errno| Error::io(directory, "list", errno);
         let names_max = self.limits().directory_names_max;
         let mut names = Vec::new();
+        let mut hard_linked = BTreeSet::new();
         for entry in Dir::read_from(&fd).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let Ok(name) = entry.file_name().to_str() else { continue };
@@ -93,10 +100,15 @@ impl Workspace {
                 continue;
             }
             let kind = match kind_of(entry.file_type()) {
-                Some(kind) => kind,
-                // The file system does not tell; gone since, it is no name any more.
-                None => match handle::find_at(&fd, name).map_err(failed)? {
-                    Some(stat) => stat.kind,
+                Some(kind) if kind != EntryKind::File => kind,
+                // The file system does not tell all; gone since, it is no name any more.
+                _ => match handle::find_at(&fd, name).map_err(failed)? {
+                    Some(stat) => {
+                        if stat.kind == EntryKind::File && stat.names > 1 {
+                            hard_linked.insert(name.to_owned());
+                        }
+                        stat.kind
+                    }
                     None => continue,
                 },
             };
@@ -107,7 +119,7 @@ impl Workspace {
             names.push((name.to_owned(), kind));
         }
         names.sort_unstable();
-        Ok(Names { real: place.path, names })
+        Ok(Names { real: place.path, names, hard_linked })
     }
 
     /// Returns the text of a symbolic link.
@@ -150,6 +162,7 @@ impl Looked {
             kind: stat.kind,
             identity: stat.identity,
             size_bytes: stat.size_bytes,
+            names: stat.names,
             modified: stat.modified,
         }
     }

@@ -1,120 +1,53 @@
-//! Names that are protected wherever they occur: metadata that decides what other programs run,
-//! and secrets.
+//! What is protected wherever it occurs: secrets, metadata, configuration that runs code.
 //!
-//! Names are compared as a forgiving file system would: compatibility-normalized, without
-//! characters that are not shown, in lower case. This file only names the protection; policy says
-//! what follows from it.
+//! Names are compared as a forgiving file system would: see [`crate::spelling`]. This file only names
+//! the protection; policy says what follows from it.
+
+mod keys;
+mod names;
+mod repository;
 
 use moss_sdk::RelPath;
-use unicode_normalization::UnicodeNormalization;
 
+use self::names::Content;
+pub use self::names::{Row, TABLE};
 use crate::error::Error;
 use crate::root::Workspace;
+use crate::spelling::{bare, fold};
 
-/// Why a path is protected.
+/// Why a path is protected; a stricter reason is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protection {
-    /// Decides what other programs do: protected against writing.
+    /// Configuration that makes other programs run code: whoever writes it is asked about it.
+    Code,
+    /// Belongs to version control or to moss: protected against writing.
     Metadata,
     /// Holds a secret: protected against reading and writing.
     Secret,
 }
 
-/// Directories of which everything is metadata.
-const METADATA_DIRECTORIES: &[&str] = &[".git", "git~1", ".hg", ".svn", ".jj", ".moss"];
-/// Files that are metadata.
-const METADATA_FILES: &[&str] = &["moss-tools.json", ".gitmodules", ".envrc", ".mcp.json"];
-/// Files that are metadata in a directory of this name.
-const METADATA_PAIRS: &[(&str, &str)] = &[
-    (".vscode", "tasks.json"),
-    (".vscode", "launch.json"),
-    (".vscode", "settings.json"),
-    (".cursor", "mcp.json"),
-    (".claude", "settings.json"),
-    (".claude", "settings.local.json"),
-];
-/// Directories of which everything is secret.
-const SECRET_DIRECTORIES: &[&str] = &[".ssh", ".gnupg", ".aws"];
-/// Files that are secret.
-const SECRET_FILES: &[&str] = &[
-    ".env",
-    ".git-credentials",
-    ".htpasswd",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pgpass",
-    ".pypirc",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ecdsa_sk",
-    "id_ed25519",
-    "id_ed25519_sk",
-    "id_rsa",
-];
-/// Endings of secret files.
-const SECRET_ENDINGS: &[&str] =
-    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk"];
-/// Endings of environment files that are there to be shown.
-const TEMPLATE_ENDINGS: &[&str] = &[".example", ".sample", ".template", ".dist"];
-
 /// Says why a path is protected, by its names alone.
 pub fn protection(path: &RelPath) -> Option<Protection> {
-    let names: Vec<String> = path.components().map(fold).collect();
-    let bare = names.iter().map(|name| bare(name).to_owned()).collect::<Vec<_>>();
-    protection_of(&names).max(protection_of(&bare))
+    protection_of(path, Content::Unknown)
 }
 
-fn protection_of(names: &[String]) -> Option<Protection> {
-    let (last, directories) = names.split_last()?;
-    let within = |list: &[&str]| names.iter().any(|name| list.contains(&name.as_str()));
-    let parent = directories.last().map(String::as_str);
-    if within(SECRET_DIRECTORIES) || is_secret_file(last) {
-        Some(Protection::Secret)
-    } else if within(METADATA_DIRECTORIES)
-        || METADATA_FILES.contains(&last.as_str())
-        || METADATA_PAIRS.iter().any(|(dir, file)| parent == Some(dir) && last == file)
-    {
-        Some(Protection::Metadata)
-    } else {
-        None
-    }
+fn protection_of(path: &RelPath, content: Content) -> Option<Protection> {
+    let folded: Vec<_> = path.components().map(fold).collect();
+    let names: Vec<&str> = folded.iter().map(AsRef::as_ref).collect();
+    let bare: Vec<&str> = names.iter().map(|name| bare(name)).collect();
+    let by_names = names::of_folded(&names, content);
+    if bare == names { by_names } else { by_names.max(names::of_folded(&bare, content)) }
 }
 
-fn is_secret_file(name: &str) -> bool {
-    let is_environment =
-        name.starts_with(".env.") && !TEMPLATE_ENDINGS.iter().any(|ending| name.ends_with(ending));
-    is_environment
-        || SECRET_FILES.contains(&name)
-        || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending) && name != *ending)
-}
-
-/// Brings a name into the form in which names are compared.
-fn fold(name: &str) -> String {
-    let visible = name.chars().filter(|c| !is_unseen(*c));
-    let folded: String = visible.nfkc().flat_map(char::to_lowercase).collect();
-    // Lower-casing can undo the normalization: once more settles it.
-    folded.nfkc().filter(|c| !is_unseen(*c)).collect()
-}
-
-/// What FAT and NTFS take for the name: they leave out dots and blanks at the end, and what follows
-/// a colon is a part of the file.
-fn bare(name: &str) -> &str {
-    let name = name.split_once(':').map_or(name, |(name, _)| name);
-    name.trim_end_matches(['.', ' '])
-}
-
-/// Characters that are not shown and that some file systems leave out of a name.
-fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
-}
-
+/// Whether a path is, or lies beneath, a directory, in any spelling.
 fn is_within(path: &RelPath, directory: &RelPath) -> bool {
     let mut names = path.components();
-    directory.components().all(|component| names.next() == Some(component))
+    let is_same = |name: &str, component: &str| {
+        name == component || bare(&fold(name)) == bare(&fold(component))
+    };
+    directory
+        .components()
+        .all(|component| names.next().is_some_and(|name| is_same(name, component)))
 }
 
 // === impl Workspace ===
@@ -123,6 +56,13 @@ impl Workspace {
     /// Says why a path is protected, by its names alone; moss's own directories are among them.
     pub fn protection(&self, path: &RelPath) -> Option<Protection> {
         if self.is_own(path) { Some(Protection::Secret) } else { protection(path) }
+    }
+
+    /// As [`Workspace::protection`], of a file whose content is known to be public: see
+    /// [`OpenedFile::is_public`](crate::OpenedFile::is_public).
+    pub fn protection_of_public(&self, path: &RelPath) -> Option<Protection> {
+        let own = || self.is_own(path).then_some(Protection::Secret);
+        own().or_else(|| protection_of(path, Content::Public))
     }
 
     /// Whether a path is, or lies beneath, one of moss's own directories.
@@ -137,7 +77,8 @@ impl Workspace {
     /// As [`Workspace::resolve`].
     pub fn protection_resolved(&self, path: &RelPath) -> Result<Option<Protection>, Error> {
         let real = self.resolve(path)?.path;
-        Ok(self.protection(path).max(self.protection(&real)))
+        let named = self.protection(path).max(self.protection(&real));
+        Ok(named.max(self.protection_around(&real, &[])))
     }
 }
 
@@ -158,7 +99,7 @@ mod tests {
             ".git  /x",
             ".git::$INDEX_ALLOCATION/x",
             "moss-tools.json.",
-            ".envrc::$DATA",
+            ".gitmodules::$DATA",
             "vendor/sub/.git/config",
             ".GiT/config",
             ".g\u{200c}it/config",
@@ -166,7 +107,6 @@ mod tests {
             ".g\u{131}t".replace('\u{131}', "I").as_str(),
             "a/.MOSS/Policy.toml",
             "MOSS-tools.json",
-            ".vscode/tasks.json",
             "GIT~1/config",
             ".\u{ff47}\u{ff49}\u{ff54}/x",
         ] {
@@ -175,9 +115,62 @@ mod tests {
     }
 
     #[test]
+    fn configuration_that_runs_code_is_found_in_any_spelling() {
+        for path in [
+            ".vscode/tasks.json",
+            ".vscode/mcp.json",
+            "a/.VSCode/Settings.json",
+            "project.code-workspace",
+            ".idea/workspace.xml",
+            ".idea/runConfigurations/x.xml",
+            ".github/workflows/ci.yml",
+            "sub/.github/Workflows/deep/ci.yml",
+            ".git\u{ad}hub/workflows/ci.yml",
+            ".cargo/config.toml",
+            "crates/a/.cargo/config",
+            ".husky/pre-commit",
+            ".husky",
+            ".devcontainer/devcontainer.json",
+            ".devcontainer.json",
+            ".cursor/rules/x.mdc",
+            ".mcp.json.",
+            "jenkinsfile",
+        ] {
+            assert_eq!(check(path), Some(Protection::Code), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_strictest_reason_counts() {
+        assert_eq!(check(".idea/.git/config"), Some(Protection::Metadata));
+        assert_eq!(check(".vscode/id_rsa"), Some(Protection::Secret));
+        assert_eq!(check(".git/hooks/server.key"), Some(Protection::Secret));
+    }
+
+    #[test]
+    fn a_public_content_frees_only_names_of_keys() {
+        let public = |path| protection_of(&RelPath::parse(path).unwrap(), Content::Public);
+        assert_eq!(public("certs/ca.pem"), None);
+        assert_eq!(public("certs/CA.KEY."), None);
+        assert_eq!(public(".ssh/ca.pem"), Some(Protection::Secret));
+        assert_eq!(public("id_rsa.pem"), Some(Protection::Secret));
+        assert_eq!(public(".git/ca.pem"), Some(Protection::Metadata));
+        assert_eq!(public("store.p12"), Some(Protection::Secret));
+    }
+
+    #[test]
     fn secrets_are_found_in_any_spelling() {
         for path in [
             ".env",
+            ".envrc",
+            ".envrc::$DATA",
+            "id_rsa.bak",
+            "keys/id_ed25519_work",
+            "id_ecdsa-github.old",
+            "ID_DSA.PUB.orig",
+            ".kube/config",
+            "deploy/.docker/config.json",
+            ".cargo/credentials.toml",
             "a/.ENV",
             ".env.local",
             ".env.production",
@@ -206,6 +199,17 @@ mod tests {
             "keys.rs",
             "monkey",
             "id_rsa.pub",
+            "id_ed25519_work.PUB",
+            "id_token.py",
+            "id_rs.txt",
+            ".github/dependabot.yml",
+            "workflows/ci.yml",
+            "cargo/config.toml",
+            "kube/config",
+            ".docker/daemon.json",
+            "docs/husky.md",
+            ".env.local.example",
+            ".pem",
             ".vscode/extensions.json",
             "environment",
         ] {

@@ -136,6 +136,11 @@ impl<'a> OpenedFile<'a> {
         &self.real
     }
 
+    /// Returns how many names it has; those beside its real one are not known.
+    pub fn names(&self) -> u64 {
+        self.stat.names
+    }
+
     /// Hands out the open file, for content that has bounds of its own.
     pub fn into_file(self) -> std::fs::File {
         self.fd.into()
@@ -170,6 +175,15 @@ impl<'a> OpenedFile<'a> {
         let hash = handle::hash(&bytes);
         let (size_bytes, unsaved) = (bytes.len() as u64, self.unsaved.is_some());
         Ok(FileSnapshot { hash, size_bytes, content, unsaved })
+    }
+
+    /// Its content, where it is at most so large and can be read.
+    pub(crate) fn bytes_up_to(&self, bytes_max: u64) -> Option<Vec<u8>> {
+        let bytes = match &self.unsaved {
+            Some(text) => text.as_bytes().to_vec(),
+            None => handle::read_to(&self.fd, bytes_max, self.patience).ok()?,
+        };
+        (bytes.len() as u64 <= bytes_max).then_some(bytes)
     }
 
     /// Reads a window of its lines, as [`Workspace::read_lines`].

@@ -7,6 +7,7 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
+mod listed;
 mod walk;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,6 +20,8 @@ use rustix::io::Errno;
 use crate::error::Error;
 use crate::handle::{self, Identity, Stat};
 use crate::root::{Resolver, Workspace};
+
+pub(crate) use self::listed::Aliases;
 
 /// Most symbolic links on one way, as in the kernel.
 pub(crate) const LINKS_MAX: usize = 40;

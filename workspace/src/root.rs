@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::error::Error;
 use crate::handle::{self, Identity};
-use crate::resolve::Mount;
+use crate::resolve::{Aliases, Mount};
 
 /// One opened workspace root. Holds a descriptor of the directory: what is done through it stays
 /// beneath that directory, even when the directory is moved.
@@ -23,6 +23,8 @@ pub struct Workspace {
     pub(crate) identity: Identity,
     pub(crate) mount: Mount,
     pub(crate) resolver: Resolver,
+    /// Where the root's file system can have names that it does not list.
+    pub(crate) aliases: Aliases,
     pub(crate) options: Options,
     /// moss's own directories, where they lie beneath the root.
     pub(crate) own: Vec<RelPath>,
@@ -140,18 +142,23 @@ impl Workspace {
         let mount = Mount::of(&fd).map_err(|errno| refused(errno.to_string()))?;
         let resolver = crate::resolve::choose(&fd, options.resolver)
             .map_err(|errno| refused(format!("the kernel resolver is not available: {errno}")))?;
-        let own = options.own.iter().filter_map(|own| beneath(&path, own)).collect();
-        Ok(Self {
+        let own: Vec<_> = options.own.iter().filter_map(|own| beneath(identity, own)).collect();
+        let mut workspace = Self {
             #[cfg(target_os = "linux")]
             cached: crate::cached::Cached::new(&fd, resolver, options.same_filesystem_only),
             path,
-            directory: fd,
             identity,
             mount,
             resolver,
+            aliases: Aliases::of(&fd),
+            directory: fd,
             options,
-            own,
-        })
+            own: Vec::new(),
+        };
+        // By the names that are compared: those that listings have.
+        let real = |own: RelPath| workspace.resolve(&own).map_or(own, |found| found.path);
+        workspace.own = own.into_iter().map(real).collect();
+        Ok(workspace)
     }
 
     /// Returns the canonical path of the root, for display and for ids.
@@ -222,10 +229,14 @@ fn refusal(path: &Path, home: Option<&Path>) -> Option<&'static str> {
     }
 }
 
-/// Makes a directory relative to the root, where it lies beneath it.
-fn beneath(root: &Path, own: &Path) -> Option<RelPath> {
+/// Makes a directory relative to the root, where it lies beneath it: told by which directory the root
+/// is, since file systems may take several texts for its path.
+fn beneath(root: Identity, own: &Path) -> Option<RelPath> {
     let own = std::fs::canonicalize(own).unwrap_or_else(|_| own.to_owned());
-    let rest = own.strip_prefix(root).ok()?;
+    let is_root = |above: &&Path| {
+        rustix::fs::stat(*above).is_ok_and(|found| handle::Stat::new(&found).identity == root)
+    };
+    let rest = own.strip_prefix(own.ancestors().find(is_root)?).ok()?;
     RelPath::parse(rest.to_str()?).ok()
 }
 

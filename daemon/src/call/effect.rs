@@ -9,13 +9,14 @@ mod lasting;
 mod network;
 mod propose;
 mod register;
+mod undo;
 mod user_prompt;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moss_sdk::context::Applied;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::{Plan, UndoTarget};
+use moss_workspace::Plan;
 use serde_json::{Value, json};
 
 use self::ask::Ask;
@@ -30,7 +31,6 @@ use crate::journal::Answer as Recorded;
 use crate::journal::redact::mask;
 use crate::policy::standing::StandingAnswer;
 use crate::policy::{Action, Decision, Policy, Verdict, strictest};
-use crate::state::WorkspaceState;
 use crate::turns::Turn;
 
 /// The effects of one call and what became of them.
@@ -198,50 +198,6 @@ impl Effects {
     pub(super) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> ToolError {
         let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
         self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
-    }
-
-    /// Takes history entries back, as a change like any other.
-    pub(super) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, ToolError> {
-        let workspace = Arc::clone(&self.scope.call.workspace);
-        let number = match target {
-            UndoTarget::Entry(number) => Some(number),
-            UndoTarget::Call(_) | UndoTarget::Since(_) => None,
-        };
-        let plan = move || {
-            let WorkspaceState { files, history, editors, .. } = &*workspace;
-            history.plan_undo_over(files, &target, &**editors)
-        };
-        let plan = self.scope.blocking(plan).await??;
-        self.permit_showing(&plan).await?;
-        let took_back = plan.undo_of().to_vec();
-        let applied = self.settle(plan).await?;
-        let files: Vec<_> = applied
-            .files
-            .iter()
-            .map(|file| json!({ "path": file.path, "hash": file.hash }))
-            .collect();
-        Ok(json!({
-            "undone": number,
-            "took_back": took_back,
-            "history": applied.history,
-            "applied": applied.history.is_some(),
-            "files": files,
-        }))
-    }
-
-    /// What an undo shows was never read by a tool of this call: reading is decided about here.
-    async fn permit_showing(&self, plan: &Plan) -> Result<(), ToolError> {
-        let policy = self.scope.call.workspace.policy.load_full();
-        for file in plan.files() {
-            let names = Names { real: &file.real, asked: &file.path };
-            let decision = self.decide_read(&policy, names);
-            match decision.verdict {
-                Verdict::Allow => {}
-                Verdict::Deny => return Err(self.deny_read(&file.real, &decision).await),
-                Verdict::Ask => self.ask_read(names, &decision).await?,
-            }
-        }
-        Ok(())
     }
 
     async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {

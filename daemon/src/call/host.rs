@@ -148,6 +148,11 @@ impl Reader {
         self.effects.decide_read(&self.policy, names)
     }
 
+    fn decide_open(&self, path: &RelPath, opened: &OpenedFile<'_>) -> Decision {
+        let names = Names { real: opened.real(), asked: path };
+        self.effects.decide_open(&self.policy, names, opened)
+    }
+
     pub(super) fn could_read(&self, names: Names<'_>) -> bool {
         self.effects.could_read(&self.policy, names)
     }
@@ -161,7 +166,7 @@ impl Reader {
     ) -> Option<T> {
         let workspace = self.workspace();
         let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
-        let decision = self.decide(Names { real: opened.real(), asked: path });
+        let decision = self.decide_open(path, &opened);
         if decision.verdict != Verdict::Allow {
             return None;
         }
@@ -176,7 +181,7 @@ impl Reader {
         let workspace = self.workspace();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
         let real = opened.real();
-        let decision = self.decide(Names { real, asked: path });
+        let decision = self.decide_open(path, &opened);
         match decision.verdict {
             Verdict::Allow => Ok(read(&opened)?),
             Verdict::Deny => Err(NotRead::Denied(real.clone(), decision)),

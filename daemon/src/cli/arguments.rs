@@ -12,6 +12,8 @@ use super::error::CliError;
 
 /// Most bytes of arguments that are read from standard input.
 const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Taking changes back.
+const UNDO: &str = "undo";
 /// Most parts of a parameter's schema that are looked at.
 const SCHEMA_PARTS_MAX: usize = 64;
 
@@ -45,7 +47,11 @@ impl Arguments {
             Some(json) => Ok(json.clone()),
             None if self.pairs.is_empty() => Ok(String::new()),
             None => {
-                let tool = client.tool(tool).await?;
+                let tool = match tool {
+                    // It has a name for rules and is in no catalog.
+                    UNDO => v1::Tool::default(),
+                    tool => client.tool(tool).await?,
+                };
                 Ok(Value::Object(parse(&self.pairs, &tool)?).to_string())
             }
         }

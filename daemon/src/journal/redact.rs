@@ -4,11 +4,13 @@
 //! rather too much than too little: a masked word can be looked up elsewhere, a written secret
 //! stays for good.
 
+mod patterns;
+
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use moss_sdk::ContentHash;
-use regex::{Regex, RegexSet};
+use regex::RegexSet;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -46,6 +48,13 @@ const SECRET_KEYS: &[&str] = &[
     "apikey",
     "accesskey",
     "privatekey",
+    "accountkey",
+    "sharedkey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "dbpass",
+    "userpass",
     "credential",
     "authorization",
     "cookie",
@@ -96,7 +105,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     if !ANY.is_match(text) {
         return Cow::Borrowed(text);
     }
-    PATTERNS.iter().fold(Cow::Borrowed(text), |text, (pattern, replacement)| {
+    patterns::ALL.iter().fold(Cow::Borrowed(text), |text, (pattern, replacement)| {
         match pattern.replace_all(&text, *replacement) {
             Cow::Borrowed(_) => text,
             Cow::Owned(masked) => Cow::Owned(masked),
@@ -145,58 +154,12 @@ fn letters(key: &str) -> String {
 }
 
 fn is_secret(letters: &str) -> bool {
-    SECRET_KEYS.iter().any(|secret| letters.contains(secret))
+    letters == "pass" || SECRET_KEYS.iter().any(|secret| letters.contains(secret))
 }
-
-/// What secrets look like, and what is left of them. Patterns are made of ASCII classes: the regex
-/// engine carries no Unicode tables.
-static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    const SECRET_WORD: &str = "(?:passw(?:or)?d|passphrase|pwd|secret|token|credential\
-        |api[_-]?key|access[_-]?key|private[_-]?key)";
-    let assignment = [
-        "(?i-u:([A-Z0-9_.-]*",
-        SECRET_WORD,
-        r#"[A-Z0-9_.-]*(?:\\?["'])?[ \t]*(?:=>|:=|=|:)[ \t]*))"#,
-        r#"(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\x00-\x20]+)"#,
-    ]
-    .concat();
-    let option = format!(r"(?i-u:(--?[A-Z0-9-]*{SECRET_WORD}[A-Z0-9-]*[ \t]+))[^\x00-\x20]+");
-    let patterns = [
-        (
-            concat!(
-                "-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?s:.*?)",
-                "(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)"
-            ),
-            MASK,
-        ),
-        (r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}", MASK),
-        (r"gh[a-z]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}", MASK),
-        (r"(?-u:\b)gl[a-z]{1,6}-[A-Za-z0-9_-]{16,}", MASK),
-        (r"xox[a-z]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}", MASK),
-        (r"(?-u:\b)sk-[A-Za-z0-9_-]{16,}|(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}", MASK),
-        (r"AIza[A-Za-z0-9_-]{30,}|(?-u:\b)(?:npm|hf)_[A-Za-z0-9]{30,}", MASK),
-        (r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", MASK),
-        (r"(?i-u:(\bbearer[ \t]+))[A-Za-z0-9._~+/=-]{8,}", "${1}[redacted]"),
-        (
-            r#"(?i-u:(\bauthorization["']?[ \t]*[:=][ \t]*["']?[a-z]*[ \t]+))[^\x00-\x20"']+"#,
-            "${1}[redacted]",
-        ),
-        (
-            r#"([A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20/:@"'<>]*:)[^\x00-\x20/@"'<>]+@"#,
-            "${1}[redacted]@",
-        ),
-        (assignment.as_str(), "${1}[redacted]"),
-        (option.as_str(), "${1}[redacted]"),
-    ];
-    patterns
-        .into_iter()
-        .map(|(pattern, left)| (Regex::new(pattern).expect("the patterns are tested"), left))
-        .collect()
-});
 
 /// Whether there is anything to mask.
 static ANY: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(PATTERNS.iter().map(|(pattern, _)| pattern.as_str()))
+    RegexSet::new(patterns::ALL.iter().map(|(pattern, _)| pattern.as_str()))
         .expect("each of them is a pattern")
 });
 

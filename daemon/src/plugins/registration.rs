@@ -209,11 +209,12 @@ struct Looked {
     signed_by: Option<String>,
 }
 
-/// Gets the component of an entry, holds it to its signature and looks at it, under the name of the
-/// entry where that is meant.
+/// Gets the component of an entry, holds it to the digest that is asked for and to its signature, and
+/// looks at it, under the name of the entry where that is meant.
 async fn look(
     daemon: &Arc<Daemon>,
     listed: &Listed,
+    expected: Option<Sha256Digest>,
     is_named: bool,
     hears: Hears<'_>,
 ) -> Result<Looked, ToolError> {
@@ -222,13 +223,20 @@ async fn look(
     let bytes_max = daemon.config().plugins.component_bytes_max;
     let bytes = inspect::read(listed.component(daemon), bytes_max).await?;
     let digest = Sha256Digest::of(&bytes);
-    let signed_by = signatures::check_file(listed.signature(daemon), &bytes, &listed.signers).await;
-    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
     let called = match listed.entry.oci() {
         Some(reference) => PathBuf::from(reference.repository),
         None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
         None => listed.source.clone(),
     };
+    // Before anything is compiled.
+    if let Some(expected) = expected.filter(|expected| *expected != digest) {
+        let called = called.display();
+        let message = format!("{called} has the sha256 {digest}, but {expected} is asked for");
+        return Err(ToolError::new(ErrorCode::Conflict, message)
+            .hint("get the file that is meant, or ask for the digest that it has"));
+    }
+    let signed_by = signatures::check_file(listed.signature(daemon), &bytes, &listed.signers).await;
+    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
     let (entry, on_compile) = (&listed.entry, hears.on_compile);
     let plugin = inspect::plugin(daemon, &called, entry, is_named, bytes, on_compile).await?;
     Ok(Looked { plugin, digest, signed_by })

@@ -59,7 +59,7 @@ use toml::Spanned;
 
 use super::error::{Fault, PolicyError, shown};
 use super::examples::{self, ExampleForm};
-use super::globs::{self, Globs, Over};
+use super::globs::{Globs, Over, Unusable};
 use super::rules::{Conditions, Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, Layer, RuleRef, Verdict};
 use moss_sdk::deceptive::is_deceptive;
@@ -232,7 +232,6 @@ fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, Fault> {
     if texts.len() > GLOBS_MAX {
         return Err(Fault::new(span, format!("more than {GLOBS_MAX} globs in one list")));
     }
-    let mut expressions = Vec::with_capacity(texts.len());
     for text in &texts {
         if text.as_ref().is_empty() {
             return Err(Fault::new(text.span(), "an empty glob matches nothing"));
@@ -241,14 +240,17 @@ fn globs(texts: GlobTexts, over: Over) -> Result<Option<Globs>, Fault> {
             let message = format!("the glob is longer than {GLOB_BYTES_MAX} bytes");
             return Err(Fault::new(text.span(), message));
         }
-        let expression = globs::expression(text.as_ref(), over).map_err(|error| {
-            let message = format!("{} is not a glob: {error}", shown(text.as_ref()));
-            Fault::new(text.span(), message)
-        })?;
-        expressions.push(expression);
     }
-    let globs = Globs::new(&expressions);
-    globs.map(Some).map_err(|_| Fault::new(span, "the globs are too large together"))
+    let globs: Vec<&str> = texts.iter().map(|text| text.as_ref().as_str()).collect();
+    match Globs::new(&globs, over) {
+        Ok(globs) => Ok(Some(globs)),
+        Err(Unusable::TooLarge) => Err(Fault::new(span, "the globs are too large together")),
+        Err(Unusable::Glob { position, error }) => {
+            let text = &texts[position];
+            let message = format!("{} is not a glob: {error}", shown(text.as_ref()));
+            Err(Fault::new(text.span(), message))
+        }
+    }
 }
 
 /// Compiles globs over workspace paths and refuses those that no workspace path can match.

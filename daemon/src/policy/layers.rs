@@ -8,13 +8,11 @@
 
 use std::sync::Arc;
 
+use super::built_in::{default_verdict, drift_rule, protection_verdict, register_rule};
 use super::error::PolicyError;
 use super::format;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
-use super::{
-    Action, Layer, RuleRef, Subject, Verdict, default_verdict, drift_rule, protection_rule,
-    register_rule,
-};
+use super::{Action, Layer, RuleRef, Subject, Verdict};
 
 /// Most admin files.
 pub const ADMIN_FILES_MAX: usize = 16;
@@ -159,7 +157,7 @@ impl Policy {
         ruled.extend(self.workspace.matches(subject));
         let protection = subject.protection.filter(|_| subject.is_guarded() && !opened);
         if let Some(protection) = protection {
-            ruled.push(Match::built_in((Verdict::Deny, protection_rule(protection))));
+            ruled.push(Match::built_in(protection_verdict(protection)));
         } else if !decided {
             ruled.push(Match::built_in(default_verdict(subject.action)));
         }

@@ -363,6 +363,37 @@ fn protected_names_are_denied_whatever_ordinary_rules_allow() {
 }
 
 #[test]
+fn configuration_that_runs_code_is_asked_about_whatever_ordinary_rules_allow() {
+    let path = ".github/workflows/ci.yml";
+    let on = |policy: &Policy, action| {
+        let decision = guarded(policy, action, path, Protection::Code);
+        (decision.verdict, decision.rule.layer, decision.protected)
+    };
+    for allow in ["", &rule("", "allow"), &rule("paths = [\"**\", \".github/**\"]", "allow")] {
+        let policy = policy(allow, allow, "");
+        for &action in Action::WRITES {
+            assert_eq!(on(&policy, action), (Verdict::Ask, Layer::Protected, true), "{action:?}");
+        }
+        assert_eq!(on(&policy, Action::Read).0, Verdict::Allow);
+        assert!(!on(&policy, Action::Read).2);
+    }
+    let deny = rule("paths = [\".github/**\"]", "deny");
+    let allow = rule("paths = [\"**\"]", "allow");
+    for policy in [policy(&deny, &allow, ""), policy("", &deny, ""), policy("", &allow, &deny)] {
+        assert_eq!(on(&policy, Action::Modify).0, Verdict::Deny);
+    }
+    let open = |decision| rule("paths = [\".github/**\"]\nprotected = true", decision);
+    assert_eq!(on(&policy("", &open("allow"), ""), Action::Modify).0, Verdict::Allow);
+    assert_eq!(on(&policy("", &open("ask"), ""), Action::Modify).0, Verdict::Ask);
+    assert_eq!(on(&policy("", &open("allow"), &rule("", "ask")), Action::Modify).0, Verdict::Ask);
+    assert_eq!(
+        guarded(&policy("", &allow, ""), Action::Create, path, Protection::Code).to_string(),
+        "needs a confirmation because the name is protected: the file makes other programs run code; \
+         a rule with `protected = true` and its path can allow it unasked"
+    );
+}
+
+#[test]
 fn a_rule_that_names_a_protected_file_opens_it_as_far_as_it_says() {
     let open = |decision| rule("paths = [\".env\"]\nprotected = true", decision);
     let read = |policy: &Policy, path| {

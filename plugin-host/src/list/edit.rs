@@ -33,6 +33,14 @@ pub enum ListEdit {
 // === impl ListEdit ===
 
 impl ListEdit {
+    /// Returns the plugin that it is about.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Add(entry) => entry["name"].as_str(),
+            Self::Set { name, .. } | Self::Remove { name } => Some(name),
+        }
+    }
+
     /// Makes the text that follows from a list's; none stands for a list that does not exist yet.
     ///
     /// # Errors

@@ -71,7 +71,18 @@ impl Planner<'_> {
         }
         check_clashes(&files)?;
         check_mixture(&files)?;
+        self.look_around(&mut files);
         Ok(Plan { root: self.workspace.path.clone(), files, undo_of: Vec::new() })
+    }
+
+    /// Notes which files are protected by what is around them, the other files of the plan included.
+    fn look_around(&self, files: &mut [PlannedFile]) {
+        let made = files.iter().filter(|file| file.action == Action::Create);
+        let made: Vec<RelPath> = made.map(|file| file.real.clone()).collect();
+        let made: Vec<&RelPath> = made.iter().collect();
+        for file in files {
+            file.around = self.workspace.protection_around(&file.real, &made);
+        }
     }
 
     fn plan_one(&self, path: &RelPath, source: Source<'_>) -> Result<PlannedFile, Error> {
@@ -90,13 +101,14 @@ impl Planner<'_> {
             }
             ChangeKind::Write { base, content } => {
                 let new = utf8(path, content)?;
-                self.plan_target(path, Target::Modify { base: *base, new, merged: false })
+                let target = Target::Modify { base: *base, new, mode: None, merged: false };
+                self.plan_target(path, target)
             }
             ChangeKind::Edit { base, splices } => {
                 let old = self.base(path, *base)?;
                 let text = text::decode(&old.bytes).map_err(|not| refusal(path, not))?;
                 let new = edited(path, &text, splices)?;
-                self.modified(path, old, new, false)
+                self.modified(path, old, new, None, false)
             }
             ChangeKind::Delete { base, retention } => {
                 let (base, retention) = (*base, *retention);
@@ -109,9 +121,9 @@ impl Planner<'_> {
     fn plan_target(&self, path: &RelPath, target: Target) -> Result<PlannedFile, Error> {
         match target {
             Target::Create { new, mode } => self.created(path, new, mode),
-            Target::Modify { base, new, merged } => {
+            Target::Modify { base, new, mode, merged } => {
                 let old = self.base(path, base)?;
-                self.modified(path, old, new, merged)
+                self.modified(path, old, new, mode, merged)
             }
             Target::Delete { base, retention } => self.deleted(path, base, retention),
         }
@@ -141,6 +153,7 @@ impl Planner<'_> {
         path: &RelPath,
         old: Base,
         new: Vec<u8>,
+        mode: Option<u32>,
         merged: bool,
     ) -> Result<PlannedFile, Error> {
         let Base { place, bytes: old, unsaved } = old;
@@ -153,12 +166,19 @@ impl Planner<'_> {
         if old == new {
             return Err(Error::NoChange { path: path.clone() });
         }
-        let diff = diff::between(path, Some(&old), Some(&new));
-        let file = PlannedFile::new(path, place.path, Action::Modify, diff);
+        let mut diff = diff::between(path, Some(&old), Some(&new));
         // Set-id bits belong to the content that somebody once trusted, not to this one.
-        let mode = Some(place.stat.mode & 0o1777);
+        let mode_before = place.stat.mode & 0o1777;
+        // A buffer has no permission bits.
+        let mode = mode.filter(|_| !unsaved).unwrap_or(mode_before);
+        if mode != mode_before {
+            diff.text = format!("old mode {mode_before:o}\nnew mode {mode:o}\n{}", diff.text);
+        }
+        let file = PlannedFile::new(path, place.path, Action::Modify, diff);
         let identity = Some(place.stat.identity);
-        Ok(PlannedFile { mode, identity, merged, unsaved, ..file }.with_old(old).with_new(new))
+        let (mode, mode_before) = (Some(mode), Some(mode_before));
+        let file = PlannedFile { mode, mode_before, identity, merged, unsaved, ..file };
+        Ok(file.with_old(old).with_new(new))
     }
 
     fn deleted(

@@ -41,10 +41,15 @@ pub(super) fn check_removable(
     place: &Place,
 ) -> Result<(), Error> {
     check_writable(place)?;
-    if let (Some(directory), Some(name)) = (path.parent(), path.file_name())
-        && workspace.resolve(&directory)?.path.join(name)? == place.path
-    {
-        return Ok(());
+    if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
+        let held = workspace.existing(&directory)?;
+        let held = workspace.open_place(&held, handle::DIRECTORY)?;
+        let found = handle::find_at(&held, name)
+            .map_err(|errno| Error::io(path, "look at", errno))?
+            .ok_or_else(|| Error::NotFound { path: path.clone() })?;
+        if found.identity == place.stat.identity {
+            return Ok(());
+        }
     }
     Err(Error::IsLink { path: path.clone(), target: place.path.clone() })
 }

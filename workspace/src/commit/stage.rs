@@ -70,8 +70,8 @@ fn check_place(workspace: &Workspace, planned: &PlannedFile, place: &Place) -> R
     if let Some(before) = planned.before {
         check_base(path, before, hash)?;
     }
-    if planned.action == Action::Modify && Some(stat.mode & 0o1777) != planned.mode {
-        let expected = format!("mode {:o}", planned.mode.unwrap_or_default());
+    if planned.action == Action::Modify && Some(stat.mode & 0o1777) != planned.mode_before {
+        let expected = format!("mode {:o}", planned.mode_before.unwrap_or_default());
         return Err(changed(path, expected, format!("mode {:o}", stat.mode & 0o1777)));
     }
     Ok(())

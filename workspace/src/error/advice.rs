@@ -17,6 +17,7 @@ impl Error {
             Self::OtherFilesystem { .. } => "open that directory as a workspace of its own",
             Self::LinkLoop { .. } | Self::Dangling { .. } => "name the file itself, not the link",
             Self::Unnameable { .. } => "rename the file or the directory first",
+            Self::Alias { .. } => "name it as the listing of its directory does",
             Self::NotFound { .. } => "list the directory to see the names that exist",
             Self::Exists { .. } => "edit the existing file, or choose another name",
             Self::NotAFile { .. } | Self::NotADirectory { .. } => {

@@ -99,6 +99,15 @@ impl History {
         Ok(Plan { undo_of: undone.into_iter().rev().collect(), ..plan })
     }
 
+    /// Returns what the entries that are to be taken back did to files: what a plan would look at.
+    ///
+    /// # Errors
+    ///
+    /// `NoEntry`; `NoCall`; `Limit`.
+    pub fn undo_files(&self, target: &UndoTarget) -> Result<Vec<HistoryFile>, Error> {
+        Ok(self.entries_of(target)?.into_iter().flat_map(|entry| entry.files).collect())
+    }
+
     /// The entries that are meant, the newest first.
     fn entries_of(&self, target: &UndoTarget) -> Result<Vec<HistoryEntry>, Error> {
         let connection = self.connection();
@@ -287,7 +296,7 @@ impl Back {
             }
             (Some(old), Some(new)) if old == new => None,
             (Some(old), Some(new)) => {
-                Some(Target::Modify { base: handle::hash(&old), new, merged })
+                Some(Target::Modify { base: handle::hash(&old), new, mode, merged })
             }
         }
     }

@@ -42,6 +42,7 @@ pub(super) fn find(
     };
     let stat = handle::stat(&fd).map_err(|errno| Error::io(path, "look at", errno))?;
     let Some(real) = real_path(workspace, &fd, path)? else { return Ok(None) };
+    let Some(real) = workspace.listed_path(real, path)? else { return Ok(None) };
     let (Some(directory), Some(name)) = (real.parent(), real.file_name()) else {
         return root(workspace).map(Some);
     };
@@ -94,6 +95,7 @@ fn gap(workspace: &Workspace, path: &RelPath) -> std::result::Result<Option<Foun
             Err(errno) => return Err(Error::io(path, "look at", errno)),
         }
         let Some(real) = real_path(workspace, &directory, path)? else { return Ok(None) };
+        let Some(real) = workspace.listed_path(real, path)? else { return Ok(None) };
         let missing = names[depth..].iter().map(|name| (*name).to_owned()).collect();
         return Ok(Some(Found::Missing(Gap { directory, path: real, missing })));
     }

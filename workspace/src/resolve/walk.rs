@@ -80,10 +80,13 @@ impl Walk<'_> {
             Err(Errno::NAMETOOLONG) => return Err(Error::NotFound { path: self.path.clone() }),
             Err(errno) => return Err(Error::io(self.path, "look at", errno)),
         };
+        let listed = |name: &str| {
+            self.workspace.listed_name(self.top(), name, stat.identity.inode, self.path)
+        };
         match stat.kind {
             EntryKind::Symlink => self.expand(&step.name),
-            EntryKind::Directory => self.enter(step.name, &stat),
-            EntryKind::File | EntryKind::Other => self.leaf(step.name, stat),
+            EntryKind::Directory => self.enter(listed(&step.name)?, &stat),
+            EntryKind::File | EntryKind::Other => self.leaf(listed(&step.name)?, stat),
         }
     }
 

@@ -1,17 +1,23 @@
 //! Tests of the door to files against real files.
 
 #![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+#![allow(clippy::print_stderr, reason = "a test says what it could not try on this system")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+#[cfg(target_os = "linux")]
+mod aliases;
 mod basics;
 mod escapes;
 mod failures;
 mod fixture;
 mod foreign;
+#[cfg(target_os = "linux")]
+mod fuse;
 mod kill;
 mod listing;
 mod races;
 mod reading;
+mod repositories;
 mod round_trip;
 mod undo;
 mod undo_several;

@@ -301,3 +301,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn permission_bits_come_back_where_a_file_was_deleted_and_made_anew() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = Fixture::new();
+    fixture.put("run.sh", "one\n");
+    let path = fixture.root().join("run.sh");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
+    fixture.commit(vec![delete("run.sh", b"one\n", Retention::Recoverable)]).unwrap();
+    next(&fixture, "run.sh", "two\n");
+    let made = mode();
+    assert_ne!(made, 0o750);
+    let plan = fixture.history.plan_undo(&fixture.workspace, &since(0)).unwrap();
+    let shown = &plan.files()[0].diff;
+    assert!(shown.starts_with(&format!("old mode {made:o}\nnew mode 750\n")), "{shown}");
+    let undone = fixture.take_back(&since(0)).unwrap().number;
+    assert_eq!((fixture.get("run.sh"), mode()), (b"one\n".to_vec(), 0o750));
+    // The way forth has its bits as well.
+    fixture.take_back(&UndoTarget::Entry(undone)).unwrap();
+    assert_eq!(fixture.get("run.sh"), b"two\n");
+}

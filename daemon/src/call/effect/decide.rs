@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use moss_sdk::RelPath;
 use moss_sdk::edit::{MatchLevel, Retention};
-use moss_workspace::{HistoryFile, Plan, PlannedFile};
+use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
 use crate::call::{CallError, record};
 use crate::caller::Role;
-use crate::policy::{self, Action, Decision, Subject, Verdict};
+use crate::policy::{self, Action, Decision, Layer, Subject, Verdict};
 use crate::state::WorkspaceState;
 
 /// The names of one file.
@@ -24,6 +24,10 @@ pub(in crate::call) struct Names<'a> {
 /// What is known of a change of a file beside its name; nothing of a read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ChangeFacts {
+    /// Why the file is protected beside its names.
+    around: Option<moss_workspace::Protection>,
+    /// Whether its content is known to be public.
+    is_public: bool,
     size_bytes: Option<u64>,
     match_level: Option<MatchLevel>,
     drift: bool,
@@ -32,6 +36,7 @@ pub(super) struct ChangeFacts {
 /// The policy's word for the workspace's.
 pub(crate) fn protection(protection: moss_workspace::Protection) -> policy::Protection {
     match protection {
+        moss_workspace::Protection::Code => policy::Protection::Code,
         moss_workspace::Protection::Metadata => policy::Protection::Metadata,
         moss_workspace::Protection::Secret => policy::Protection::Secret,
     }
@@ -78,6 +83,8 @@ impl ChangeFacts {
     fn of(file: &PlannedFile) -> Self {
         let matched = file.matched.as_ref();
         Self {
+            around: file.around,
+            is_public: false,
             size_bytes: Some(file.after_bytes),
             match_level: matched.map(|matched| matched.level),
             drift: matched.is_some_and(|matched| !matched.drift.is_empty()),
@@ -94,8 +101,35 @@ impl Effects {
         policy: &policy::Policy,
         file: Names<'_>,
     ) -> Decision {
-        let mut decision =
-            self.decide_file(policy, &self.tool(), Action::Read, file, ChangeFacts::default());
+        self.decide_read_of(policy, file, ChangeFacts::default())
+    }
+
+    /// As [`Effects::decide_read`], about a file that is open: one with the name of a key may hold what
+    /// is public.
+    pub(in crate::call) fn decide_open(
+        &self,
+        policy: &policy::Policy,
+        file: Names<'_>,
+        opened: &OpenedFile<'_>,
+    ) -> Decision {
+        let decision = self.decide_read(policy, file);
+        let is_protected =
+            decision.verdict == Verdict::Deny && decision.rule.layer == Layer::Protected;
+        let files = &self.scope.call.workspace.files;
+        let is_secret = |name| files.protection_of_public(name) == Some(Protection::Secret);
+        if !is_protected || is_secret(file.real) || is_secret(file.asked) || !opened.is_public() {
+            return decision;
+        }
+        self.decide_read_of(policy, file, ChangeFacts { is_public: true, ..ChangeFacts::default() })
+    }
+
+    fn decide_read_of(
+        &self,
+        policy: &policy::Policy,
+        file: Names<'_>,
+        facts: ChangeFacts,
+    ) -> Decision {
+        let mut decision = self.decide_file(policy, &self.tool(), Action::Read, file, facts);
         let mut inner = self.lock();
         if decision.verdict == Verdict::Ask && inner.approved_reads.contains(file.real) {
             decision.verdict = Verdict::Allow;
@@ -129,7 +163,11 @@ impl Effects {
     ) -> Decision {
         let files = &self.scope.call.workspace.files;
         let decide = |name| {
-            let protection = files.protection(name).map(protection);
+            let named = match change.is_public {
+                true => files.protection_of_public(name),
+                false => files.protection(name),
+            };
+            let protection = named.max(change.around).map(protection);
             self.decide_for(policy, tool, action, Some((name, protection, change)))
         };
         let decision = decide(file.real);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::{Grant, OciReference, Sha256Digest};
+use moss_plugin_host::{Grant, ListEdit, OciReference, PluginEntry, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -18,16 +18,23 @@ use super::{Effects, Names};
 use crate::call::{Event, record};
 use crate::caller::Role;
 use crate::change::{self, FileChange, Status};
-use crate::plugins::PluginState;
 use crate::plugins::compiling::OnCompile;
 use crate::plugins::registration::{
     self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
 };
+use crate::plugins::{PluginState, PluginStatus, read_list};
 use crate::policy::{Action, Decision, Verdict};
 use crate::start;
 
 /// Longest wait for a plugin that was registered to be loaded.
 const LOADED_WAIT: Duration = Duration::from_secs(20);
+
+/// A list as it was written.
+struct Written {
+    /// What it is called.
+    listed_in: String,
+    entries: Vec<PluginEntry>,
+}
 
 // === impl Effects ===
 
@@ -227,30 +234,27 @@ impl Effects {
         self.scope.blocking(write).await?
     }
 
-    /// Waits, in bounded time, for what serves to be what was registered. A daemon that reloads
-    /// nothing does not load it either.
+    /// Waits, in bounded time, until the change is in effect: the list is read as it is now, and what
+    /// serves is what was registered. Returns whether it serves; a daemon that reloads nothing does not
+    /// load it either.
     async fn await_loaded(&self, proposal: &Proposal) -> bool {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
-        let is_read = self.is_read(&proposal.list);
-        if proposal.serves.is_empty() || !is_read || !daemon.is_following_plugins() {
+        if !self.is_read(&proposal.list) || !daemon.is_following_plugins() {
             return false;
         }
-        let listed_in = proposal.list.display().to_string();
+        let list = proposal.list.clone();
+        let written = self.scope.blocking(move || Written::of(&list)).await;
+        let Ok(Some(written)) = written else { return false };
         let mut replaced = workspace.plugins_replaced.subscribe();
         let serves = async {
             loop {
                 replaced.borrow_and_update();
                 let statuses = workspace.plugins.load();
-                let serves = |(name, digest): &(String, Sha256Digest)| {
-                    statuses.iter().any(|status| {
-                        let ready = matches!(&status.state, PluginState::Ready(plugin)
-                            if plugin.name() == name && plugin.digest() == *digest);
-                        ready && status.listed_in == listed_in && status.notice.is_none()
-                    })
-                };
-                let is_there = proposal.serves.iter().all(serves);
-                if is_there || replaced.changed().await.is_err() {
-                    return is_there;
+                if written.is_in_effect(proposal, &statuses) {
+                    return !proposal.serves.is_empty();
+                }
+                if replaced.changed().await.is_err() {
+                    return false;
                 }
             }
         };
@@ -290,6 +294,53 @@ impl Effects {
             }
         });
         why.next().or_else(|| Some("it is being loaded; `moss plugin list` tells how".to_owned()))
+    }
+}
+
+// === impl Written ===
+
+impl Written {
+    /// Reads the list anew; none where that cannot be.
+    fn of(list: &Path) -> Option<Self> {
+        let listed_in = list.display().to_string();
+        let entries = read_list(list).ok()?.plugins;
+        Some(Self { listed_in, entries })
+    }
+
+    /// Whether all that a change is about is known as the list says it.
+    fn is_in_effect(&self, proposal: &Proposal, statuses: &[PluginStatus]) -> bool {
+        let known = |name: &str| {
+            statuses.iter().find(|status| status.name == name && status.listed_in == self.listed_in)
+        };
+        let is_as_listed = |name: &str| {
+            let entry = self.entries.iter().find(|entry| entry.name == name);
+            match (entry, known(name).and_then(|status| status.entry.as_ref())) {
+                (Some(entry), Some(known)) => {
+                    entry.grant == known.grant
+                        && entry.limits == known.limits
+                        && entry.config == known.config
+                        && entry.sha256 == known.sha256
+                }
+                (None, None) => true,
+                _ => false,
+            }
+        };
+        let serves = |(name, digest): &(String, Sha256Digest)| {
+            known(name).is_some_and(|status| {
+                let ready = matches!(&status.state,
+                    PluginState::Ready(plugin) if plugin.digest() == *digest);
+                ready && status.notice.is_none()
+            })
+        };
+        let is_settled = match &proposal.work {
+            Writing::List(edits, _) => edits.iter().filter_map(ListEdit::name).all(is_as_listed),
+            Writing::Trust(..) => true,
+            Writing::Untrust => {
+                let mut of_list = statuses.iter().filter(|s| s.listed_in == self.listed_in);
+                !of_list.any(|status| matches!(status.state, PluginState::Ready(_)))
+            }
+        };
+        is_settled && proposal.serves.iter().all(serves)
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! What a plugin may not read is not in a listing either. Names that decide what other programs do,
 //! such as `.git`, are out of its sight unless the grant names them: built-in tools read them, but
-//! a plugin may pass on what it reads. What ignore files name is shown: whoever grants a directory
+//! a plugin may pass on what it reads. A file with several names may have others that were not granted:
+//! it is not read. What ignore files name is shown: whoever grants a directory
 //! grants what is in it.
 
 use std::collections::BTreeSet;
@@ -166,6 +167,9 @@ impl Gate {
         };
         let mut looked = workspace.files.look(path, last).map_err(why)?;
         let kind = kind_of(looked.kind).ok_or(FileError::NotPermitted)?;
+        if kind == FileKind::File && looked.names > 1 {
+            return Err(FileError::NotPermitted);
+        }
         if !self.shows(Names { real: &looked.real, asked: path }, kind) {
             return Err(FileError::NotPermitted);
         }
@@ -184,6 +188,9 @@ impl Gate {
         }
         let shown = |(name, kind): (String, EntryKind)| {
             let kind = kind_of(kind)?;
+            if listed.hard_linked.contains(&name) {
+                return None;
+            }
             let (real, asked) = (listed.real.join(&name).ok()?, path.join(&name).ok()?);
             self.shows(Names { real: &real, asked: &asked }, kind).then_some((name, kind))
         };
@@ -196,8 +203,9 @@ impl Gate {
         let workspace = self.reader.workspace();
         let opened = workspace.files.open_cached(path)?.over(&*workspace.editors);
         let names = Names { real: opened.real(), asked: path };
-        let may_read =
-            !self.is_hidden(names) && self.reader.decide(names).verdict == Verdict::Allow;
+        let may_read = opened.names() == 1
+            && !self.is_hidden(names)
+            && self.reader.decide(names).verdict == Verdict::Allow;
         if may_read { opened.hold().ok() } else { None }
     }
 
@@ -205,7 +213,7 @@ impl Gate {
         let workspace = self.reader.workspace();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
         let names = Names { real: opened.real(), asked: path };
-        if self.is_hidden(names) {
+        if opened.names() > 1 || self.is_hidden(names) {
             return Err(NotOpened::Failed(FileError::NotPermitted));
         }
         let decision = self.reader.decide(names);
@@ -235,11 +243,12 @@ impl Gate {
         }
     }
 
-    /// Whether a name is protected as metadata, and the grant does not name it.
+    /// Whether a name is protected for what it makes other programs do, and the grant does not name
+    /// it.
     fn is_hidden(&self, names: Names<'_>) -> bool {
         let files = &self.reader.workspace().files;
         [names.real, names.asked].into_iter().any(|name| {
-            files.protection(name) == Some(Protection::Metadata)
+            matches!(files.protection(name), Some(Protection::Code | Protection::Metadata))
                 && !self.named.iter().any(|named| is_within(name, named))
         })
     }
@@ -322,6 +331,7 @@ fn why(error: Error) -> FileError {
         | Error::Outside { .. }
         | Error::OtherFilesystem { .. }
         | Error::Protected { .. }
+        | Error::Alias { .. }
         | Error::Unnameable { .. } => FileError::NotPermitted,
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
             FileError::NotPermitted

@@ -12,6 +12,7 @@ fn fake(prefix: &str) -> String {
 #[test]
 fn secrets_with_a_known_form_are_masked() {
     let jwt = format!("{}.{}.x_-y", fake("eyJ"), fake("eyJ"));
+    let pgp = format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\n{}", fake(""));
     let pem = |end: &str| format!("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n{}\n{end}", fake(""));
     let cases = [
         ("key AKIAABCDEFGHIJKLMNOP.".to_owned(), "key [redacted]."),
@@ -27,6 +28,7 @@ fn secrets_with_a_known_form_are_masked() {
         (format!("jwt {jwt}, ok"), "jwt [redacted], ok"),
         (format!("{} after", pem("-----END RSA PRIVATE KEY-----")), "[redacted] after"),
         (pem("cut off"), "[redacted]"),
+        (format!("{pgp}\n-----END PGP PRIVATE KEY BLOCK----- b"), "[redacted] b"),
         (format!("Bearer {}", fake("")), "Bearer [redacted]"),
         ("Authorization: Basic dXNlcjpwYXNz".to_owned(), "Authorization: Basic [redacted]"),
         ("postgres://me:hunter2@db/x".to_owned(), "postgres://me:[redacted]@db/x"),
@@ -38,6 +40,28 @@ fn secrets_with_a_known_form_are_masked() {
         ("login --password hunter2 -v".to_owned(), "login --password [redacted] -v"),
         ("?token=hunter2&x=1 y".to_owned(), "?token=[redacted] y"),
         ("client_secret => hunter2".to_owned(), "client_secret => [redacted]"),
+        ("DB_PASS=hunter2 x".to_owned(), "DB_PASS=[redacted] x"),
+        ("export PASS='hun ter2'".to_owned(), "export PASS=[redacted]"),
+        ("smtp.pass: hunter2".to_owned(), "smtp.pass: [redacted]"),
+        ("AccountName=a;AccountKey=aGk+Zg==;x".to_owned(), "AccountName=a;AccountKey=[redacted]"),
+        ("SharedAccessKey=aGk=".to_owned(), "SharedAccessKey=[redacted]"),
+        ("STRIPE_KEY=hunter2 run".to_owned(), "STRIPE_KEY=[redacted] run"),
+        (format!("({})", fake("pypi-AgEI")), "([redacted])"),
+        (format!("{}.{}", fake("SG."), fake("")), "[redacted]"),
+        (format!("{} x", fake("AGE-SECRET-KEY-1").to_uppercase()), "[redacted] x"),
+        (fake("dckr_pat_"), "[redacted]"),
+        (fake("hvs."), "[redacted]"),
+        (format!("https://{}", fake("hooks.slack.com/services/T0/B0/")), "https://[redacted]"),
+        ("curl -u me:hunter2 https://a.example".to_owned(), {
+            "curl -u me:[redacted] https://a.example"
+        }),
+        ("curl -sSu 'me:hunter2' b".to_owned(), "curl -sSu 'me:[redacted]' b"),
+        ("curl -ume:hunter2 b".to_owned(), "curl -ume:[redacted] b"),
+        ("curl x --user=me:hunter2".to_owned(), "curl x --user=me:[redacted]"),
+        ("curl -x p --proxy-user me:hunter2".to_owned(), "curl -x p --proxy-user me:[redacted]"),
+        ("sshpass -p hunter2 ssh a".to_owned(), "sshpass -p [redacted] ssh a"),
+        ("mysql -u root -phunter2 db".to_owned(), "mysql -u root -p[redacted] db"),
+        (format!("?sv=1&sig={}&x", fake("")), "?sv=1&sig=[redacted]&x"),
     ];
     for (text, expected) in cases {
         assert_eq!(mask(&text), expected, "{text}");
@@ -54,6 +78,13 @@ fn ordinary_text_stays() {
         "task-list-of-many-things-to-do-today",
         "ask-me-anything-you-want-to-know-today",
         "0123456789abcdef0123456789abcdef01234567",
+        "docker run -u 1000:1000 image",
+        "curl -o out.txt https://example.org/a",
+        "all tests pass: 12 of 12",
+        "compass=north bypass=1",
+        "PRIMARY_KEY id",
+        "mkdir -p src/main",
+        "pypi-like",
         "日本語 naïve ümlaut",
     ];
     for text in texts {

@@ -21,7 +21,7 @@ pub(super) async fn propose(
     let entry = entry_of(workspace, &list, name).await?;
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, true, hears).await?;
+    let looked = look(daemon, &listed, None, true, hears).await?;
     if listed.entry.sha256 == Some(looked.digest) {
         let message =
             format!("`{name}` is pinned to what {} holds already", listed.source.display());

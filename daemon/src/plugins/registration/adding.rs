@@ -38,14 +38,8 @@ pub(super) async fn propose(
     };
     let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, add.name.is_some(), hears).await?;
+    let looked = look(daemon, &listed, add.sha256, add.name.is_some(), hears).await?;
     let (mut plugin, digest) = (looked.plugin, looked.digest);
-    if let Some(expected) = add.sha256.filter(|expected| *expected != digest) {
-        let message =
-            format!("{} has the sha256 {digest}, but {expected} is asked for", add.source);
-        return Err(ToolError::new(ErrorCode::Conflict, message)
-            .hint("get the file that is meant, or ask for the digest that it has"));
-    }
     let mut pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
     if let Some(refusal) = bounds::refusal(&pinned, &config) {
         return Err(ToolError::new(ErrorCode::Denied, refusal));

@@ -100,7 +100,7 @@ impl Seen {
             self.plugins.push(shown);
             return;
         }
-        let looked = look(daemon, listed, true, hears).await;
+        let looked = look(daemon, listed, entry.sha256, true, hears).await;
         if entry.sha256.is_none() {
             let plugin = looked.as_ref().ok().map(|looked| &looked.plugin);
             self.agreed.push(Agreed::shown(&listed.list, &entry.name, plugin));

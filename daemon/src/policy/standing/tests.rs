@@ -195,7 +195,7 @@ fn protected_names_are_never_covered() {
         answers: &answers,
     };
     assert_eq!(decide(&policy, &subject).verdict, Verdict::Allow);
-    for protection in [Protection::Metadata, Protection::Secret] {
+    for protection in [Protection::Code, Protection::Metadata, Protection::Secret] {
         let guarded = Subject { protection: Some(protection), ..subject };
         assert_eq!(decide(&policy, &guarded).verdict, Verdict::Ask);
     }

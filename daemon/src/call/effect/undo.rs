@@ -1,0 +1,90 @@
+//! Taking changes back: what the files hold now is looked at only where it may be read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use moss_sdk::{RelPath, ToolError};
+use moss_workspace::{Plan, UndoTarget};
+use serde_json::{Value, json};
+
+use super::{Effects, Names};
+use crate::policy::{Policy, Verdict};
+use crate::state::WorkspaceState;
+
+// === impl Effects ===
+
+impl Effects {
+    /// Takes history entries back, as a change like any other.
+    pub(in crate::call) async fn undo(
+        self: &Arc<Self>,
+        target: UndoTarget,
+    ) -> Result<Value, ToolError> {
+        let workspace = Arc::clone(&self.scope.call.workspace);
+        let number = match target {
+            UndoTarget::Entry(number) => Some(number),
+            UndoTarget::Call(_) | UndoTarget::Since(_) => None,
+        };
+        self.permit_looking(&target).await?;
+        let plan = move || {
+            let WorkspaceState { files, history, editors, .. } = &*workspace;
+            history.plan_undo_over(files, &target, &**editors)
+        };
+        let plan = self.scope.blocking(plan).await??;
+        self.permit_showing(&plan).await?;
+        let took_back = plan.undo_of().to_vec();
+        let applied = self.settle(plan).await?;
+        let files: Vec<_> = applied
+            .files
+            .iter()
+            .map(|file| json!({ "path": file.path, "hash": file.hash }))
+            .collect();
+        Ok(json!({
+            "undone": number,
+            "took_back": took_back,
+            "history": applied.history,
+            "applied": applied.history.is_some(),
+            "files": files,
+        }))
+    }
+
+    /// Planning an undo looks at what the files hold now, and its errors tell of that: reading them
+    /// is decided about before.
+    async fn permit_looking(&self, target: &UndoTarget) -> Result<(), ToolError> {
+        let (workspace, target) = (Arc::clone(&self.scope.call.workspace), target.clone());
+        let find = move || {
+            let files = workspace.history.undo_files(&target)?;
+            // A way that leads elsewhere by now leads to what is looked at.
+            let now = |real: &RelPath| workspace.files.resolve(real).ok().map(|found| found.path);
+            let named = files.into_iter().map(|file| {
+                let now = now(&file.real).unwrap_or_else(|| file.real.clone());
+                (now, file.real, file.path)
+            });
+            Ok::<BTreeSet<_>, moss_workspace::Error>(named.collect())
+        };
+        let policy = self.scope.call.workspace.policy.load_full();
+        for (now, real, asked) in self.scope.blocking(find).await?? {
+            for asked in [&real, &asked] {
+                self.permit_read(&policy, Names { real: &now, asked }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an undo shows was never read by a tool of this call: reading is decided about here.
+    async fn permit_showing(&self, plan: &Plan) -> Result<(), ToolError> {
+        let policy = self.scope.call.workspace.policy.load_full();
+        for file in plan.files() {
+            self.permit_read(&policy, Names { real: &file.real, asked: &file.path }).await?;
+        }
+        Ok(())
+    }
+
+    async fn permit_read(&self, policy: &Policy, names: Names<'_>) -> Result<(), ToolError> {
+        let decision = self.decide_read(policy, names);
+        match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(self.deny_read(names.real, &decision).await),
+            Verdict::Ask => self.ask_read(names, &decision).await,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the policy would say of taking changes back.
+
+use std::collections::BTreeSet;
+
+use moss_sdk::RelPath;
+use moss_sdk::spec::Effect;
+use moss_workspace::{HistoryFile, UndoTarget};
+use serde_json::{Map, Value};
+
+use super::{File, UNDO, UNDO_USER_PROMPT, resolve};
+use crate::call::CallError;
+use crate::caller::Role;
+use crate::policy::explain::{Explanation, explain};
+use crate::policy::{Action, Subject};
+use crate::state::WorkspaceState;
+use crate::validate::Violation;
+
+/// Explains what taking back meets: of the entry `number`, of the call `call_id`, of all that came after
+/// the entry `since`; without any of them, of a change of no file in particular.
+pub(super) fn explain_undo(
+    workspace: &WorkspaceState,
+    arguments: &Map<String, Value>,
+    role: Role,
+) -> Result<Vec<Explanation>, CallError> {
+    let Some(target) =
+        target(arguments).map_err(|violation| CallError::Invalid(vec![violation]))?
+    else {
+        return Ok(vec![explained(workspace, UNDO, Action::Modify, None, role)]);
+    };
+    let refused = |error: moss_workspace::Error| {
+        invalid("", "changes that the history holds", error.to_string())
+    };
+    let files = workspace.history.undo_files(&target);
+    let files = files.map_err(|error| CallError::Invalid(vec![refused(error)]))?;
+    let mut explanations = Vec::new();
+    let mut seen = BTreeSet::new();
+    for file in files {
+        if !seen.insert(file.real.clone()) {
+            continue;
+        }
+        let found = resolve(&workspace.files, file.real.as_str())?;
+        explanations.push(explained(workspace, UNDO, Action::Read, Some((&found, None)), role));
+        let size = Some(file.before_bytes);
+        let action = back(&file, &found);
+        explanations.push(explained(workspace, UNDO, action, Some((&found, size)), role));
+    }
+    Ok(explanations)
+}
+
+/// Explains taking a change of the user's prompt back.
+pub(super) fn explain_undo_user_prompt(workspace: &WorkspaceState, role: Role) -> Explanation {
+    explained(workspace, UNDO_USER_PROMPT, Action::Configure, None, role)
+}
+
+/// What brings a file back, as it is now.
+fn back(file: &HistoryFile, now: &File) -> Action {
+    match file.action {
+        moss_workspace::Action::Create => Action::Delete,
+        _ if now.exists => Action::Modify,
+        moss_workspace::Action::Modify | moss_workspace::Action::Delete => Action::Create,
+    }
+}
+
+fn explained(
+    workspace: &WorkspaceState,
+    tool: &str,
+    action: Action,
+    file: Option<(&File, Option<u64>)>,
+    role: Role,
+) -> Explanation {
+    let has_content = matches!(action, Action::Create | Action::Modify);
+    let path: Option<&RelPath> = file.map(|(file, _)| &file.path);
+    let subject = Subject {
+        action,
+        tool,
+        tool_effect: Effect::Write,
+        plugin: None,
+        caller: role.as_str(),
+        path,
+        protection: file.and_then(|(file, _)| file.protection_against(action)),
+        size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),
+        match_level: None,
+        drift: false,
+        answers: &[],
+    };
+    explain(&workspace.policy.load(), &subject)
+}
+
+fn target(arguments: &Map<String, Value>) -> Result<Option<UndoTarget>, Violation> {
+    let mut arguments = arguments.iter();
+    let Some((key, value)) = arguments.next() else { return Ok(None) };
+    if let Some((other, _)) = arguments.next() {
+        return Err(invalid(other, "one of `number`, `call_id` and `since`", other.clone()));
+    }
+    // The command line cannot know the kinds of what is no tool's parameter.
+    let number = || value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let target = match key.as_str() {
+        "number" => number().map(UndoTarget::Entry),
+        "since" => number().map(UndoTarget::Since),
+        "call_id" => value.as_str().map(|call_id| UndoTarget::Call(call_id.to_owned())),
+        _ => None,
+    };
+    match target {
+        Some(target) => Ok(Some(target)),
+        None => Err(invalid(key, "`number`, `since` (numbers) or `call_id`", value.to_string())),
+    }
+}
+
+fn invalid(key: &str, expected: &str, got: String) -> Violation {
+    let pointer = if key.is_empty() { String::new() } else { format!("/{key}") };
+    Violation { pointer, expected: expected.to_owned(), got, suggestion: None }
+}

@@ -1,0 +1,70 @@
+//! The rules that are built in: the defaults, and what no ordinary rule takes away.
+
+use std::sync::{Arc, LazyLock};
+
+use super::{Action, Layer, Protection, RuleRef, Verdict};
+
+/// Returns what happens where no rule says anything.
+pub(super) fn default_verdict(action: Action) -> (Verdict, &'static Arc<RuleRef>) {
+    static READS: LazyLock<Arc<RuleRef>> =
+        LazyLock::new(|| RuleRef::built_in(Layer::Default, "reading needs no rule"));
+    static CALLS: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        RuleRef::built_in(Layer::Default, "what a call does is decided by effect")
+    });
+    static EFFECTS: LazyLock<Arc<RuleRef>> =
+        LazyLock::new(|| RuleRef::built_in(Layer::Default, "no rule allows it"));
+    match action {
+        Action::Call => (Verdict::Allow, &CALLS),
+        Action::Read => (Verdict::Allow, &READS),
+        Action::Create
+        | Action::Modify
+        | Action::Delete
+        | Action::Exec
+        | Action::Network
+        | Action::Register
+        | Action::Configure => (Verdict::Ask, &EFFECTS),
+    }
+}
+
+/// Returns what happens to a protected name where no rule opens it.
+pub(super) fn protection_verdict(protection: Protection) -> (Verdict, &'static Arc<RuleRef>) {
+    static CODE: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the file makes other programs run code; \
+                    a rule with `protected = true` and its path can allow it unasked";
+        RuleRef::built_in(Layer::Protected, text)
+    });
+    static METADATA: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the file belongs to git or to moss; \
+                    a rule with `protected = true` and its path can open it";
+        RuleRef::built_in(Layer::Protected, text)
+    });
+    static SECRET: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the file is likely to hold secrets; \
+                    a rule with `protected = true` and its path can open it";
+        RuleRef::built_in(Layer::Protected, text)
+    });
+    match protection {
+        Protection::Code => (Verdict::Ask, &CODE),
+        Protection::Metadata => (Verdict::Deny, &METADATA),
+        Protection::Secret => (Verdict::Deny, &SECRET),
+    }
+}
+
+/// Returns the rule that asks about lines that are not as an edit says.
+pub(super) fn drift_rule() -> &'static Arc<RuleRef> {
+    static DRIFT: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "the edit changes lines that are not what it says they are; \
+                    no rule and no lasting answer allows that unseen";
+        RuleRef::built_in(Layer::Drift, text)
+    });
+    &DRIFT
+}
+
+/// Returns the rule that asks about every registration.
+pub(super) fn register_rule() -> &'static Arc<RuleRef> {
+    static REGISTER: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
+        let text = "a person looks at each plugin and at what it may do; no rule allows it unseen";
+        RuleRef::built_in(Layer::Default, text)
+    });
+    &REGISTER
+}

@@ -1,0 +1,238 @@
+//! The table of protected names, and how names are held to it.
+//!
+//! A pattern is about the names at the end of a path, at any depth: `.vscode/tasks.json` is such a
+//! file in any directory of that name, `.git/**` is `.git` and all that is beneath it. `*` stands for
+//! any characters at one end of a name. The guide has the same table.
+
+use std::sync::LazyLock;
+
+use super::Protection;
+use crate::spelling::fold;
+
+/// A row of the table: why, which names, and which of them not.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// Why the names are protected.
+    pub protection: Protection,
+    /// The names.
+    pub names: &'static [&'static str],
+    /// Names that look like these and are free.
+    pub but: &'static [&'static str],
+}
+
+/// Which names are protected.
+pub const TABLE: &[Row] = &[
+    row(
+        Protection::Metadata,
+        &[".git/**", "git~1/**", ".gitmodules", ".hg/**", ".svn/**", ".jj/**"],
+    ),
+    row(Protection::Metadata, &[".moss/**", "moss-tools.json"]),
+    // What editors and their agents run.
+    row(
+        Protection::Code,
+        &[
+            ".vscode/tasks.json",
+            ".vscode/launch.json",
+            ".vscode/settings.json",
+            ".vscode/mcp.json",
+            "*.code-workspace",
+            ".idea/**",
+            ".zed/settings.json",
+            ".zed/tasks.json",
+            ".zed/debug.json",
+            ".exrc",
+            ".nvimrc",
+            ".nvim.lua",
+            ".dir-locals.el",
+            ".devcontainer/**",
+            ".devcontainer.json",
+            ".mcp.json",
+            ".claude/**",
+            ".codex/**",
+            ".continue/**",
+            ".cursor/**",
+            ".gemini/**",
+            ".kiro/**",
+            ".windsurf/**",
+        ],
+    ),
+    // What hooks, shells and package managers run unasked.
+    row(
+        Protection::Code,
+        &[
+            ".husky/**",
+            ".lefthook/**",
+            ".lefthook.yml",
+            "lefthook.yml",
+            ".pre-commit-config.yaml",
+            ".pre-commit-hooks.yaml",
+            ".cargo/config",
+            ".cargo/config.toml",
+            ".mise.toml",
+            "mise.toml",
+            ".yarnrc.yml",
+            ".pnpmfile.cjs",
+        ],
+    ),
+    // What runs where it is pushed to.
+    row(
+        Protection::Code,
+        &[
+            ".github/workflows/**",
+            ".github/actions/**",
+            ".forgejo/workflows/**",
+            ".gitea/workflows/**",
+            ".gitlab-ci.yml",
+            ".circleci/**",
+            ".buildkite/**",
+            ".drone.yml",
+            ".travis.yml",
+            ".woodpecker.yml",
+            ".woodpecker/**",
+            "azure-pipelines.yml",
+            "bitbucket-pipelines.yml",
+            "Jenkinsfile",
+        ],
+    ),
+    row(Protection::Secret, &[".ssh/**", ".gnupg/**", ".aws/**"]),
+    row(
+        Protection::Secret,
+        &[
+            ".cargo/credentials",
+            ".cargo/credentials.toml",
+            ".docker/config.json",
+            ".envrc",
+            ".git-credentials",
+            ".htpasswd",
+            ".kube/config",
+            ".netrc",
+            "_netrc",
+            ".npmrc",
+            ".pgpass",
+            ".pypirc",
+        ],
+    ),
+    Row {
+        protection: Protection::Secret,
+        names: &[".env", ".env.*"],
+        // Those that are there to be shown.
+        but: &["*.example", "*.sample", "*.template", "*.dist"],
+    },
+    Row {
+        protection: Protection::Secret,
+        names: &["id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"],
+        but: &["*.pub"],
+    },
+    row(Protection::Secret, KEY_FILES),
+    row(Protection::Secret, &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk"]),
+];
+
+/// Names of files that hold a private key or what is public: their content tells.
+const KEY_FILES: &[&str] = &["*.pem", "*.key"];
+
+/// Rows as they are compared with paths.
+static COMPILED: LazyLock<Vec<Compiled>> =
+    LazyLock::new(|| TABLE.iter().flat_map(Compiled::of_row).collect());
+
+/// What is known of a file's content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Nothing.
+    Unknown,
+    /// It holds no key.
+    Public,
+}
+
+/// One pattern.
+struct Compiled {
+    protection: Protection,
+    names: Vec<Name>,
+    /// Whether all that is beneath is meant as well.
+    is_directory: bool,
+    /// Whether it depends on the content as well.
+    by_content: bool,
+    but: Vec<Name>,
+}
+
+/// One name of a pattern, in the form in which names are compared.
+enum Name {
+    Is(String),
+    StartsWith(String),
+    EndsWith(String),
+}
+
+const fn row(protection: Protection, names: &'static [&'static str]) -> Row {
+    Row { protection, names, but: &[] }
+}
+
+/// Says why a path of folded names is protected.
+pub(super) fn of_folded(path: &[&str], content: Content) -> Option<Protection> {
+    let counts = |row: &&Compiled| !(row.by_content && content == Content::Public);
+    COMPILED.iter().filter(counts).filter(|row| row.matches(path)).map(|row| row.protection).max()
+}
+
+// === impl Compiled ===
+
+impl Compiled {
+    fn of_row(row: &'static Row) -> impl Iterator<Item = Self> {
+        row.names.iter().map(|pattern| {
+            let directory = pattern.strip_suffix("/**");
+            Self {
+                protection: row.protection,
+                names: directory.unwrap_or(pattern).split('/').map(Name::new).collect(),
+                is_directory: directory.is_some(),
+                by_content: KEY_FILES.contains(pattern),
+                but: row.but.iter().map(|name| Name::new(name)).collect(),
+            }
+        })
+    }
+
+    fn matches(&self, path: &[&str]) -> bool {
+        let is_here = |names: &[&str]| self.names.iter().zip(names).all(|(a, b)| a.matches(b));
+        let Some(last_start) = path.len().checked_sub(self.names.len()) else { return false };
+        let is_named = if self.is_directory {
+            path.windows(self.names.len()).any(is_here)
+        } else {
+            is_here(&path[last_start..])
+        };
+        is_named && !path.last().is_some_and(|name| self.but.iter().any(|but| but.matches(name)))
+    }
+}
+
+// === impl Name ===
+
+impl Name {
+    fn new(pattern: &str) -> Self {
+        let folded = |text| fold(text).into_owned();
+        match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(end), _) => Self::EndsWith(folded(end)),
+            (None, Some(start)) => Self::StartsWith(folded(start)),
+            (None, None) => Self::Is(folded(pattern)),
+        }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Is(whole) => name == whole,
+            Self::StartsWith(start) => name.starts_with(start.as_str()),
+            Self::EndsWith(end) => name.len() > end.len() && name.ends_with(end.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_has_the_whole_table() {
+        let guide = include_str!("../../../docs/admins.md");
+        let (_, rest) = guide.split_once("\n## Protected names\n").unwrap();
+        let (table, _) = rest.split_once("\n## ").unwrap();
+        for row in TABLE {
+            for name in row.names.iter().chain(row.but) {
+                assert!(table.contains(&format!("`{name}`")), "{name}");
+            }
+        }
+    }
+}

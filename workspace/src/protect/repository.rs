@@ -1,0 +1,117 @@
+//! Repositories that are told by what they hold and not by their names: bare ones, and those that a
+//! `.git` file or link leads to. Who writes into one decides what git runs.
+
+use std::os::fd::OwnedFd;
+
+use moss_sdk::RelPath;
+use moss_sdk::file::EntryKind;
+
+use super::{Protection, is_within};
+use crate::handle::{self, Patience};
+use crate::root::Workspace;
+
+const GIT: &str = ".git";
+/// What every directory of git's has.
+const HEAD: &str = "HEAD";
+/// Where a linked worktree's directory says which one it belongs to.
+const COMMON: &str = "commondir";
+/// What else a directory of git's has: these, or [`COMMON`].
+const PARTS: [&str; 2] = ["objects", "refs"];
+/// Longest `.git` file, in bytes.
+const POINTER_BYTES_MAX: u64 = 8 << 10;
+
+/// The directories on the way to a file that is about to be written, and what comes with it.
+struct Surroundings<'a> {
+    workspace: &'a Workspace,
+    file: &'a RelPath,
+    /// Files that are made together with it.
+    made: &'a [&'a RelPath],
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Says why a file is not written because of what is around it, by its real path: it would be, or
+    /// become, a part of a repository. `made` are the files that are made together with it.
+    pub(crate) fn protection_around(
+        &self,
+        file: &RelPath,
+        made: &[&RelPath],
+    ) -> Option<Protection> {
+        let surroundings = Surroundings { workspace: self, file, made };
+        surroundings.is_in_repository().then_some(Protection::Metadata)
+    }
+}
+
+// === impl Surroundings ===
+
+impl Surroundings<'_> {
+    fn is_in_repository(&self) -> bool {
+        let mut path = RelPath::root();
+        let mut held = handle::open_at(&self.workspace.directory, ".", handle::DIRECTORY).ok();
+        for name in self.file.components() {
+            if self.is_repository(held.as_ref(), &path) {
+                return true;
+            }
+            let pointed = held.as_ref().and_then(|directory| self.pointed_to(directory, &path));
+            if pointed.is_some_and(|target| is_within(self.file, &target)) {
+                return true;
+            }
+            let Ok(below) = path.join(name) else { return false };
+            held = held.and_then(|held| handle::open_at(held, name, handle::DIRECTORY).ok());
+            path = below;
+        }
+        false
+    }
+
+    /// Whether git would take a directory for its own, once the file is written.
+    fn is_repository(&self, directory: Option<&OwnedFd>, path: &RelPath) -> bool {
+        let has = |name: &str| {
+            let is_there = directory
+                .is_some_and(|held| handle::find_at(held, name).is_ok_and(|found| found.is_some()));
+            let made = || path.join(name).is_ok_and(|path| self.is_made(&path));
+            is_there || made()
+        };
+        has(HEAD) && (PARTS.iter().all(|part| has(part)) || has(COMMON))
+    }
+
+    fn is_made(&self, path: &RelPath) -> bool {
+        is_within(self.file, path) || self.made.iter().any(|made| is_within(made, path))
+    }
+
+    /// The real path of what the `.git` of a directory leads to, where it is a file or a link.
+    fn pointed_to(&self, directory: &OwnedFd, path: &RelPath) -> Option<RelPath> {
+        let stat = handle::find_at(directory, GIT).ok()??;
+        let pointer = match stat.kind {
+            EntryKind::Symlink => path.join(GIT).ok()?,
+            EntryKind::File => {
+                let fd = handle::open_at(directory, GIT, handle::READ).ok()?;
+                let text = handle::read_to(&fd, POINTER_BYTES_MAX, Patience::Wait).ok()?;
+                let text = String::from_utf8(text).ok()?;
+                self.named(path, text.strip_prefix("gitdir:")?.trim())?
+            }
+            EntryKind::Directory | EntryKind::Other => return None,
+        };
+        // What does not exist yet is protected by the path at which it would be made.
+        Some(self.workspace.resolve(&pointer).map_or(pointer, |found| found.path))
+    }
+
+    /// The path that a `.git` file names, from the directory that holds it.
+    fn named(&self, directory: &RelPath, target: &str) -> Option<RelPath> {
+        if target.starts_with('/') {
+            return self.workspace.path(target).ok();
+        }
+        let mut names: Vec<&str> = directory.components().collect();
+        for name in target.split('/') {
+            match name {
+                "" | "." => {}
+                ".." => drop(names.pop()?),
+                name => names.push(name),
+            }
+        }
+        if names.is_empty() {
+            return None;
+        }
+        RelPath::parse(&names.join("/")).ok()
+    }
+}

@@ -1,0 +1,323 @@
+//! The name under which a directory lists a file, where its file system takes other names for the
+//! same file: 8.3 names, another letter case, another composition of letters.
+//!
+//! The kernel reports the name that was asked for. Where a file system can have such aliases, each
+//! name on a way is looked up by inode in its directory's listing, and only the listed name is
+//! decided on. A name that the listing lacks is refused. Elsewhere this costs nothing.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use moss_sdk::RelPath;
+use rustix::fs::Dir;
+use rustix::io::{Errno, Result};
+
+use crate::error::Error;
+use crate::handle;
+use crate::root::Workspace;
+use crate::spelling::fold;
+
+/// Where a file system can have names besides those that it lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aliases {
+    /// Nowhere, or it reports the listed name by itself.
+    #[cfg(target_os = "linux")]
+    Nowhere,
+    /// In directories that are marked to ignore letter case.
+    #[cfg(target_os = "linux")]
+    InFoldedDirectories,
+    /// In any directory.
+    Everywhere,
+}
+
+/// What a listing says of a name that was found.
+#[derive(Debug, PartialEq, Eq)]
+enum Listed {
+    /// It is listed under this name.
+    As(String),
+    /// It is listed under a name that is not text.
+    Unnameable,
+    /// It is not listed, or under several names.
+    Missing,
+    /// There are more names than are read.
+    TooMany,
+}
+
+/// Finds the name under which entries list a file. A listed name is that of its file, whatever
+/// inodes say.
+fn pick(
+    asked: &str,
+    inode: u64,
+    names_max: usize,
+    entries: impl Iterator<Item = Result<(Vec<u8>, u64)>>,
+) -> Result<Listed> {
+    let mut same: Vec<Vec<u8>> = Vec::new();
+    for (count, entry) in entries.enumerate() {
+        let (name, listed) = entry?;
+        if name == asked.as_bytes() {
+            return Ok(Listed::As(asked.to_owned()));
+        }
+        if count == names_max {
+            return Ok(Listed::TooMany);
+        }
+        if listed == inode && name != b"." && name != b".." {
+            same.push(name);
+        }
+    }
+    // A file with several names in one directory: the one that is the same but for its spelling.
+    if same.len() > 1 {
+        let form = fold(asked);
+        same.retain(|name| std::str::from_utf8(name).is_ok_and(|name| fold(name) == form));
+    }
+    Ok(match (same.pop(), same.is_empty()) {
+        (Some(name), true) => String::from_utf8(name).map_or(Listed::Unnameable, Listed::As),
+        _ => Listed::Missing,
+    })
+}
+
+// === impl Aliases ===
+
+impl Aliases {
+    /// Tells by the type of the file system that a directory lies on.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(directory: impl AsFd) -> Self {
+        let kind =
+            rustix::fs::fstatfs(directory).ok().and_then(|found| u64::try_from(found.f_type).ok());
+        Self::of_kind(kind.unwrap_or_default(), |feature| {
+            // No file of a workspace: what the kernel says of itself.
+            rustix::fs::access(feature, rustix::fs::Access::EXISTS).is_ok()
+        })
+    }
+
+    /// See the Linux version: file systems of other systems ignore case by default.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn of(_directory: impl AsFd) -> Self {
+        Self::Everywhere
+    }
+
+    /// A type that is not known here may have aliases: those of FAT, NTFS, SMB, WSL and FUSE do.
+    #[cfg(target_os = "linux")]
+    fn of_kind(kind: u64, exists: impl Fn(&str) -> bool) -> Self {
+        let folds = |feature: Option<&str>| {
+            // Where the kernel does not say what it can, it may be able to.
+            let can = match feature {
+                Some(feature) => exists(feature) || !exists("/sys/fs/ext4/features"),
+                None => true,
+            };
+            if can { Self::InFoldedDirectories } else { Self::Nowhere }
+        };
+        match kind {
+            // ext2, ext3, ext4
+            0x0000_ef53 => folds(Some("/sys/fs/ext4/features/casefold")),
+            // tmpfs
+            0x0102_1994 => folds(Some("/sys/fs/tmpfs/features/casefold")),
+            // f2fs, overlayfs, bcachefs
+            0xf2f5_2010 | 0x794c_7630 | 0xca45_1a4e => folds(None),
+            // xfs, btrfs, ramfs, squashfs, erofs; and zfs, which reports the listed name.
+            0x5846_5342 | 0x9123_683e | 0x8584_58f6 | 0x7371_7368 | 0xe0f5_e1e2 | 0x2fc1_2fc1 => {
+                Self::Nowhere
+            }
+            _ => Self::Everywhere,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn are_in(self, directory: &OwnedFd) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::InFoldedDirectories => is_folded(directory),
+            Self::Everywhere => true,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn are_in(self, _directory: &OwnedFd) -> bool {
+        true
+    }
+}
+
+/// Whether a directory is marked to ignore letter case. One that cannot be read cannot be asked.
+#[cfg(target_os = "linux")]
+fn is_folded(directory: &OwnedFd) -> bool {
+    /// `FS_CASEFOLD_FL`
+    const CASEFOLD: u32 = 0x4000_0000;
+    let flags = handle::readable(directory).and_then(rustix::fs::ioctl_getflags);
+    flags.is_ok_and(|flags| flags.bits() & CASEFOLD != 0)
+}
+
+// === impl Workspace ===
+
+impl Workspace {
+    /// Whether no file of the workspace has names that are not listed, which is known without
+    /// looking at any.
+    pub(crate) fn has_no_aliases(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.options.same_filesystem_only && self.aliases == Aliases::Nowhere;
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// Whether a directory can have names that it does not list.
+    fn has_aliases(&self, directory: &OwnedFd) -> bool {
+        let aliases = match self.options.same_filesystem_only {
+            true => self.aliases,
+            false => Aliases::of(directory),
+        };
+        aliases.are_in(directory)
+    }
+
+    /// Whether every name on a real path is certain to be listed, which is known without reading a
+    /// listing.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_surely_listed(&self, real: &RelPath) -> Result<bool> {
+        if self.has_no_aliases() {
+            return Ok(true);
+        }
+        let mut directory = handle::open_at(&self.directory, ".", handle::DIRECTORY)?;
+        let mut names = real.components().peekable();
+        while let Some(name) = names.next() {
+            if self.has_aliases(&directory) {
+                return Ok(false);
+            }
+            if names.peek().is_some() {
+                directory = handle::open_at(&directory, name, handle::DIRECTORY)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The path by the names that the directories on it list; none where something on it changed
+    /// meanwhile.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn listed_path(
+        &self,
+        real: RelPath,
+        path: &RelPath,
+    ) -> std::result::Result<Option<RelPath>, Error> {
+        if self.has_no_aliases() {
+            return Ok(Some(real));
+        }
+        let failed = |errno| Error::io(path, "look at", errno);
+        let mut listed = RelPath::root();
+        let mut directory =
+            handle::open_at(&self.directory, ".", handle::DIRECTORY).map_err(failed)?;
+        for name in real.components() {
+            // It is held while its name is looked for: some file systems number what is in use.
+            let held = match handle::open_at(&directory, name, rustix::fs::OFlags::PATH) {
+                Ok(held) => held,
+                Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+                Err(errno) => return Err(failed(errno)),
+            };
+            let inode = handle::stat(&held).map_err(failed)?.identity.inode;
+            let name = self.listed_name(&directory, name, inode, path)?;
+            listed = listed.join(&name)?;
+            directory = held;
+        }
+        Ok(Some(listed))
+    }
+
+    /// The name under which a directory lists the file that was found in it under a name.
+    ///
+    /// # Errors
+    ///
+    /// `Alias` where it is not listed, `Unnameable` where its name is not text, `Limit`.
+    pub(crate) fn listed_name(
+        &self,
+        directory: &OwnedFd,
+        name: &str,
+        inode: u64,
+        path: &RelPath,
+    ) -> std::result::Result<String, Error> {
+        if self.has_no_aliases() || !self.has_aliases(directory) {
+            return Ok(name.to_owned());
+        }
+        let failed = |errno| Error::io(path, "list the directory of", errno);
+        let names_max = self.limits().directory_names_max;
+        let readable = handle::readable(directory).map_err(failed)?;
+        let entries = Dir::read_from(readable).map_err(failed)?;
+        let entries = entries.map(|entry| {
+            let entry = entry?;
+            Ok((entry.file_name().to_bytes().to_vec(), entry.ino()))
+        });
+        match pick(name, inode, names_max, entries).map_err(failed)? {
+            Listed::As(name) => Ok(name),
+            Listed::Unnameable => Err(Error::Unnameable { path: path.to_string() }),
+            Listed::Missing => Err(Error::Alias { path: path.clone(), name: name.to_owned() }),
+            Listed::TooMany => {
+                let what = "names in one directory (files.directory_names_max)";
+                Err(Error::Limit { what, max: names_max as u64 })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(asked: &str, inode: u64, entries: &[(&str, u64)]) -> Listed {
+        let entries = entries.iter().map(|(name, inode)| Ok((name.as_bytes().to_vec(), *inode)));
+        pick(asked, inode, 8, entries).unwrap()
+    }
+
+    #[test]
+    fn an_alias_has_the_name_that_its_directory_lists() {
+        let short = [(".", 1), ("..", 9), (".env.production", 3), ("secret-files", 4), ("a", 5)];
+        let is = |name: &str| Listed::As(name.to_owned());
+        assert_eq!(listed("ENV~1", 3, &short), is(".env.production"));
+        assert_eq!(listed("SECRET~1", 4, &short), is("secret-files"));
+        assert_eq!(listed("A", 5, &short), is("a"));
+        assert_eq!(listed("a", 5, &short), is("a"));
+        assert_eq!(listed("strasse", 3, &[("Straße", 3)]), is("Straße"));
+    }
+
+    #[test]
+    fn a_listed_name_is_its_own_whatever_inodes_say() {
+        let entries = [("ENV~1", 7), ("secret", 7)];
+        assert_eq!(listed("ENV~1", 3, &entries), Listed::As("ENV~1".to_owned()));
+    }
+
+    #[test]
+    fn a_name_that_no_listing_settles_is_refused() {
+        assert_eq!(listed("ENV~1", 3, &[("a", 1), ("b", 2)]), Listed::Missing);
+        assert_eq!(listed("ENV~1", 3, &[]), Listed::Missing);
+        assert_eq!(listed("ENV~1", 1, &[(".", 1), ("..", 1)]), Listed::Missing);
+        // Two names of one file.
+        assert_eq!(listed("ENV~1", 3, &[(".env", 3), ("shown", 3)]), Listed::Missing);
+        assert_eq!(listed("A", 3, &[("a", 3), ("b", 3)]), Listed::As("a".to_owned()));
+        let many: Vec<_> = (0..9).map(|inode| ("x", inode)).collect();
+        assert_eq!(listed("ENV~1", 3, &many), Listed::TooMany);
+        let entries = [Ok((vec![0xff], 3))].into_iter();
+        assert_eq!(pick("ENV~1", 3, 8, entries).unwrap(), Listed::Unnameable);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_file_systems_that_can_have_aliases_are_asked() {
+        let of =
+            |kind, features: &[&str]| Aliases::of_kind(kind, |feature| features.contains(&feature));
+        let features = ["/sys/fs/ext4/features", "/sys/fs/ext4/features/casefold"];
+        // msdos and vfat, exfat, ntfs3, cifs, smb2, 9p, FUSE, NFS, hfsplus, something new.
+        for kind in [
+            0x4d44,
+            0x2011_bab0,
+            0x7366_746e,
+            0xff53_4d42,
+            0xfe53_4d42,
+            0x0102_1997,
+            0x6573_5546,
+            0x6969,
+            0x482b,
+            0x1234_5678,
+        ] {
+            assert_eq!(of(kind, &features), Aliases::Everywhere, "{kind:x}");
+        }
+        for kind in [0x5846_5342, 0x9123_683e] {
+            assert_eq!(of(kind, &features), Aliases::Nowhere, "{kind:x}");
+        }
+        assert_eq!(of(0xef53, &features), Aliases::InFoldedDirectories);
+        assert_eq!(of(0xef53, &features[..1]), Aliases::Nowhere);
+        assert_eq!(of(0x0102_1994, &features), Aliases::Nowhere);
+        // Nobody says what the kernel can.
+        assert_eq!(of(0xef53, &[]), Aliases::InFoldedDirectories);
+    }
+}
