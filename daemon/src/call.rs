@@ -38,6 +38,7 @@ use crate::caller::Role;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::permits::Permit;
+use crate::operations;
 use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
@@ -276,8 +277,8 @@ impl Call {
     pub fn tool(&self) -> &str {
         match &self.work {
             Work::Tool { name, .. } => name,
-            Work::Undo(_) => "undo",
-            Work::UndoUserPrompt { .. } => "undo_user_prompt",
+            Work::Undo(_) => operations::UNDO,
+            Work::UndoUserPrompt { .. } => operations::UNDO_USER_PROMPT,
             Work::ChangePlugins(change) => change.name(),
         }
     }

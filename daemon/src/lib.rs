@@ -28,6 +28,7 @@ pub mod journal;
 pub mod listener;
 pub mod metrics;
 pub mod network;
+pub mod operations;
 pub mod permits;
 pub mod plugin_store;
 pub mod plugins;

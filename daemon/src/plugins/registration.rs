@@ -27,6 +27,7 @@ use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
 use crate::plugins::compiling::OnCompile;
+use crate::operations;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -167,11 +168,11 @@ impl PluginChange {
     /// The name under which policy and journal know it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Add(_) => "add_plugin",
-            Self::Remove(_) => "remove_plugin",
-            Self::Accept { .. } => "accept_plugin",
-            Self::Trust => "trust_plugin_list",
-            Self::Untrust => "untrust_plugin_list",
+            Self::Add(_) => operations::ADD_PLUGIN,
+            Self::Remove(_) => operations::REMOVE_PLUGIN,
+            Self::Accept { .. } => operations::ACCEPT_PLUGIN,
+            Self::Trust => operations::TRUST_PLUGIN_LIST,
+            Self::Untrust => operations::UNTRUST_PLUGIN_LIST,
         }
     }
 
@@ -339,10 +340,8 @@ fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
     for workspace in daemon.workspaces() {
         let catalog = workspace.catalog.load();
         for spec in plugin.specs() {
-            let Ok(taken) = catalog.entry(&spec.name) else { continue };
-            if taken.plugin() != Some(plugin.name()) {
-                let (name, holder) = (&spec.name, taken.provider());
-                let message = format!("the tool name `{name}` is taken by {holder}");
+            if let Some(holder) = catalog.holder(&spec.name, Some(plugin.name())) {
+                let message = format!("the tool name `{}` is taken by {holder}", spec.name);
                 return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
                     "a plugin cannot take the place of another's tool; `moss plugin add \
                         --rename OWN=OTHER`, or `tools` in the list, gives it another name",
