@@ -39,6 +39,7 @@ use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::permits::Permit;
 use crate::operations;
+use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};

@@ -28,6 +28,7 @@ use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
 use crate::plugins::compiling::OnCompile;
 use crate::operations;
+use crate::plugins::compiling::OnCompile;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
 
