@@ -15,6 +15,7 @@ mod past;
 mod plugin;
 mod record;
 mod running;
+mod weight;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +38,6 @@ use crate::arguments::Unreadable;
 use crate::caller::Role;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
-use crate::permits::Permit;
 use crate::operations;
 use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
@@ -60,6 +60,9 @@ pub struct Call {
     pub approved_digests: Vec<ContentHash>,
     /// Show the effect and do nothing.
     pub dry_run: bool,
+    /// Whether whoever calls answers the questions of the call, too, and showed the approver's
+    /// credential for it.
+    pub is_attended: bool,
     /// The caller's name for the conversation.
     pub session_id: Option<String>,
     /// Hashes that files must have when they are changed.

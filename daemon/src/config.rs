@@ -49,7 +49,14 @@ section!(Calls {
     diff_bytes_max: usize,
     events_max: usize,
 });
-section!(Confirmations { expiry_ms: u64, pending_max: usize });
+section!(Confirmations {
+    expiry_ms: u64,
+    pending_max: usize,
+    caller_pending_max: usize,
+    session_pending_max: usize,
+    bytes_max: usize,
+    caller_bytes_max: usize,
+});
 section!(Answers {
     session: bool,
     always: bool,

@@ -29,6 +29,7 @@ use tonic::transport::Server;
 use tonic::transport::server::Connected;
 
 use self::auth::AuthLayer;
+pub use self::auth::APPROVER_HEADER;
 use self::deadline::DeadlineLayer;
 use crate::caller::Access;
 use crate::state::Daemon;

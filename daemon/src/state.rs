@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::answers::Answers;
 use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
-use crate::confirm::Confirmations;
+use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
 use crate::journal::Journal;
 use crate::metrics::Metrics;
@@ -164,8 +164,15 @@ impl Daemon {
     ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
         Arc::new(Self {
-            confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
+            confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+        let limits = confirm::Limits {
+            pending_max: config.confirmations.pending_max,
+            caller_pending_max: config.confirmations.caller_pending_max,
+            session_pending_max: config.confirmations.session_pending_max,
+            bytes_max: config.confirmations.bytes_max,
+            caller_bytes_max: config.confirmations.caller_bytes_max,
+        };
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),
             thinkers: Arc::new(Semaphore::new(compilers_max())),

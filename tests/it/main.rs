@@ -22,6 +22,7 @@ mod commands;
 mod compiling;
 mod configuration;
 mod confirmation;
+mod consent;
 mod documents;
 mod drift;
 mod editor;

@@ -78,6 +78,7 @@ pub(super) async fn call(
         approved_digests: Vec::new(),
         dry_run: scope.call.dry_run,
         session_id: scope.call.session_id.clone(),
+        is_attended: scope.call.is_attended,
         expected_hashes: BTreeMap::new(),
         deadline: scope.call.deadline,
         parent: scope.call.parent.clone(),

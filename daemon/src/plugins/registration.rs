@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
-use moss_sdk::{Effect, ErrorCode, ToolError};
+use moss_sdk::{Effect, ErrorCode, RelPath, ToolError};
+use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::removing::forget;
@@ -26,7 +27,6 @@ use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
-use crate::plugins::compiling::OnCompile;
 use crate::operations;
 use crate::plugins::compiling::OnCompile;
 use crate::start;
@@ -315,6 +315,12 @@ fn add_plugin(
     let serving = statuses.iter().find(|status| status.name == plugin.name());
     if let Some(PluginState::Ready(serving)) = serving.map(|status| &status.state) {
         shown["differences"] = json!(plugin.differences(serving));
+        let (before, now) = (inspect::texts(serving), inspect::texts(plugin));
+        if before != now {
+            let path = RelPath::parse("tools").expect("a plain name");
+            let diff = between(&path, Some(before.as_bytes()), Some(now.as_bytes()));
+            shown["texts_since_served"] = json!(diff.text);
+        }
         shown["is_what_serves"] = json!(plugin.digest() == serving.digest());
     }
 }
