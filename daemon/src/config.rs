@@ -115,6 +115,10 @@ section!(Grpc {
     header_bytes_max: u32,
 });
 section!(Shutdown { grace_ms: u64 });
+    request_idle_ms: u64,
+    request_total_ms: u64,
+    arriving_bytes_max: usize,
+    connection_arriving_bytes_max: usize,
 
 /// A configuration file that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -163,9 +163,6 @@ impl Daemon {
         setup: Setup,
     ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
-        Arc::new(Self {
-            confirmations: Arc::new(Confirmations::new(limits, expiry)),
-            permits: Permits::new(config.calls.running_max, config.calls.queued_max),
         let limits = confirm::Limits {
             pending_max: config.confirmations.pending_max,
             caller_pending_max: config.confirmations.caller_pending_max,
@@ -176,6 +173,9 @@ impl Daemon {
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),
             thinkers: Arc::new(Semaphore::new(compilers_max())),
+        Arc::new(Self {
+            confirmations: Arc::new(Confirmations::new(limits, expiry)),
+            permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             looks: Semaphore::new(1),
             metrics: Metrics::default(),
             network: Network::default(),

@@ -73,4 +73,5 @@ mod todos;
 mod traces;
 mod typescript;
 mod undo;
+mod unfinished;
 mod user_prompt;

@@ -77,9 +77,9 @@ pub(super) async fn call(
         confirm: ConfirmMode::Refuse,
         approved_digests: Vec::new(),
         dry_run: scope.call.dry_run,
-        session_id: scope.call.session_id.clone(),
         is_attended: scope.call.is_attended,
         expected_hashes: BTreeMap::new(),
+        session_id: scope.call.session_id.clone(),
         deadline: scope.call.deadline,
         parent: scope.call.parent.clone(),
     };

@@ -130,11 +130,11 @@ impl Effects {
             tool: call.tool().to_owned(),
             plugin: self.lock().tool.plugin.clone(),
             caller: call.role.as_str().to_owned(),
-            drift: ask.changes.iter().any(|change| change.drift_lines() > 0),
             session: call.session_id.clone(),
             is_attended: call.is_attended,
             held_bytes: self.held_bytes(&ask),
             changes: ask.changes,
+            drift: ask.changes.iter().any(|change| change.drift_lines() > 0),
             arguments: ask.arguments,
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
@@ -144,7 +144,6 @@ impl Effects {
         }
     }
 
-    /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
     /// How much memory waits with the question: what the call came with, as it arrived, bound and
     /// read by its tool; what is to be written; what is shown of it.
     fn held_bytes(&self, ask: &Ask<'_>) -> usize {
@@ -155,6 +154,7 @@ impl Effects {
     }
 
     /// effect was: a status has no room for a long diff.
+    /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
     async fn unconfirmed(&self, question: Question, message: String) -> CallError {
         // Nothing waits: nothing can be accepted.
         let question = Question { offers: Vec::new(), ..question };
