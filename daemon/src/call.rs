@@ -137,6 +137,8 @@ pub(crate) struct Scope {
     permit: std::sync::Mutex<Option<Permit>>,
     /// The call that made this one, where a plugin did.
     behalf: Option<Behalf>,
+    /// What is not written of it yet.
+    held: record::Held,
 }
 
 /// Makes a call that goes on when it is polled.
@@ -153,8 +155,8 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         }
         let catalog = call.workspace.catalog.load_full();
         let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-        let behalf = None;
-        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf };
+        let (behalf, held) = (None, record::Held::default());
+        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf, held };
         execute(Arc::new(scope)).await
     };
     Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
@@ -169,9 +171,17 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);
     let latest = started + default;
     let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
+    let writes_down = async {
+        tokio::time::sleep(record::HELD_MAX).await;
+        match record::release(&scope).await {
+            Ok(()) => std::future::pending().await,
+            Err(error) => error,
+        }
+    };
     let result = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
+        error = writes_down => Err(error),
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
         }

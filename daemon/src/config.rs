@@ -23,6 +23,7 @@ pub struct Config {
     pub editors: Editors,
     pub files: Files,
     pub history: History,
+    pub journal: Journal,
     pub plugins: Plugins,
     pub plugin_maximum: PluginMaximum,
     pub network: Network,
@@ -76,6 +77,13 @@ section!(Editors {
 });
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
+section!(Journal {
+    bytes_max: u64,
+    days_max: u64,
+    refusals_burst: u32,
+    refusals_per_second: u32,
+    refusals_folded_ms: u64,
+});
 section!(Plugins {
     component_bytes_max: u64,
     plugins_max: usize,
@@ -107,6 +115,10 @@ section!(Network {
 section!(UserPrompt { bytes_max: usize });
 section!(Grpc {
     request_bytes_max: usize,
+    request_idle_ms: u64,
+    request_total_ms: u64,
+    arriving_bytes_max: usize,
+    connection_arriving_bytes_max: usize,
     response_bytes_max: usize,
     connections_max: usize,
     streams_max: u32,
@@ -115,10 +127,6 @@ section!(Grpc {
     header_bytes_max: u32,
 });
 section!(Shutdown { grace_ms: u64 });
-    request_idle_ms: u64,
-    request_total_ms: u64,
-    arriving_bytes_max: usize,
-    connection_arriving_bytes_max: usize,
 
 /// A configuration file that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
@@ -18,7 +18,8 @@ use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
-use crate::journal::Journal;
+use crate::journal::folding::{self, Folding};
+use crate::journal::{Durability, Journal};
 use crate::metrics::Metrics;
 use crate::network::Network;
 use crate::permits::Permits;
@@ -87,6 +88,8 @@ pub struct WorkspaceState {
     pub history: Arc<History>,
     /// What happened in it.
     pub journal: Journal,
+    /// The refused calls that are counted there and not recorded one by one.
+    pub folding: Folding,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
@@ -170,12 +173,12 @@ impl Daemon {
             bytes_max: config.confirmations.bytes_max,
             caller_bytes_max: config.confirmations.caller_bytes_max,
         };
-            workers: Permits::new(config.calls.running_max, 0),
-            compilers: Arc::new(Semaphore::new(compilers_max())),
-            thinkers: Arc::new(Semaphore::new(compilers_max())),
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+            workers: Permits::new(config.calls.running_max, 0),
+            compilers: Arc::new(Semaphore::new(compilers_max())),
+            thinkers: Arc::new(Semaphore::new(compilers_max())),
             looks: Semaphore::new(1),
             metrics: Metrics::default(),
             network: Network::default(),
@@ -300,6 +303,11 @@ impl WorkspaceState {
             files: Arc::new(files),
             history: Arc::new(history),
             journal,
+            folding: Folding::new(folding::Bounds {
+                burst: config.journal.refusals_burst,
+                per_second: config.journal.refusals_per_second,
+                folded_for: Duration::from_millis(config.journal.refusals_folded_ms),
+            }),
             policy: ArcSwap::from_pointee(policy),
             answers,
             catalog: ArcSwap::new(Arc::clone(&native)),
@@ -325,4 +333,14 @@ impl WorkspaceState {
     pub fn name(&self) -> &str {
         &self.name
     }
+    /// Records how many refused calls were counted since the last time, where they were counted long
+    /// enough, or the journal is about to be closed.
+    pub async fn record_folded(&self, is_closing: bool) {
+        for record in self.folding.take_due(Instant::now(), is_closing) {
+            if let Err(error) = self.journal.record(record, Durability::Batched).await {
+                tracing::error!(%error, "a count of refused calls is not recorded");
+            }
+        }
+    }
+
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
+use super::record::Held;
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute};
 use crate::arguments::{self, Unreadable};
 use crate::journal::CalledBy;
@@ -78,8 +79,8 @@ pub(super) async fn call(
         approved_digests: Vec::new(),
         dry_run: scope.call.dry_run,
         is_attended: scope.call.is_attended,
-        expected_hashes: BTreeMap::new(),
         session_id: scope.call.session_id.clone(),
+        expected_hashes: BTreeMap::new(),
         deadline: scope.call.deadline,
         parent: scope.call.parent.clone(),
     };
@@ -93,6 +94,7 @@ pub(super) async fn call(
         cancel: cancel.clone(),
         permit: std::sync::Mutex::default(),
         behalf: Some(behalf),
+        held: Held::default(),
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match Running::new(Box::pin(run), cancel).await {

@@ -89,6 +89,7 @@ impl Effects {
             );
             return Err(self.unconfirmed(question, message).await);
         }
+        record::release(&self.scope).await?;
         let pending = self
             .scope
             .daemon
@@ -133,8 +134,8 @@ impl Effects {
             session: call.session_id.clone(),
             is_attended: call.is_attended,
             held_bytes: self.held_bytes(&ask),
-            changes: ask.changes,
             drift: ask.changes.iter().any(|change| change.drift_lines() > 0),
+            changes: ask.changes,
             arguments: ask.arguments,
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
@@ -153,8 +154,8 @@ impl Effects {
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }
 
-    /// effect was: a status has no room for a long diff.
     /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
+    /// effect was: a status has no room for a long diff.
     async fn unconfirmed(&self, question: Question, message: String) -> CallError {
         // Nothing waits: nothing can be accepted.
         let question = Question { offers: Vec::new(), ..question };
