@@ -65,7 +65,7 @@ section!(Answers {
     always_days: u64,
     answers_max: usize,
 });
-section!(Sessions { sessions_max: usize, files_max: usize });
+section!(Sessions { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(Editors {
     attached_max: usize,
     buffers_max: usize,

@@ -316,7 +316,11 @@ impl WorkspaceState {
             plugins: ArcSwap::default(),
             plugins_replaced: watch::Sender::new(()),
             editors: Editors::new(config.editors.clone()),
-            sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
+            sessions: Sessions::new(
+                config.sessions.sessions_max,
+                config.sessions.files_max,
+                config.sessions.bytes_max,
+            ),
             turns: Turns::default(),
             todos,
             plugin_stores,
@@ -329,10 +333,6 @@ impl WorkspaceState {
         self.catalog_replaced.send_replace(());
     }
 
-    /// Its root directory as text: its name on the wire and in questions.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
     /// Records how many refused calls were counted since the last time, where they were counted long
     /// enough, or the journal is about to be closed.
     pub async fn record_folded(&self, is_closing: bool) {
@@ -343,4 +343,8 @@ impl WorkspaceState {
         }
     }
 
+    /// Its root directory as text: its name on the wire and in questions.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
