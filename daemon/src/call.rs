@@ -15,6 +15,7 @@ mod past;
 mod plugin;
 mod record;
 mod running;
+mod weight;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use crate::arguments::Unreadable;
 use crate::caller::Role;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
+use crate::operations;
 use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
@@ -58,6 +60,9 @@ pub struct Call {
     pub approved_digests: Vec<ContentHash>,
     /// Show the effect and do nothing.
     pub dry_run: bool,
+    /// Whether whoever calls answers the questions of the call, too, and showed the approver's
+    /// credential for it.
+    pub is_attended: bool,
     /// The caller's name for the conversation.
     pub session_id: Option<String>,
     /// Hashes that files must have when they are changed.
@@ -132,6 +137,8 @@ pub(crate) struct Scope {
     permit: std::sync::Mutex<Option<Permit>>,
     /// The call that made this one, where a plugin did.
     behalf: Option<Behalf>,
+    /// What is not written of it yet.
+    held: record::Held,
 }
 
 /// Makes a call that goes on when it is polled.
@@ -148,8 +155,8 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         }
         let catalog = call.workspace.catalog.load_full();
         let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-        let behalf = None;
-        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf };
+        let (behalf, held) = (None, record::Held::default());
+        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf, held };
         execute(Arc::new(scope)).await
     };
     Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
@@ -164,9 +171,17 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);
     let latest = started + default;
     let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
+    let writes_down = async {
+        tokio::time::sleep(record::HELD_MAX).await;
+        match record::release(&scope).await {
+            Ok(()) => std::future::pending().await,
+            Err(error) => error,
+        }
+    };
     let result = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
+        error = writes_down => Err(error),
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
         }
@@ -276,8 +291,8 @@ impl Call {
     pub fn tool(&self) -> &str {
         match &self.work {
             Work::Tool { name, .. } => name,
-            Work::Undo(_) => "undo",
-            Work::UndoUserPrompt { .. } => "undo_user_prompt",
+            Work::Undo(_) => operations::UNDO,
+            Work::UndoUserPrompt { .. } => operations::UNDO_USER_PROMPT,
             Work::ChangePlugins(change) => change.name(),
         }
     }

@@ -11,6 +11,7 @@ use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 
 pub use self::render::{Format, Language, View};
+use crate::operations;
 use crate::plugins::compiling::Compiling;
 use crate::validate::{self, ArgumentValidator, Schema, SchemaError};
 
@@ -24,6 +25,8 @@ const NAME_BYTES_MAX: usize = 128;
 pub struct Catalog {
     entries: Vec<Arc<Entry>>,
     by_name: HashMap<String, usize>,
+    /// The same by the names in lowercase: two that differ in case alone are taken for one another.
+    by_lowercase: HashMap<String, usize>,
     digest: String,
 }
 
@@ -129,6 +132,7 @@ impl Catalog {
         let mut catalog = Self {
             entries: self.entries.clone(),
             by_name: self.by_name.clone(),
+            by_lowercase: self.by_lowercase.clone(),
             digest: String::new(),
         };
         for tools in plugins {
@@ -140,11 +144,11 @@ impl Catalog {
 
     fn add(&mut self, entry: Arc<Entry>) -> Result<(), CatalogError> {
         let name = entry.spec.name.clone();
-        if let Some(&taken) = self.by_name.get(&name) {
-            let holder = self.entries[taken].provider();
+        if let Some(holder) = self.holder(&name, None) {
             let own = entry.own_name().map(ToOwned::to_owned);
             return Err(CatalogError::NameTaken { name, holder, own });
         }
+        self.by_lowercase.insert(name.to_ascii_lowercase(), self.entries.len());
         self.by_name.insert(name, self.entries.len());
         self.entries.push(entry);
         Ok(())
@@ -197,6 +201,24 @@ impl Catalog {
             }
             UnknownTool { name: shown, nearest, ..UnknownTool::default() }
         })
+    }
+
+    /// Says who has a name, in any case: an operation of moss, or a tool that is not one of
+    /// `plugin`. None where it is free.
+    pub fn holder(&self, name: &str, plugin: Option<&str>) -> Option<String> {
+        if operations::is_reserved(name) {
+            return Some("an operation of moss".to_owned());
+        }
+        let taken = self.by_lowercase.get(&name.to_ascii_lowercase())?;
+        let taken = &self.entries[*taken];
+        if plugin.is_some() && taken.plugin() == plugin {
+            return None;
+        }
+        let spelt = match taken.spec.name == name {
+            true => String::new(),
+            false => format!(", as `{}`", taken.spec.name),
+        };
+        Some(format!("{}{spelt}", taken.provider()))
     }
 
     /// Whether there is a tool of this name.

@@ -1,5 +1,7 @@
 //! A change of one file as people, models and the journal see it.
 
+use std::sync::Arc;
+
 use moss_sdk::edit::{Drift, MatchLevel};
 use moss_sdk::{ContentHash, RelPath};
 use moss_workspace::{Action, PlannedFile};
@@ -14,14 +16,18 @@ const DRIFT_LEAD_BYTES: usize = 100;
 /// A change of one file: proposed, committed or refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// The file.
+    /// The file, as the change named it.
     pub path: RelPath,
+    /// Its real path, where links lead to another one.
+    pub real: Option<RelPath>,
     /// What happens to it.
     pub action: Action,
     /// What became of the change.
     pub status: Status,
-    /// Unified diff.
+    /// Unified diff, cut where it is long.
     pub diff: String,
+    /// How many bytes of the diff were cut off.
+    pub diff_omitted: u64,
     /// Lines that come.
     pub lines_added: u64,
     /// Lines that go.
@@ -38,6 +44,17 @@ pub struct FileChange {
     pub drift: Vec<Drift>,
     /// How many more such lines there are.
     pub drift_omitted: u64,
+    /// All of it, where something was cut or left out.
+    pub whole: Option<Whole>,
+}
+
+/// All that a change shows, uncut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whole {
+    /// The lines that an edit changes and that are not as it says, in words; mostly empty.
+    pub drift: Arc<str>,
+    /// The unified diff.
+    pub diff: Arc<str>,
 }
 
 /// What became of a change.
@@ -63,7 +80,12 @@ pub fn proposed(files: &[PlannedFile], diff_bytes_max: usize) -> Vec<FileChange>
         drift_left -= change.drift.len();
         changes.push(change);
     }
-    shorten(changes.iter_mut().map(|change| &mut change.diff), diff_bytes_max);
+    let mut left = diff_bytes_max;
+    for (change, file) in changes.iter_mut().zip(files) {
+        change.diff_omitted = cut(&mut change.diff, left);
+        left = left.saturating_sub(change.diff.len());
+        change.keep_whole(file);
+    }
     changes
 }
 
@@ -77,16 +99,25 @@ pub fn shorten<'a>(diffs: impl Iterator<Item = &'a mut String>, bytes_max: usize
     }
 }
 
-/// Cuts a diff at the end of a line.
-fn cut(diff: &mut String, bytes_max: usize) {
+/// Cuts a diff at the end of a line. Returns how much was cut off.
+pub fn cut(diff: &mut String, bytes_max: usize) -> u64 {
     if diff.len() <= bytes_max {
-        return;
+        return 0;
     }
     let end = diff.floor_char_boundary(bytes_max);
     let end = diff[..end].rfind('\n').map_or(0, |newline| newline + 1);
     let more = diff.len() - end;
     diff.truncate(end);
     diff.push_str(&format!("\\ the diff goes on for {more} bytes (calls.diff_bytes_max)\n"));
+    more as u64
+}
+
+/// Puts all drift of a change into words.
+fn in_words(path: &RelPath, drift: &[Drift]) -> String {
+    let line = |Drift { line, expected, found }: &Drift| {
+        format!("{path}, line {line}\n  the edit says: {expected}\n  the file has:  {found}\n")
+    };
+    drift.iter().map(line).collect()
 }
 
 /// Cuts the two sides of a line with drift to the same place, around where they begin to differ.
@@ -118,15 +149,39 @@ impl FileChange {
         self.drift.len() as u64 + self.drift_omitted
     }
 
+    /// Whether something of it was cut or left out.
+    pub fn is_cut(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// How much memory what is shown of it takes, in bytes.
+    pub fn shown_bytes(&self) -> usize {
+        let drift = self.drift.iter().map(|drift| drift.expected.len() + drift.found.len());
+        let whole = self.whole.as_ref().map_or(0, |whole| whole.drift.len());
+        self.diff.len() + drift.sum::<usize>() + whole
+    }
+
+    /// Keeps all that the change shows where its diff or its drift was cut.
+    fn keep_whole(&mut self, file: &PlannedFile) {
+        let drift = file.matched.as_ref().map_or(&[][..], |matched| &matched.drift);
+        let is_drift_cut = self.drift != drift;
+        if self.diff_omitted > 0 || is_drift_cut {
+            let words = if is_drift_cut { in_words(&self.path, drift) } else { String::new() };
+            self.whole = Some(Whole { drift: words.into(), diff: Arc::clone(&file.diff) });
+        }
+    }
+
     fn proposed(file: &PlannedFile, drift_lines_max: usize) -> Self {
         let matched = file.matched.as_ref();
         let drift = matched.map_or(&[][..], |matched| &matched.drift);
         let listed = &drift[..drift.len().min(drift_lines_max)];
         Self {
             path: file.path.clone(),
+            real: Some(&file.real).filter(|real| **real != file.path).cloned(),
             action: file.action,
             status: Status::Proposed,
-            diff: file.diff.clone(),
+            diff: file.diff.as_ref().to_owned(),
+            diff_omitted: 0,
             lines_added: file.added as u64,
             lines_removed: file.removed as u64,
             before: file.before,
@@ -135,6 +190,7 @@ impl FileChange {
             match_level: matched.map(|matched| matched.level),
             drift: listed.iter().map(shown).collect(),
             drift_omitted: (drift.len() - listed.len()) as u64,
+            whole: None,
         }
     }
 }

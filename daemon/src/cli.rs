@@ -36,6 +36,7 @@ mod tools;
 mod ui;
 mod user_prompt;
 mod views;
+mod whole;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -5,6 +5,7 @@
 //! is one code path, and one set of checks on it.
 
 mod answers;
+mod confirmations;
 mod failure;
 mod host;
 mod plugins;
@@ -17,7 +18,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use moss_proto::v1;
-use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
@@ -27,6 +27,7 @@ use tonic::metadata::MetadataValue;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
+pub use self::confirmations::Answer;
 pub use self::failure::{Failure, reason};
 use self::host::Host;
 pub use self::remote::Server;
@@ -34,6 +35,7 @@ pub use self::streams::{Calling, Watching};
 use crate::caller::{Credentials, Role};
 use crate::catalog::Language;
 use crate::dirs::Dirs;
+use crate::grpc::APPROVER_HEADER;
 use crate::start::{Setup, StartError};
 
 /// Largest message that is accepted, in bytes: above what a daemon sends unless its limits are
@@ -196,7 +198,8 @@ impl Client {
         response.tool.ok_or_else(|| Failure::incomplete("tool"))
     }
 
-    /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout.
+    /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
+    /// a call that `is_attended` are answered here, and never too many.
     ///
     /// # Errors
     ///
@@ -205,70 +208,22 @@ impl Client {
         &self,
         mut call: v1::Call,
         timeout: Option<Duration>,
+        is_attended: bool,
     ) -> Result<Calling, Failure> {
         call.workspace.clone_from(&self.workspace);
         let role = role_for(&call.approved_digests);
+        let is_attended = is_attended && !self.credentials.approver.is_empty();
         let mut request = self.request(role, v1::StreamCallToolRequest { call: Some(call) });
+        if is_attended
+            && let Ok(value) =
+                MetadataValue::try_from(format!("Bearer {}", self.credentials.approver))
+        {
+            request.metadata_mut().insert(APPROVER_HEADER, value);
+        }
         if let Some(timeout) = timeout {
             request.set_timeout(timeout);
         }
         body(service!(ToolServiceClient, self).stream_call_tool(request).await).map(Calling)
-    }
-
-    /// Lists the confirmations that wait, in one workspace or in all; the one with an `id`, whole,
-    /// where it is not empty.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`].
-    pub async fn confirmations(
-        &self,
-        workspace: Option<&Path>,
-        id: &str,
-    ) -> Result<v1::ListConfirmationsResponse, Failure> {
-        let request =
-            v1::ListConfirmationsRequest { workspace: scope(workspace), id: id.to_owned() };
-        let request = self.request(Role::Approver, request);
-        body(service!(ConfirmationServiceClient, self).list_confirmations(request).await)
-    }
-
-    /// Follows confirmations, in one workspace or in all.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`].
-    pub async fn watch(&self, workspace: Option<&Path>) -> Result<Watching, Failure> {
-        let request = v1::WatchConfirmationsRequest { workspace: scope(workspace) };
-        let request = self.request(Role::Approver, request);
-        body(service!(ConfirmationServiceClient, self).watch_confirmations(request).await)
-            .map(Watching)
-    }
-
-    /// Answers a confirmation: yes, or no with a reason.
-    ///
-    /// # Errors
-    ///
-    /// [`Failure`], also where it was answered before.
-    pub async fn resolve(
-        &self,
-        confirmation: &v1::Confirmation,
-        answer: Result<(), String>,
-    ) -> Result<v1::Confirmation, Failure> {
-        let (verdict, reason) = match answer {
-            Ok(()) => (v1::Verdict::Approve, String::new()),
-            Err(reason) => (v1::Verdict::Deny, reason),
-        };
-        let request = v1::ResolveConfirmationRequest {
-            id: confirmation.id.clone(),
-            verdict: verdict.into(),
-            digest: confirmation.digest.clone(),
-            reason,
-            remember: String::new(),
-        };
-        let request = self.request(Role::Approver, request);
-        let response =
-            body(service!(ConfirmationServiceClient, self).resolve_confirmation(request).await)?;
-        response.confirmation.ok_or_else(|| Failure::incomplete("confirmation"))
     }
 
     /// Lists history entries, newest first, one page of them.

@@ -23,6 +23,7 @@ pub struct Config {
     pub editors: Editors,
     pub files: Files,
     pub history: History,
+    pub journal: Journal,
     pub plugins: Plugins,
     pub plugin_maximum: PluginMaximum,
     pub network: Network,
@@ -49,7 +50,14 @@ section!(Calls {
     diff_bytes_max: usize,
     events_max: usize,
 });
-section!(Confirmations { expiry_ms: u64, pending_max: usize });
+section!(Confirmations {
+    expiry_ms: u64,
+    pending_max: usize,
+    caller_pending_max: usize,
+    session_pending_max: usize,
+    bytes_max: usize,
+    caller_bytes_max: usize,
+});
 section!(Answers {
     session: bool,
     always: bool,
@@ -57,7 +65,7 @@ section!(Answers {
     always_days: u64,
     answers_max: usize,
 });
-section!(Sessions { sessions_max: usize, files_max: usize });
+section!(Sessions { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(Editors {
     attached_max: usize,
     buffers_max: usize,
@@ -69,6 +77,13 @@ section!(Editors {
 });
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
 section!(History { bytes_max: u64, days_max: u64 });
+section!(Journal {
+    bytes_max: u64,
+    days_max: u64,
+    refusals_burst: u32,
+    refusals_per_second: u32,
+    refusals_folded_ms: u64,
+});
 section!(Plugins {
     component_bytes_max: u64,
     plugins_max: usize,
@@ -100,6 +115,10 @@ section!(Network {
 section!(UserPrompt { bytes_max: usize });
 section!(Grpc {
     request_bytes_max: usize,
+    request_idle_ms: u64,
+    request_total_ms: u64,
+    arriving_bytes_max: usize,
+    connection_arriving_bytes_max: usize,
     response_bytes_max: usize,
     connections_max: usize,
     streams_max: u32,

@@ -1,6 +1,8 @@
 //! Questions to a person and their answers. A question is bound to the digest of its effect,
 //! answered once, and withdrawn when its caller goes. Who may answer is decided by the fronts.
 
+mod limits;
+mod shown;
 mod watch;
 
 use std::collections::VecDeque;
@@ -11,6 +13,8 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
+pub use self::limits::{Limits, TooMany};
+pub use self::shown::{PAGE_BYTES_MAX, Page};
 pub use self::watch::{Scope, Watch};
 use crate::answers::Offer;
 use crate::change::FileChange;
@@ -33,9 +37,15 @@ pub struct Question {
     pub plugin: Option<String>,
     /// The credential that called.
     pub caller: String,
+    /// The session that the call names.
+    pub session: Option<String>,
+    /// Whether whoever calls answers, too, with the approver's credential.
+    pub is_attended: bool,
+    /// How much memory is held for it until it is answered, in bytes.
+    pub held_bytes: usize,
     /// The proposed file changes; none where the call itself is asked about.
     pub changes: Vec<FileChange>,
-    /// The arguments, secrets redacted, where the call itself is asked about.
+    /// The arguments as they came, where the call itself is asked about.
     pub arguments: Option<String>,
     /// What an answer is bound to.
     pub digest: ContentHash,
@@ -87,6 +97,8 @@ pub enum State {
 pub enum Verdict {
     /// Let exactly this happen.
     Approve,
+    /// As [`Verdict::Approve`], by somebody who knows the effect by its digest, shown or not.
+    ApproveByDigest,
     /// Let this happen, and remember the answer as the offer with this digest says.
     Remember(ContentHash),
     /// Do not, and why.
@@ -121,28 +133,41 @@ pub enum ResolveError {
     /// The answer is for another effect.
     #[error("the digest is not that of the confirmation `{0}`; look at it again")]
     OtherDigest(String),
+    /// It is too long to be shown at once, and nobody was shown all of it.
+    #[error(
+        "not all of the confirmation `{0}` was shown: `moss confirm show {0} --full` shows it, and \
+         `moss confirm approve {0} --digest DIGEST` approves what is known by its digest"
+    )]
+    NotShown(String),
+    /// Nothing of it begins there.
+    #[error("the confirmation `{0}` has no such page")]
+    NoPage(String),
     /// The lasting answer was not offered.
     #[error("the confirmation `{0}` does not offer that lasting answer; look at it again")]
     NotOffered(String),
 }
-
-/// More questions wait than a limit allows.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0} confirmations wait already (confirmations.pending_max)")]
-pub struct TooMany(usize);
 
 /// The questions of a daemon.
 #[derive(Debug)]
 pub struct Confirmations {
     inner: Mutex<Inner>,
     changes: broadcast::Sender<Arc<Confirmation>>,
-    pending_max: usize,
+    limits: Limits,
     expiry: Duration,
+}
+
+/// A question that waits, as the registry holds it.
+#[derive(Debug)]
+struct Waiting {
+    confirmation: Arc<Confirmation>,
+    sender: oneshot::Sender<Answer>,
+    /// How much of all that it is about an approver was shown.
+    shown_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    pending: Vec<(Arc<Confirmation>, oneshot::Sender<Answer>)>,
+    pending: Vec<Waiting>,
     /// The newest questions that are over: id and what became of them.
     answered: VecDeque<(String, &'static str)>,
     watchers: Vec<Scope>,
@@ -172,16 +197,16 @@ pub struct Pending {
 
 impl Confirmations {
     /// Makes an empty registry.
-    pub fn new(pending_max: usize, expiry: Duration) -> Self {
+    pub fn new(limits: Limits, expiry: Duration) -> Self {
         let (changes, _) = broadcast::channel(LAG_MAX);
-        Self { inner: Mutex::default(), changes, pending_max, expiry }
+        Self { inner: Mutex::default(), changes, limits, expiry }
     }
 
     /// Asks.
     ///
     /// # Errors
     ///
-    /// Where too many questions wait already.
+    /// Where too many questions wait already, or they hold too much memory.
     pub fn ask(self: &Arc<Self>, question: Question) -> Result<Pending, TooMany> {
         let created_at = Timestamp::now();
         let confirmation = Arc::new(Confirmation {
@@ -193,10 +218,10 @@ impl Confirmations {
         });
         let (sender, answer) = oneshot::channel();
         let mut inner = self.lock();
-        if inner.pending.len() >= self.pending_max {
-            return Err(TooMany(self.pending_max));
-        }
-        inner.pending.push((Arc::clone(&confirmation), sender));
+        let waiting = inner.pending.iter().map(|waiting| &waiting.confirmation.question);
+        self.limits.admit(&confirmation.question, waiting)?;
+        let waiting = Arc::clone(&confirmation);
+        inner.pending.push(Waiting { confirmation: waiting, sender, shown_bytes: 0 });
         // Sent under the lock, so that a watcher sees changes in the order in which they happen.
         let _ = self.changes.send(Arc::clone(&confirmation));
         drop(inner);
@@ -221,8 +246,8 @@ impl Confirmations {
     ///
     /// # Errors
     ///
-    /// Where the question is unknown or over, the digest is another one, or a lasting answer was
-    /// not offered.
+    /// Where the question is unknown or over, the digest is another one, not all of it was shown, or
+    /// a lasting answer was not offered.
     pub fn take(
         &self,
         id: &str,
@@ -230,18 +255,19 @@ impl Confirmations {
         verdict: Verdict,
     ) -> Result<Taken, ResolveError> {
         let mut inner = self.lock();
-        let Some(index) = inner.pending.iter().position(|(asked, _)| asked.id == id) else {
-            return Err(match inner.answered.iter().find(|(over, _)| over == id) {
-                Some((_, state)) => ResolveError::Over { id: id.to_owned(), state },
-                None => ResolveError::Unknown(id.to_owned()),
-            });
-        };
-        let question = &inner.pending[index].0.question;
+        let index = inner.find(id)?;
+        let Waiting { confirmation, shown_bytes, .. } = &inner.pending[index];
+        let question = &confirmation.question;
         if digest != question.digest {
             return Err(ResolveError::OtherDigest(id.to_owned()));
         }
         let (state, answer, remember) = match verdict {
-            Verdict::Approve => (State::Approved, Answer::Approved, None),
+            Verdict::Approve if question.is_cut() && *shown_bytes < question.text_bytes() => {
+                return Err(ResolveError::NotShown(id.to_owned()));
+            }
+            Verdict::Approve | Verdict::ApproveByDigest => {
+                (State::Approved, Answer::Approved, None)
+            }
             Verdict::Deny(reason) => (State::Denied(reason.clone()), Answer::Denied(reason), None),
             Verdict::Remember(offered) => {
                 let offer = question.offers.iter().find(|offer| offer.digest == offered).cloned();
@@ -256,15 +282,13 @@ impl Confirmations {
 
     /// Returns the questions that wait, oldest first.
     pub fn pending(&self) -> Vec<Arc<Confirmation>> {
-        self.lock().pending.iter().map(|(confirmation, _)| Arc::clone(confirmation)).collect()
+        self.lock().pending.iter().map(|waiting| Arc::clone(&waiting.confirmation)).collect()
     }
 
     /// Ends a question; `false` where it was over.
     fn end(&self, id: &str, state: State) -> bool {
         let mut inner = self.lock();
-        let Some(index) = inner.pending.iter().position(|(asked, _)| asked.id == id) else {
-            return false;
-        };
+        let Ok(index) = inner.find(id) else { return false };
         let (confirmation, _) = inner.close(index, state);
         let _ = self.changes.send(confirmation);
         true
@@ -278,13 +302,22 @@ impl Confirmations {
 // === impl Inner ===
 
 impl Inner {
+    /// Finds a question that waits.
+    fn find(&self, id: &str) -> Result<usize, ResolveError> {
+        let found = self.pending.iter().position(|waiting| waiting.confirmation.id == id);
+        found.ok_or_else(|| match self.answered.iter().find(|(over, _)| over == id) {
+            Some((_, state)) => ResolveError::Over { id: id.to_owned(), state },
+            None => ResolveError::Unknown(id.to_owned()),
+        })
+    }
+
     /// Ends a question. What is told of it from now on does without the diffs.
     fn close(
         &mut self,
         index: usize,
         state: State,
     ) -> (Arc<Confirmation>, oneshot::Sender<Answer>) {
-        let (asked, sender) = self.pending.remove(index);
+        let Waiting { confirmation: asked, sender, .. } = self.pending.remove(index);
         self.answered.push_back((asked.id.clone(), state.as_str()));
         if self.answered.len() > ANSWERED_MAX {
             self.answered.pop_front();

@@ -13,6 +13,7 @@ use crate::answers::Situation;
 use crate::call::{CallError, protection};
 use crate::caller::Role;
 use crate::catalog::Entry;
+use crate::operations;
 use crate::policy::explain::{Explanation, explain, explain_search};
 use crate::policy::standing::Asker;
 use crate::policy::{Action, Protection, Subject};
@@ -26,8 +27,13 @@ const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
 
 /// What commands do to the lists of plugins, by the names that rules and records have for it.
-const PLUGIN_CHANGES: &[&str] =
-    &["add_plugin", "accept_plugin", "remove_plugin", "trust_plugin_list"];
+const PLUGIN_CHANGES: &[&str] = &[
+    operations::ADD_PLUGIN,
+    operations::ACCEPT_PLUGIN,
+    operations::REMOVE_PLUGIN,
+    operations::TRUST_PLUGIN_LIST,
+    operations::UNTRUST_PLUGIN_LIST,
+];
 
 /// Taking changes back, as rules and records call it.
 const UNDO: &str = "undo";

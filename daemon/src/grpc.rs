@@ -3,6 +3,7 @@
 //! Nothing behind this module knows about the wire.
 
 mod auth;
+mod bodies;
 mod bridge;
 mod confirmations;
 mod deadline;
@@ -28,7 +29,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 use tonic::transport::server::Connected;
 
+pub use self::auth::APPROVER_HEADER;
 use self::auth::AuthLayer;
+use self::bodies::BodiesLayer;
 use self::deadline::DeadlineLayer;
 use crate::caller::Access;
 use crate::state::Daemon;
@@ -105,6 +108,7 @@ where
         .accept_http1(false)
         .layer(DeadlineLayer)
         .layer(AuthLayer::new(access, Arc::clone(&daemon)))
+        .layer(BodiesLayer::new(&limits))
         .add_service(health_service)
         .add_service(reflection().build_v1().expect("the descriptors are compiled in"))
         .add_service(reflection().build_v1alpha().expect("the descriptors are compiled in"))

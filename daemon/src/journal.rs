@@ -18,12 +18,14 @@ use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
 use tokio::sync::oneshot;
 
 pub mod audit;
+pub mod folding;
 pub mod record;
 pub mod redact;
 mod writer;
 
 pub use self::record::{Answer, CalledBy, Event, FileChange, PluginDigest, Record};
 
+use self::audit::pruning::Bounds;
 use self::audit::{Entry, Filter, Verification};
 use self::writer::{Message, Signals, Writer};
 
@@ -110,10 +112,19 @@ impl Journal {
     ///
     /// [`JournalError::Open`], [`JournalError::Damaged`].
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
+        Self::open_bounded(dir, Bounds::default())
+    }
+
+    /// As [`Journal::open`]; keeps so much of the journal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::open`].
+    pub fn open_bounded(dir: &Path, bounds: Bounds) -> Result<Self, JournalError> {
         let log = audit::Log::open(dir)?;
         let (sender, receiver) = channel(QUEUE_RECORDS_MAX);
         let signals = Arc::new(Signals::default());
-        let writer = Writer::new(log, receiver, Arc::clone(&signals));
+        let writer = Writer::new(log, bounds, receiver, Arc::clone(&signals));
         let writer = std::thread::Builder::new()
             .name("moss-journal".to_owned())
             .spawn(move || writer.run())
@@ -136,7 +147,20 @@ impl Journal {
     /// [`JournalError::Write`], [`JournalError::Replaced`], [`JournalError::Overloaded`],
     /// [`JournalError::Closed`].
     pub async fn record(&self, record: Record, durability: Durability) -> Result<(), JournalError> {
-        let time = Timestamp::now();
+        self.record_of(Timestamp::now(), record, durability).await
+    }
+
+    /// As [`Journal::record`], of what happened a little earlier.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::record`].
+    pub async fn record_of(
+        &self,
+        time: Timestamp,
+        record: Record,
+        durability: Durability,
+    ) -> Result<(), JournalError> {
         let record = Box::new(record);
         match durability {
             Durability::Batched => {
@@ -183,7 +207,7 @@ impl Journal {
     }
 
     /// Batched records are refused while the disk refuses.
-    fn accepts(&self) -> Result<(), JournalError> {
+    pub(crate) fn accepts(&self) -> Result<(), JournalError> {
         self.signals.failure().map_or(Ok(()), Err)
     }
 

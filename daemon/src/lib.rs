@@ -28,6 +28,7 @@ pub mod journal;
 pub mod listener;
 pub mod metrics;
 pub mod network;
+pub mod operations;
 pub mod permits;
 pub mod plugin_store;
 pub mod plugins;
@@ -82,6 +83,7 @@ pub async fn serve(
         servers.spawn(grpc::serve(Arc::clone(&daemon), access, connections, stopped));
     }
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
+    daemon.tasks.spawn(record_folded(Arc::clone(&daemon)));
     if let Some(endpoint) = endpoint {
         daemon.tasks.spawn(metrics::endpoint::serve(endpoint, Arc::clone(&daemon)));
     }
@@ -107,6 +109,20 @@ pub async fn serve(
     }
 }
 
+/// Records now and then how many refused calls were counted, until the daemon drains.
+async fn record_folded(daemon: Arc<state::Daemon>) {
+    let wait = Duration::from_millis(daemon.config().journal.refusals_folded_ms);
+    loop {
+        tokio::select! {
+            () = daemon.draining.cancelled() => return,
+            () = tokio::time::sleep(wait) => {}
+        }
+        for workspace in daemon.workspaces() {
+            workspace.record_folded(false).await;
+        }
+    }
+}
+
 async fn drain(daemon: &state::Daemon) {
     daemon.draining.cancel();
     daemon.tasks.close();
@@ -125,6 +141,7 @@ async fn drain(daemon: &state::Daemon) {
     }
     for workspace in daemon.workspaces() {
         let workspace = Arc::clone(workspace);
+        workspace.record_folded(true).await;
         let close = move || {
             workspace.answers.flush(jiff::Timestamp::now());
             workspace.journal.close();

@@ -4,6 +4,7 @@
 
 mod connection;
 mod inherited;
+mod strangers;
 mod tcp;
 mod unix;
 
@@ -20,6 +21,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 pub use self::connection::{Connection, Peer};
 pub use self::inherited::{Inherited, inherit};
+use self::strangers::Strangers;
 pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::UnixSocket;
 use crate::address::Address;
@@ -28,6 +30,9 @@ use crate::metrics::{ConnectionCount, OpenConnection};
 
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a place takes to be free that a stranger is sent away from.
+const FREED_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// A bound socket.
 #[derive(Debug)]
@@ -119,6 +124,7 @@ pub fn accept(
 ) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
     let places = Arc::new(Semaphore::new(connections_max));
+    let strangers = Strangers::default();
     tokio::spawn(async move {
         // Each has its place already: there are at most so many. They end with the loop.
         let mut arriving = JoinSet::new();
@@ -136,15 +142,17 @@ pub fn accept(
                     continue;
                 }
             };
-            let Some(place) = admit(&accepted, &places) else {
+            let peer = Peer::new(matches!(accepted, Accepted::Tcp(_)));
+            let Some(place) = admit(&accepted, &peer, &places, &strangers) else {
                 count.refuse();
                 continue;
             };
-            let place = Place { _permit: place, _counted: count.open() };
-            let arrival = arrive(accepted, socket.tls(), place);
+            let (opened, tls) = (count.open(), socket.tls());
             let sender = sender.clone();
             arriving.spawn(async move {
-                if let Some(connection) = arrival.await {
+                let Some(place) = place.await else { return };
+                let place = Place { _permit: place, _counted: opened };
+                if let Some(connection) = arrive(accepted, peer, tls, place).await {
                     // Nobody takes it any more: the daemon stops.
                     let _ = sender.send(Ok(connection)).await;
                 }
@@ -155,39 +163,63 @@ pub fn accept(
     ReceiverStream::new(receiver)
 }
 
-/// Lets a client in while there is a place; on a Unix socket only the same user's.
-fn admit(accepted: &Accepted, places: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+/// Lets a client in while there is a place, or one that becomes free since a stranger is sent away;
+/// on a Unix socket only the same user's.
+fn admit(
+    accepted: &Accepted,
+    peer: &Peer,
+    places: &Arc<Semaphore>,
+    strangers: &Strangers,
+) -> Option<impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<>> {
     if let Accepted::Unix(stream) = accepted
         && !unix::is_of_same_user(stream)
     {
         return None;
     }
-    let place = Arc::clone(places).try_acquire_owned();
-    if place.is_err() {
+    let places = Arc::clone(places);
+    let place = Arc::clone(&places).try_acquire_owned().ok();
+    let is_remote = matches!(accepted, Accepted::Tcp(_));
+    if place.is_none() && !(is_remote && strangers.send_away()) {
         tracing::warn!("refused a connection: too many (grpc.connections_max)");
+        return None;
     }
-    place.ok()
+    if place.is_none() {
+        tracing::warn!(
+            "closed a connection without a credential: another needs its place \
+             (grpc.connections_max)"
+        );
+    }
+    if is_remote {
+        strangers.came(peer);
+    }
+    Some(async move {
+        match place {
+            Some(place) => Some(place),
+            None => tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()).await.ok()?.ok(),
+        }
+    })
 }
 
 /// Makes a connection of what came; none where the client does not agree on encryption.
 async fn arrive(
     accepted: Accepted,
+    peer: Peer,
     tls: Option<Arc<rustls::ServerConfig>>,
     place: Place,
 ) -> Option<Connection> {
     match (accepted, tls) {
-        (Accepted::Unix(stream), _) => {
-            Some(Connection::new(Box::new(stream), Peer::new(false), place))
-        }
-        (Accepted::Tcp(stream), None) => {
-            Some(Connection::new(Box::new(stream), Peer::new(true), place))
-        }
+        (Accepted::Unix(stream), _) => Some(Connection::new(Box::new(stream), peer, place)),
+        (Accepted::Tcp(stream), None) => Some(Connection::new(Box::new(stream), peer, place)),
         (Accepted::Tcp(stream), Some(tls)) => {
-            let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
-            match tcp::shake_hands(stream, tls).await {
-                Ok(stream) => Some(Connection::new(Box::new(stream), Peer::new(true), place)),
+            let address = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
+            let shaken = tokio::select! {
+                shaken = tcp::shake_hands(stream, tls) => shaken,
+                () = peer.is_sent_away() => return None,
+            };
+            match shaken {
+                Ok(stream) => Some(Connection::new(Box::new(stream), peer, place)),
                 Err(error) => {
-                    tracing::info!(peer, %error, "a client did not agree on encryption");
+                    tracing::info!(peer = address, %error, "a client did not agree on encryption");
                     None
                 }
             }

@@ -6,6 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use moss_sdk::{ContentHash, RelPath};
 
+/// What one remembered file, or one session, takes beside its name, in bytes.
+const ENTRY_BYTES: usize = 128;
+
 /// Names a conversation: the credential and the caller's own name for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionKey {
@@ -21,26 +24,32 @@ pub struct Sessions {
     inner: Mutex<Inner>,
     sessions_max: usize,
     files_max: usize,
+    bytes_max: usize,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     clock: u64,
+    /// What all sessions take.
+    bytes: usize,
     sessions: HashMap<SessionKey, Session>,
 }
 
 #[derive(Debug, Default)]
 struct Session {
     used: u64,
+    /// What it takes with its files.
+    bytes: usize,
     files: HashMap<RelPath, (u64, ContentHash)>,
 }
 
 // === impl Sessions ===
 
 impl Sessions {
-    /// Makes an empty memory for so many sessions with so many files each.
-    pub fn new(sessions_max: usize, files_max: usize) -> Self {
-        Self { inner: Mutex::default(), sessions_max, files_max }
+    /// Makes an empty memory for so many sessions with so many files each, which take so many bytes
+    /// together.
+    pub fn new(sessions_max: usize, files_max: usize, bytes_max: usize) -> Self {
+        Self { inner: Mutex::default(), sessions_max, files_max, bytes_max }
     }
 
     /// Remembers what a session has seen of a file.
@@ -49,14 +58,18 @@ impl Sessions {
         inner.clock += 1;
         let now = inner.clock;
         if !inner.sessions.contains_key(key) && inner.sessions.len() >= self.sessions_max {
-            forget_oldest(&mut inner.sessions, |session| session.used);
+            inner.forget_session();
         }
-        let session = inner.sessions.entry(key.clone()).or_default();
+        let session = inner.enter(key, now);
         session.used = now;
         if !session.files.contains_key(path) && session.files.len() >= self.files_max {
-            forget_oldest(&mut session.files, |(used, _)| *used);
+            inner.forget_file(key);
         }
-        session.files.insert(path.clone(), (now, hash));
+        inner.insert(key, path, (now, hash));
+        while inner.bytes > self.bytes_max && inner.sessions.len() > 1 {
+            inner.forget_session();
+        }
+        while inner.bytes > self.bytes_max && inner.forget_file(key) {}
     }
 
     /// Returns what a session has seen last of a file.
@@ -68,19 +81,57 @@ impl Sessions {
     /// Forgets a file that a session knows to be gone.
     pub fn forget(&self, key: &SessionKey, path: &RelPath) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = inner.sessions.get_mut(key) {
-            session.files.remove(path);
-        }
+        inner.remove(key, path);
     }
 }
 
-fn forget_oldest<K: Clone + Eq + std::hash::Hash, V>(
-    map: &mut HashMap<K, V>,
-    used: impl Fn(&V) -> u64,
-) {
-    let oldest = map.iter().min_by_key(|(_, value)| used(value)).map(|(key, _)| key.clone());
-    if let Some(key) = oldest {
-        map.remove(&key);
+// === impl Inner ===
+
+impl Inner {
+    /// Finds a session, or begins it.
+    fn enter(&mut self, key: &SessionKey, used: u64) -> &mut Session {
+        let Self { bytes: all, sessions, .. } = self;
+        sessions.entry(key.clone()).or_insert_with(|| {
+            let bytes = key.caller.len() + key.session_id.len() + ENTRY_BYTES;
+            *all += bytes;
+            Session { used, bytes, files: HashMap::new() }
+        })
+    }
+
+    fn insert(&mut self, key: &SessionKey, path: &RelPath, seen: (u64, ContentHash)) {
+        let session = self.enter(key, seen.0);
+        if session.files.insert(path.clone(), seen).is_none() {
+            let bytes = path.as_str().len() + ENTRY_BYTES;
+            session.bytes += bytes;
+            self.bytes += bytes;
+        }
+    }
+
+    fn remove(&mut self, key: &SessionKey, path: &RelPath) {
+        let Some(session) = self.sessions.get_mut(key) else { return };
+        if session.files.remove(path).is_some() {
+            let bytes = path.as_str().len() + ENTRY_BYTES;
+            session.bytes -= bytes;
+            self.bytes -= bytes;
+        }
+    }
+
+    /// Forgets the session that was not used for longest.
+    fn forget_session(&mut self) {
+        let oldest = self.sessions.iter().min_by_key(|(_, session)| session.used);
+        let Some(key) = oldest.map(|(key, _)| key.clone()) else { return };
+        if let Some(session) = self.sessions.remove(&key) {
+            self.bytes -= session.bytes;
+        }
+    }
+
+    /// Forgets the file of a session that was not used for longest; `false` where there is none.
+    fn forget_file(&mut self, key: &SessionKey) -> bool {
+        let Some(session) = self.sessions.get(key) else { return false };
+        let oldest = session.files.iter().min_by_key(|(_, (used, _))| *used);
+        let Some(path) = oldest.map(|(path, _)| path.clone()) else { return false };
+        self.remove(key, &path);
+        true
     }
 }
 
@@ -100,7 +151,7 @@ mod tests {
 
     #[test]
     fn sessions_do_not_see_each_other() {
-        let sessions = Sessions::new(8, 8);
+        let sessions = Sessions::new(8, 8, usize::MAX);
         sessions.note(&key("a"), &path("x"), HASH);
         assert_eq!(sessions.last(&key("a"), &path("x")), Some(HASH));
         assert_eq!(sessions.last(&key("b"), &path("x")), None);
@@ -110,7 +161,7 @@ mod tests {
 
     #[test]
     fn least_recently_used_are_forgotten() {
-        let sessions = Sessions::new(2, 2);
+        let sessions = Sessions::new(2, 2, usize::MAX);
         for name in ["a", "b", "a", "c"] {
             sessions.note(&key(name), &path("x"), HASH);
         }
@@ -121,5 +172,29 @@ mod tests {
         }
         let known = ["x", "y", "z"].map(|name| sessions.last(&key("c"), &path(name)).is_some());
         assert_eq!(known, [false, true, true]);
+    }
+
+    #[test]
+    fn sessions_take_so_many_bytes_and_those_in_use_stay() {
+        let bytes_max = 100 * (1000 + ENTRY_BYTES);
+        let sessions = Sessions::new(64, 4096, bytes_max);
+        let long = |index: usize| {
+            path(&format!("{}{index:0>200}", format!("{}/", "d".repeat(199)).repeat(4)))
+        };
+        for session in 0..50 {
+            for index in 0..40 {
+                sessions.note(&key(&session.to_string()), &long(index), HASH);
+                let inner = sessions.inner.lock().unwrap();
+                let held: usize = inner.sessions.values().map(|session| session.bytes).sum();
+                assert!(inner.bytes <= bytes_max && held == inner.bytes);
+            }
+        }
+        assert_eq!(sessions.last(&key("49"), &long(0)), Some(HASH));
+        assert_eq!(sessions.last(&key("0"), &long(39)), None);
+        for index in 0..4000 {
+            sessions.note(&key("one"), &long(index), HASH);
+        }
+        assert_eq!(sessions.last(&key("one"), &long(3999)), Some(HASH));
+        assert!(sessions.inner.lock().unwrap().bytes <= bytes_max);
     }
 }

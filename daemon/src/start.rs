@@ -16,6 +16,7 @@ use crate::caller::Credentials;
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
+use crate::journal::audit::pruning;
 use crate::journal::{Journal, JournalError};
 use crate::plugin_store::PluginStores;
 use crate::plugins::compiling::Compilations;
@@ -164,7 +165,9 @@ fn open_workspace(
         let changes = recovered.taken_back;
         tracing::warn!(workspace = %root, changes, "took back what a crash had left half done");
     }
-    let journal = Journal::open(&state)?;
+    let bounds =
+        pruning::Bounds { bytes_max: config.journal.bytes_max, days_max: config.journal.days_max };
+    let journal = Journal::open_bounded(&state, bounds)?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {
         tracing::warn!(problem = problem.one_line(), "a policy file is broken");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
@@ -16,9 +16,10 @@ use tokio_util::task::TaskTracker;
 use crate::answers::Answers;
 use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
-use crate::confirm::Confirmations;
+use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
-use crate::journal::Journal;
+use crate::journal::folding::{self, Folding};
+use crate::journal::{Durability, Journal};
 use crate::metrics::Metrics;
 use crate::network::Network;
 use crate::permits::Permits;
@@ -87,6 +88,8 @@ pub struct WorkspaceState {
     pub history: Arc<History>,
     /// What happened in it.
     pub journal: Journal,
+    /// The refused calls that are counted there and not recorded one by one.
+    pub folding: Folding,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
@@ -163,8 +166,15 @@ impl Daemon {
         setup: Setup,
     ) -> Arc<Self> {
         let expiry = Duration::from_millis(config.confirmations.expiry_ms);
+        let limits = confirm::Limits {
+            pending_max: config.confirmations.pending_max,
+            caller_pending_max: config.confirmations.caller_pending_max,
+            session_pending_max: config.confirmations.session_pending_max,
+            bytes_max: config.confirmations.bytes_max,
+            caller_bytes_max: config.confirmations.caller_bytes_max,
+        };
         Arc::new(Self {
-            confirmations: Arc::new(Confirmations::new(config.confirmations.pending_max, expiry)),
+            confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),
@@ -293,6 +303,11 @@ impl WorkspaceState {
             files: Arc::new(files),
             history: Arc::new(history),
             journal,
+            folding: Folding::new(folding::Bounds {
+                burst: config.journal.refusals_burst,
+                per_second: config.journal.refusals_per_second,
+                folded_for: Duration::from_millis(config.journal.refusals_folded_ms),
+            }),
             policy: ArcSwap::from_pointee(policy),
             answers,
             catalog: ArcSwap::new(Arc::clone(&native)),
@@ -301,7 +316,11 @@ impl WorkspaceState {
             plugins: ArcSwap::default(),
             plugins_replaced: watch::Sender::new(()),
             editors: Editors::new(config.editors.clone()),
-            sessions: Sessions::new(config.sessions.sessions_max, config.sessions.files_max),
+            sessions: Sessions::new(
+                config.sessions.sessions_max,
+                config.sessions.files_max,
+                config.sessions.bytes_max,
+            ),
             turns: Turns::default(),
             todos,
             plugin_stores,
@@ -312,6 +331,16 @@ impl WorkspaceState {
     pub fn replace_catalog(&self, catalog: Catalog) {
         self.catalog.store(Arc::new(catalog));
         self.catalog_replaced.send_replace(());
+    }
+
+    /// Records how many refused calls were counted since the last time, where they were counted long
+    /// enough, or the journal is about to be closed.
+    pub async fn record_folded(&self, is_closing: bool) {
+        for record in self.folding.take_due(Instant::now(), is_closing) {
+            if let Err(error) = self.journal.record(record, Durability::Batched).await {
+                tracing::error!(%error, "a count of refused calls is not recorded");
+            }
+        }
     }
 
     /// Its root directory as text: its name on the wire and in questions.

@@ -19,7 +19,7 @@ use moss_workspace::{
 
 use crate::config::Config;
 use crate::dirs::Dirs;
-use moss_sdk::deceptive::{JOINERS, is_deceptive};
+use moss_sdk::deceptive::first_deceptive;
 
 /// The file in the configuration directory.
 pub const FILE_NAME: &str = "asi-user-prompt.md";
@@ -64,9 +64,8 @@ fn read_in(directory: &Path) -> Result<Option<String>, ToolError> {
 
 /// Refuses what makes a reader of the prompt see something else than a model does.
 fn check_content(content: &str) -> Result<(), ToolError> {
-    let is_plain = |c: char| matches!(c, '\n' | '\t') || JOINERS.contains(&c) || !is_deceptive(c);
     for (line, text) in (1..).zip(content.split('\n')) {
-        if let Some(c) = text.chars().find(|c| !is_plain(*c)) {
+        if let Some(c) = text.split('\t').find_map(first_deceptive) {
             let message = format!(
                 "line {line} holds the character U+{:04X}, which is not seen as what it is",
                 u32::from(c)

@@ -9,7 +9,7 @@ mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moss_sdk::deceptive::{JOINERS, is_deceptive};
+use moss_sdk::deceptive::first_deceptive;
 use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
@@ -273,8 +273,7 @@ fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
 
 /// Refuses what makes a person see something else than a model reads.
 fn check_visible(what: &str, text: &str) -> Result<(), String> {
-    let is_hidden = |char: &char| *char != '\n' && !JOINERS.contains(char) && is_deceptive(*char);
-    match text.chars().find(is_hidden) {
+    match text.split('\n').find_map(first_deceptive) {
         Some(hidden) => Err(format!(
             "{what} contains the character U+{:04X}, which is not seen as what it is",
             u32::from(hidden)

@@ -23,8 +23,8 @@ pub(crate) fn renamed(
     let mut taken = BTreeSet::new();
     let renamed = specs.iter().map(|spec| {
         let name = entry.tools.get(&spec.name).unwrap_or(&spec.name);
-        if !taken.insert(name) {
-            let why = format!("two of its tools would be named `{name}`");
+        if !taken.insert(name.to_ascii_lowercase()) {
+            let why = format!("two of its tools would be named `{name}`, letter case aside");
             return Err(LoadError::Renaming { line: entry.line, why });
         }
         Ok(ToolSpec { name: name.clone(), ..spec.clone() })

@@ -48,8 +48,8 @@ async fn resolve(
         id: question.id.clone(),
         verdict: v1::Verdict::Approve.into(),
         digest: question.digest.clone(),
-        reason: String::new(),
         remember: remember.to_owned(),
+        ..Default::default()
     };
     Ok(client.confirmations().resolve_confirmation(request).await?.into_inner())
 }
@@ -244,8 +244,8 @@ async fn a_caller_can_neither_give_nor_take_back_an_answer() {
         id: question.id.clone(),
         verdict: v1::Verdict::Deny.into(),
         digest: question.digest.clone(),
-        reason: String::new(),
         remember: digest.clone(),
+        ..Default::default()
     };
     let status = approver.confirmations().resolve_confirmation(no).await.unwrap_err();
     assert_eq!(reason(&status), "REQUEST_INVALID");

@@ -294,3 +294,35 @@ async fn the_command_line_reads_and_checks_the_journal() {
     let broken: Value = serde_json::from_str(&broken.stdout).unwrap();
     assert!(broken["broken_at"].as_u64().is_some(), "{broken}");
 }
+
+#[tokio::test]
+async fn refused_calls_that_repeat_are_counted_and_not_recorded_one_by_one() {
+    const CALLS: usize = 400;
+    let site = Site::new();
+    site.config(
+        "[journal]\nrefusals_burst = 10\nrefusals_per_second = 1\nrefusals_folded_ms = 600000\n",
+    );
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"secret.txt\"]\neffects = [\"read\"]\ndecision = \"deny\"\n",
+    );
+    site.write("secret.txt", "x\n");
+    site.write("a.txt", "x\n");
+    let daemon = site.serve();
+    let (caller, approver) = (daemon.caller().await, daemon.approver().await);
+    for number in 0..CALLS {
+        let tool = if number % 2 == 0 { "read_file" } else { "no_such_tool" };
+        caller.call(call(tool, json!({ "path": "secret.txt" }))).await.unwrap_err();
+    }
+    approver.call(call("read_file", json!({ "path": "secret.txt" }))).await.unwrap_err();
+    caller.done("read_file", json!({ "path": "a.txt" })).await;
+    daemon.stop();
+    let records = records(&site);
+    let of_kind = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
+    let started = of_kind("call_started").count();
+    let folded: u64 =
+        of_kind("calls_refused").map(|record| record["calls"].as_u64().unwrap()).sum();
+    assert_eq!(started as u64 + folded, CALLS as u64 + 2, "none is lost");
+    assert!(records.len() < CALLS / 2, "{} records", records.len());
+    assert_eq!(of_kind("call_finished").count(), started, "each is there from start to end");
+    assert_eq!(site.run(&["audit", "verify"]).code, Some(0));
+}

@@ -112,3 +112,52 @@ fn a_plugin_is_added_with_other_names_and_keeps_them_when_it_is_replaced() {
     let text = std::fs::read_to_string(site.outside("config/moss/moss-tools.json")).unwrap();
     assert!(text.contains("\"act\": \"play\""), "{text}");
 }
+
+/// Names under which policy and journal know what is no tool, in the cases that a reader may miss.
+const OPERATIONS: &[&str] = &[
+    "undo",
+    "Undo",
+    "undo_user_prompt",
+    "history",
+    "HISTORY",
+    "add_plugin",
+    "Accept_Plugin",
+    "remove_plugin",
+    "trust_plugin_list",
+    "untrust_plugin_list",
+];
+
+#[test]
+fn no_tool_of_a_plugin_has_the_name_of_an_operation_or_of_another_tool_in_any_case() {
+    let site = Site::new();
+    let file = site.write("zoo.wasm", zoo("polite"));
+    let add = ["plugin", "add", file.to_str().unwrap(), "--yes"];
+    for name in OPERATIONS {
+        let refused = site.run(&[&add[..], &["--rename", &format!("act={name}")]].concat());
+        assert_eq!(refused.code, Some(1), "{name}: {refused:?}");
+        let told = format!("the tool name `{name}` is taken by an operation of moss");
+        assert!(refused.stderr.contains(&told), "{name}: {refused:?}");
+    }
+    for (name, spelt) in [("Read_File", "read_file"), ("EDITTOOL", "editTool")] {
+        let refused = site.run(&[&add[..], &["--rename", &format!("act={name}")]].concat());
+        assert_eq!(refused.code, Some(1), "{name}: {refused:?}");
+        let told = format!("`{name}` is taken by a built-in tool, as `{spelt}`");
+        assert!(refused.stderr.contains(&told), "{name}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_for_an_operation_covers_no_tool_that_a_list_gives_its_name() {
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\ntools = [\"undo\"]\ndecision = \"allow\"\n");
+    for name in ["undo", "UNDO", "history", "read_File"] {
+        install(&site, &[("zoo", &zoo("polite"), json!({ "tools": { "act": name } }))]);
+        let daemon = site.serve();
+        let client = daemon.caller().await;
+        let plugin = &settled(&client).await[0];
+        assert_eq!(plugin.state(), v1::PluginState::Failed, "{name}");
+        assert!(plugin.error.contains(&format!("`{name}` is taken by")), "{}", plugin.error);
+        let status = client.call(call(name, json!({}))).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::NotFound, "{name}");
+    }
+}

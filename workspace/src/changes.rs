@@ -8,6 +8,7 @@ mod planning;
 mod refusal;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use moss_sdk::edit::{ChangeSet, Matched, Retention};
 use moss_sdk::{ContentHash, RelPath};
@@ -57,7 +58,7 @@ pub struct PlannedFile {
     /// Lines that are gone or changed.
     pub removed: usize,
     /// The unified diff; one sentence in its place where a side is not text or not kept.
-    pub diff: String,
+    pub diff: Arc<str>,
     /// Whether the content comes from merging an undo with later changes.
     pub merged: bool,
     /// How the places of an edit were found, where they were searched for.
@@ -129,6 +130,12 @@ impl Plan {
     /// it is no undo.
     pub fn undo_of(&self) -> &[u64] {
         &self.undo_of
+    }
+
+    /// Returns how much memory the contents and the diffs take, in bytes.
+    pub fn held_bytes(&self) -> usize {
+        let len = |content: &Option<Vec<u8>>| content.as_ref().map_or(0, Vec::len);
+        self.files.iter().map(|file| len(&file.old) + len(&file.new) + file.diff.len()).sum()
     }
 
     /// Returns the root that the plan is for.
@@ -221,7 +228,7 @@ impl PlannedFile {
             retention: Retention::Recoverable,
             added: diff.added,
             removed: diff.removed,
-            diff: diff.text,
+            diff: diff.text.into(),
             merged: false,
             matched: None,
             unsaved: false,

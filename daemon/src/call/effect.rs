@@ -8,6 +8,7 @@ mod fetch;
 mod lasting;
 mod network;
 mod propose;
+mod reading;
 mod register;
 mod undo;
 mod user_prompt;
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use moss_sdk::context::Applied;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::Plan;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::ask::Ask;
 use self::commit::applied;
@@ -28,7 +29,6 @@ use super::{CallError, Scope, record};
 use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
 use crate::journal::Answer as Recorded;
-use crate::journal::redact::mask;
 use crate::policy::standing::StandingAnswer;
 use crate::policy::{Action, Decision, Policy, Verdict, strictest};
 use crate::turns::Turn;
@@ -146,12 +146,12 @@ impl Effects {
             Verdict::Ask => {
                 let arguments = arguments.to_string();
                 let digest = self.digest_of("call", &arguments);
-                let arguments = mask(&arguments).into_owned();
                 let ask = Ask {
                     digest,
                     decision: &decision,
                     changes: Vec::new(),
                     arguments: Some(arguments),
+                    plan_bytes: 0,
                     registers: false,
                     offers: Vec::new(),
                 };
@@ -165,39 +165,6 @@ impl Effects {
                 Ok(())
             }
         }
-    }
-
-    /// Asks whether one file may be read.
-    pub(super) async fn ask_read(
-        &self,
-        file: Names<'_>,
-        decision: &Decision,
-    ) -> Result<(), ToolError> {
-        let path = file.real;
-        let arguments = json!({ "read": path }).to_string();
-        let digest = self.digest_of("read", path.as_str());
-        let offers = self.offers_to_read(file, digest);
-        let ask = Ask {
-            digest,
-            decision,
-            changes: Vec::new(),
-            arguments: Some(arguments),
-            registers: false,
-            offers,
-        };
-        let asked = async {
-            record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
-            self.ask(ask).await
-        };
-        asked.await.map_err(|error| self.stop(error))?;
-        self.lock().approved_reads.push(path.clone());
-        Ok(())
-    }
-
-    /// Records a read that the policy denies and makes its error.
-    pub(super) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> ToolError {
-        let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
-        self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
     }
 
     async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
@@ -223,8 +190,14 @@ impl Effects {
             return Ok(applied(&plan, None));
         }
         if decision.verdict == Verdict::Ask {
-            let offers = self.offers_to_change(&policy, &plan, &each, digest);
-            let ask = Ask { digest, decision, changes, arguments: None, registers: false, offers };
+            // What nobody sees whole is not allowed for longer than once.
+            let offers = match changes.iter().any(FileChange::is_cut) {
+                true => Vec::new(),
+                false => self.offers_to_change(&policy, &plan, &each, digest),
+            };
+            let plan_bytes = plan.held_bytes();
+            let (arguments, registers) = (None, false);
+            let ask = Ask { digest, decision, changes, arguments, plan_bytes, registers, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);

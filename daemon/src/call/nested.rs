@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
+use super::record::Held;
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute};
 use crate::arguments::{self, Unreadable};
 use crate::journal::CalledBy;
@@ -77,6 +78,7 @@ pub(super) async fn call(
         confirm: ConfirmMode::Refuse,
         approved_digests: Vec::new(),
         dry_run: scope.call.dry_run,
+        is_attended: scope.call.is_attended,
         session_id: scope.call.session_id.clone(),
         expected_hashes: BTreeMap::new(),
         deadline: scope.call.deadline,
@@ -92,6 +94,7 @@ pub(super) async fn call(
         cancel: cancel.clone(),
         permit: std::sync::Mutex::default(),
         behalf: Some(behalf),
+        held: Held::default(),
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match Running::new(Box::pin(run), cancel).await {

@@ -1,8 +1,10 @@
 //! What a call leaves in the journal. Records of effects are on disk before the caller hears of
 //! them; the others follow a little later, in order.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use moss_sdk::edit::Matched;
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
@@ -13,12 +15,21 @@ use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;
 use crate::change::{self, Status};
+use crate::journal::folding::Refused;
 use crate::journal::redact::{Arguments, Text};
 use crate::journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
 use crate::metrics::UNKNOWN_TOOL;
 use crate::policy::{Action, Decision};
 use crate::traces::Ended;
 use crate::validate::Violation;
+
+/// Records of a call that came to nothing yet: while it runs for a moment only, and had no effect, all
+/// that is written of it may be that it was counted among others that were refused.
+#[derive(Debug, Default)]
+pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Record)>>>);
+
+/// How long a call may run before its records are written whatever becomes of it.
+pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Records that a call came in, before anything else is done for it.
 pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
@@ -46,10 +57,10 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         catalog: Some(scope.catalog.digest().to_owned()),
         called_by: scope.behalf.as_ref().map(Behalf::recorded),
     };
-    // Who comes while the daemon stops finds the journal closed.
-    write(scope, event, Durability::Batched).await.map_err(|error| {
-        if scope.daemon.draining.is_cancelled() { CallError::Cancelled } else { error }
-    })
+    let journal = &scope.call.workspace.journal;
+    journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
+    scope.held.begin();
+    write(scope, event, Durability::Batched).await
 }
 
 /// Says which component a call runs, if it does.
@@ -168,11 +179,58 @@ pub(super) async fn finished(
         write(scope, event, Durability::Batched).await?;
     }
     let (outcome, error_code, message) = ending(result);
+    if !has_effect && is_refused(result) && fold(scope, outcome).await? {
+        return Ok(());
+    }
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     let event = Event::CallFinished { outcome, error_code, message, duration_us };
     // A durable record brings everything before it to disk as well.
     let durability = if has_effect { Durability::Durable } else { Durability::Batched };
+    release(scope).await?;
     write(scope, event, durability).await
+}
+
+/// Whether a call was refused: it did nothing that could be told of.
+fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
+    match result {
+        Ok(_) => false,
+        Err(CallError::Denied { rule, .. }) => rule.is_some(),
+        Err(
+            CallError::UnknownTool(_)
+            | CallError::Invalid(_)
+            | CallError::Unconfirmed(_)
+            | CallError::QueueFull(_)
+            | CallError::TooManyConfirmations(_),
+        ) => true,
+        Err(CallError::Timeout { .. } | CallError::Cancelled | CallError::Internal(_)) => false,
+    }
+}
+
+/// Counts a refused call among others in place of recording it, where its caller has too many. What
+/// a person calls is recorded.
+async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
+    let (call, call_id) = (&scope.call, &scope.call_id);
+    if call.is_attended || !scope.held.is_holding() {
+        return Ok(false);
+    }
+    let refused = Refused { caller: call.role.as_str(), tool: call.tool(), outcome, call_id };
+    let mut due = Vec::new();
+    let is_folded = call.workspace.folding.fold(refused, Instant::now(), &mut due);
+    for record in due {
+        journaled(scope, Timestamp::now(), record, Durability::Batched).await?;
+    }
+    if is_folded {
+        scope.held.take();
+    }
+    Ok(is_folded)
+}
+
+/// Writes what was held of a call: from now on its records are written as they come.
+pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
+    for (time, record) in scope.held.take() {
+        journaled(scope, time, record, Durability::Batched).await?;
+    }
+    Ok(())
 }
 
 /// Returns outcome, error code and message. What a failed tool says may show parts of files: its
@@ -202,9 +260,60 @@ fn message(error: &CallError) -> Text {
 async fn write(scope: &Scope, event: Event, durability: Durability) -> Result<(), CallError> {
     let record =
         Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event };
-    let written: Result<(), JournalError> =
-        scope.call.workspace.journal.record(record, durability).await;
-    written.map_err(|error| CallError::Internal(error.to_string()))
+    let time = Timestamp::now();
+    if durability == Durability::Durable {
+        release(scope).await?;
+    }
+    match scope.held.hold(time, record) {
+        None => Ok(()),
+        Some(record) => journaled(scope, time, record, durability).await,
+    }
+}
+
+async fn journaled(
+    scope: &Scope,
+    time: Timestamp,
+    record: Record,
+    durability: Durability,
+) -> Result<(), CallError> {
+    let journal = &scope.call.workspace.journal;
+    journal.record_of(time, record, durability).await.map_err(|error| match error {
+        // Who comes while the daemon stops finds the journal closed.
+        JournalError::Closed if scope.daemon.draining.is_cancelled() => CallError::Cancelled,
+        error => CallError::Internal(error.to_string()),
+    })
+}
+
+// === impl Held ===
+
+impl Held {
+    fn begin(&self) {
+        *self.lock() = Some(Vec::new());
+    }
+
+    fn is_holding(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// Holds a record; gives it back where nothing is held any more.
+    fn hold(&self, time: Timestamp, record: Record) -> Option<Record> {
+        match &mut *self.lock() {
+            Some(held) => {
+                held.push((time, record));
+                None
+            }
+            None => Some(record),
+        }
+    }
+
+    /// Ends the holding.
+    fn take(&self) -> Vec<(Timestamp, Record)> {
+        self.lock().take().unwrap_or_default()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Timestamp, Record)>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]

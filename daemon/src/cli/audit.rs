@@ -88,7 +88,16 @@ fn what(record: &Value) -> String {
 fn described(verified: &Verification) -> String {
     let head = verified.head.as_deref().unwrap_or("-");
     match verified.broken_at {
-        None => format!("{} records in order, head {}", verified.rows, text::line(head)),
+        None => {
+            let cut = match &verified.pruned {
+                None => String::new(),
+                Some(cut) => {
+                    let (through, hash) = (cut.through, text::line(&cut.hash));
+                    format!("; records up to {through} were cut off, the last with hash {hash}")
+                }
+            };
+            format!("{} records in order, head {}{cut}", verified.rows, text::line(head))
+        }
         Some(number) => format!(
             "record {number} is missing or not what was written; {} records before it are in order",
             verified.rows
@@ -122,9 +131,10 @@ mod tests {
 
     #[test]
     fn broken_chain_names_the_place() {
-        let broken = Verification { rows: 3, head: None, broken_at: Some(4) };
+        let broken = Verification { rows: 3, head: None, broken_at: Some(4), pruned: None };
         assert!(described(&broken).starts_with("record 4 is missing"));
-        let whole = Verification { rows: 3, head: Some("ab".into()), broken_at: None };
+        let whole =
+            Verification { rows: 3, head: Some("ab".into()), broken_at: None, pruned: None };
         assert_eq!(described(&whole), "3 records in order, head ab");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use moss_daemon::client::{Calling, Client, Need};
+use moss_daemon::client::{self, Calling, Client, Need};
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use moss_sdk::ContentHash;
@@ -17,7 +17,7 @@ use super::progress::Meter;
 use super::prompt::{self, Answer};
 use super::report::Report;
 use super::ui::Ui;
-use super::{Session, effect, text};
+use super::{Session, effect, text, whole};
 
 /// Call a tool
 ///
@@ -103,6 +103,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
         session.ui.note(&format!("note: {what}"));
     }
     let result = super::interruptible(async {
+        let is_attended = following.answering.is_here();
         let call = v1::Call {
             workspace: String::new(),
             tool: args.tool.clone(),
@@ -113,7 +114,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
             session_id: args.session.clone().unwrap_or_default(),
             expected_hashes: expected_hashes(&args.expected),
         };
-        following.follow(client.call(call, args.timeout).await?).await
+        following.follow(client.call(call, args.timeout, is_attended).await?).await
     })
     .await;
     following.report(args, result)
@@ -177,8 +178,9 @@ impl Following<'_> {
         calling: &mut Calling,
     ) -> Result<Option<v1::CallResult>, CliError> {
         match confirming::reply(self.answering, confirmation) {
-            Reply::Approve => self.resolve(confirmation, Ok(())).await,
-            Reply::Deny(reason) => self.resolve(confirmation, Err(reason)).await,
+            // Whoever says it says it of whatever the call does.
+            Reply::Approve => self.resolve(confirmation, client::Answer::YesByDigest).await,
+            Reply::Deny(reason) => self.resolve(confirmation, client::Answer::No(reason)).await,
             Reply::GiveUp(why) => Err(CliError::unconfirmed(why, confirmation)),
             Reply::Wait => {
                 self.show(confirmation);
@@ -189,12 +191,23 @@ impl Following<'_> {
             Reply::Ask => {
                 self.show(confirmation);
                 let offers = confirming::offers(confirmation, self.client.is_alone());
+                let asked = async {
+                    if confirmation.cut && !whole::show(self.ui, self.client, confirmation).await? {
+                        return Ok(Err("not all of it was shown"));
+                    }
+                    let answer = prompt::ask(self.ui, "apply?", &offers).await?;
+                    Ok::<_, CliError>(answer.ok_or("there was no answer"))
+                };
                 tokio::select! {
-                    answer = prompt::ask(self.ui, "apply?", &offers) => match answer? {
-                        Some(Answer::Yes) => self.resolve(confirmation, Ok(())).await,
-                        Some(Answer::Lasting(offer)) => self.remember(confirmation, &offer).await,
-                        Some(Answer::No(reason)) => self.resolve(confirmation, Err(reason)).await,
-                        None => Err(CliError::unconfirmed("there was no answer", confirmation)),
+                    answer = asked => match answer? {
+                        Ok(Answer::Yes) => {
+                            self.resolve(confirmation, client::Answer::Yes).await
+                        }
+                        Ok(Answer::Lasting(offer)) => self.remember(confirmation, &offer).await,
+                        Ok(Answer::No(reason)) => {
+                            self.resolve(confirmation, client::Answer::No(reason)).await
+                        }
+                        Err(why) => Err(CliError::unconfirmed(why, confirmation)),
                     },
                     event = calling.next() => {
                         self.ui.note("\nanswered elsewhere, or over");
@@ -214,7 +227,7 @@ impl Following<'_> {
     async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
-        answer: Result<(), String>,
+        answer: client::Answer,
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.resolve(confirmation, answer).await {
             Ok(_) => Ok(None),

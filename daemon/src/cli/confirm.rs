@@ -1,13 +1,14 @@
 //! `moss confirm`: what waits at a daemon, and answering it.
 
-use moss_daemon::client::Client;
+use moss_daemon::client::{Answer, Client};
 use moss_proto::v1;
+use moss_sdk::ContentHash;
 use serde_json::json;
 
 use super::error::CliError;
 use super::outcome::Outcome;
 use super::ui::{Ui, bold, dim};
-use super::{Session, confirming, effect, prompt, table, text, views};
+use super::{Session, confirming, effect, prompt, table, text, views, whole};
 
 /// Show and answer confirmations that wait at the daemon
 ///
@@ -22,7 +23,7 @@ pub(super) enum ConfirmCommand {
     /// While somebody follows, calls that do not say otherwise wait for an answer.
     Watch,
     /// Show what a confirmation is about
-    Show(IdArgs),
+    Show(ShowArgs),
     /// Say yes to exactly the effect that the confirmation shows
     Approve(ApproveArgs),
     /// Say no
@@ -30,9 +31,15 @@ pub(super) enum ConfirmCommand {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct IdArgs {
+pub(super) struct ShowArgs {
     /// The confirmation, or the beginning of its ID
     id: String,
+
+    /// Show all of it, however long: on a terminal screen by screen
+    ///
+    /// What is too long to be shown at once can be approved once all of it was shown.
+    #[arg(long)]
+    full: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -45,6 +52,10 @@ pub(super) struct ApproveArgs {
     /// On a terminal the rule is shown once more and asked about.
     #[arg(long, value_name = "SCOPE", value_enum)]
     remember: Option<Remember>,
+
+    /// Approve what is known by its digest, also where it is too long to have been shown
+    #[arg(long, value_name = "DIGEST", conflicts_with = "remember")]
+    digest: Option<ContentHash>,
 }
 
 /// How long an answer holds.
@@ -82,19 +93,25 @@ pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Ou
                     // A long list leaves out diffs.
                     let id = &find(&waiting, &args.id)?.id;
                     let whole = client.confirmations(scope, id).await?.confirmations;
-                    show(&session.ui, find(&whole, id)?)
+                    match args.full {
+                        true => show_full(&session.ui, client, find(&whole, id)?).await,
+                        false => show(&session.ui, find(&whole, id)?),
+                    }
                 }
                 ConfirmCommand::Approve(args) => {
                     let id = &find(&waiting, &args.id)?.id;
                     let whole = client.confirmations(scope, id).await?.confirmations;
                     let confirmation = find(&whole, id)?;
                     match args.remember {
-                        None => resolve(&session.ui, client, confirmation, Ok(())).await,
+                        None => {
+                            let answer = yes(confirmation, args.digest)?;
+                            resolve(&session.ui, client, confirmation, answer).await
+                        }
                         Some(scope) => remember(&session.ui, client, confirmation, scope).await,
                     }
                 }
                 ConfirmCommand::Deny(args) => {
-                    let answer = Err(args.reason.clone());
+                    let answer = Answer::No(args.reason.clone());
                     resolve(&session.ui, client, find(&waiting, &args.id)?, answer).await
                 }
             }
@@ -149,11 +166,49 @@ fn show(ui: &Ui, confirmation: &v1::Confirmation) -> Result<Outcome, CliError> {
     Ok(Outcome::Ok)
 }
 
+/// Shows all of it. In JSON the diffs are whole, with the lines before them that are not as the edit
+/// says.
+async fn show_full(
+    ui: &Ui,
+    client: &Client,
+    confirmation: &v1::Confirmation,
+) -> Result<Outcome, CliError> {
+    if ui.json() {
+        let texts = whole::read(client, confirmation).await?;
+        let mut whole = confirmation.clone();
+        for (change, text) in whole.changes.iter_mut().zip(texts) {
+            (change.diff, change.diff_omitted_bytes) = (text, 0);
+        }
+        ui.print_json(&views::confirmation(&whole))?;
+        return Ok(Outcome::Ok);
+    }
+    ui.print(&described(confirmation))?;
+    Ok(match whole::show(ui, client, confirmation).await? {
+        true => Outcome::Ok,
+        false => Outcome::Cancelled,
+    })
+}
+
+/// A yes: by the digest where that is named.
+fn yes(confirmation: &v1::Confirmation, digest: Option<ContentHash>) -> Result<Answer, CliError> {
+    match digest {
+        None => Ok(Answer::Yes),
+        Some(digest) if digest.to_string() == confirmation.digest => Ok(Answer::YesByDigest),
+        Some(_) => {
+            let message = format!(
+                "the confirmation has the digest {}; nothing was answered",
+                text::line(&confirmation.digest)
+            );
+            Err(CliError::new(Outcome::Invalid, "digest_changed", message))
+        }
+    }
+}
+
 async fn resolve(
     ui: &Ui,
     client: &Client,
     confirmation: &v1::Confirmation,
-    answer: Result<(), String>,
+    answer: Answer,
 ) -> Result<Outcome, CliError> {
     let resolved = client.resolve(confirmation, answer).await?;
     ui.print_either(|| views::confirmation(&resolved), || ended(&resolved))?;

@@ -145,6 +145,11 @@ impl FromStr for Confirm {
 // === impl Answering ===
 
 impl Answering {
+    /// Whether whoever calls answers, too.
+    pub(super) fn is_here(self) -> bool {
+        matches!(self, Self::Prompt | Self::Allow | Self::Deny)
+    }
+
     /// What the daemon is told to do when an answer is needed.
     pub(super) fn mode(self) -> v1::ConfirmMode {
         match self {

@@ -8,18 +8,33 @@ use super::ui::paint;
 /// Colours the unified diff of one file.
 pub(super) fn colored(diff: &str) -> String {
     let mut shown = String::with_capacity(diff.len());
-    // A removed line `-- x` looks like a header: headers only come before the first hunk.
-    let mut in_hunk = false;
+    let mut colors = Colors::default();
     for line in diff.split_terminator('\n') {
-        in_hunk |= line.starts_with("@@");
-        let safe = text::lines(line);
-        shown.push_str(&match style(line, in_hunk) {
-            Some(style) => paint(style, safe),
-            None => safe,
-        });
+        shown.push_str(&colors.line(line));
         shown.push('\n');
     }
     shown
+}
+
+/// Colours a diff line by line.
+#[derive(Debug, Default)]
+pub(super) struct Colors {
+    /// A removed line `-- x` looks like a header: headers only come before the first hunk.
+    in_hunk: bool,
+}
+
+// === impl Colors ===
+
+impl Colors {
+    /// Colours the next line.
+    pub(super) fn line(&mut self, line: &str) -> String {
+        self.in_hunk |= line.starts_with("@@");
+        let safe = text::lines(line);
+        match style(line, self.in_hunk) {
+            Some(style) => paint(style, safe),
+            None => safe,
+        }
+    }
 }
 
 fn style(line: &str, in_hunk: bool) -> Option<Style> {

@@ -38,6 +38,13 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
     if confirmation.protected {
         let _ = writeln!(shown, "{}", yellow("a protected name is among them"));
     }
+    if confirmation.cut {
+        let told = match confirmation.id.as_str() {
+            "" => "not all of it is shown".to_owned(),
+            id => format!("not all of it is shown: `moss confirm show {} --full`", text::line(id)),
+        };
+        let _ = writeln!(shown, "{}", yellow(told));
+    }
     let _ = writeln!(shown, "rule: {}", text::line(&confirmation.rule));
     let _ = write!(shown, "digest: {}", text::line(&confirmation.digest));
     shown
@@ -50,6 +57,10 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
     for change in changes {
         if let Some(found) = found(&change.match_level) {
             let _ = writeln!(shown, "{}", dim(format!("the text was found {found}")));
+        }
+        if !change.real_path.is_empty() {
+            let (path, real) = (text::line(&change.path), text::line(&change.real_path));
+            let _ = writeln!(shown, "{}", yellow(format!("{path} is a link: the file is {real}")));
         }
         if !change.diff.starts_with("---") {
             let _ = writeln!(shown, "{} {}", verb(change), bold(text::line(&change.path)));
@@ -65,6 +76,11 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
         shown.push('\n');
     }
     shown
+}
+
+/// Whether something of changes was left out because it is too long.
+pub(super) fn is_cut(changes: &[v1::FileChange]) -> bool {
+    changes.iter().any(|change| change.diff_omitted_bytes > 0 || change.drift_omitted > 0)
 }
 
 /// Shows the lines of a change that are not as its edit says; nothing where all are.

@@ -304,6 +304,9 @@ pub(super) async fn answer(
         Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
         Reply::Ask => {
             ui.note(&effect::confirmation(&confirmation));
+            if effect::is_cut(&confirmation.changes) {
+                return Err(too_long(&confirmation));
+            }
             return match prompt::ask(ui, "apply?", &[]).await? {
                 Some(Answer::Yes) => Ok(confirmation.digest),
                 Some(Answer::No(reason)) => Err(denied(&reason)),
@@ -317,6 +320,15 @@ pub(super) async fn answer(
     };
     error.confirmation = Some(Box::new(confirmation));
     Err(error)
+}
+
+/// Why nobody is asked about what was not shown whole.
+pub(super) fn too_long(confirmation: &v1::Confirmation) -> CliError {
+    let message = "it is too long to be shown whole; nothing was changed";
+    CliError::unconfirmed(message, confirmation).hint(format!(
+        "look at the file, then approve it by its digest: `--confirm {}`",
+        text::line(&confirmation.digest)
+    ))
 }
 
 fn denied(reason: &str) -> CliError {

@@ -57,6 +57,29 @@ pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
     Ok(answer == Some(Answer::Yes))
 }
 
+/// How much more of a long text a person wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    /// The next screen.
+    Screen,
+    /// All of the rest.
+    Rest,
+    /// Nothing more.
+    Nothing,
+}
+
+/// Asks whether to go on showing. Where the input ends, nobody reads on.
+pub(super) async fn more(ui: &Ui) -> io::Result<More> {
+    let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
+    ui.ask(&bold("[enter] next screen / [a]ll the rest / [q]uit:"));
+    let line = read_line().await?;
+    Ok(match line.as_deref().map(str::trim) {
+        Some("") => More::Screen,
+        Some("a" | "A") => More::Rest,
+        Some(_) | None => More::Nothing,
+    })
+}
+
 async fn ask_once(
     ui: &Ui,
     question: &str,

@@ -40,7 +40,13 @@ pub(super) struct ErrorView {
 #[derive(Debug, Serialize)]
 struct ChangeView {
     path: String,
+    /// The real path, where links lead to another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    real_path: Option<String>,
     diff: String,
+    /// How many bytes of the diff are left out; only where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff_omitted_bytes: Option<u64>,
     status: String,
     /// How the places of an edit were found, where they were searched for.
     match_level: Option<String>,
@@ -64,7 +70,9 @@ enum Shown {
 fn change_view(change: &v1::FileChange, status: Option<v1::ChangeStatus>) -> ChangeView {
     ChangeView {
         path: change.path.clone(),
+        real_path: non_empty(change.real_path.clone()),
         diff: change.diff.clone(),
+        diff_omitted_bytes: Some(change.diff_omitted_bytes).filter(|bytes| *bytes > 0),
         status: views::change_status(status.unwrap_or(change.status())),
         match_level: non_empty(change.match_level.clone()),
         drift: views::drift(change),

@@ -36,6 +36,7 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "protected": confirmation.protected,
         "drift": confirmation.drift,
         "registers": confirmation.registers,
+        "cut": confirmation.cut,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
@@ -86,9 +87,11 @@ fn changes(changes: &[v1::FileChange]) -> Value {
         .map(|change| {
             json!({
                 "path": change.path,
+                "real_path": change.real_path,
                 "action": word(change.action().as_str_name(), "CHANGE_ACTION_"),
                 "status": change_status(change.status()),
                 "diff": change.diff,
+                "diff_omitted_bytes": change.diff_omitted_bytes,
                 "lines_added": change.lines_added,
                 "lines_removed": change.lines_removed,
                 "hash_before": change.hash_before,

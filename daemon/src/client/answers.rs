@@ -27,6 +27,7 @@ impl Client {
             digest: confirmation.digest.clone(),
             reason: String::new(),
             remember: offer.digest.clone(),
+            by_digest: false,
         };
         let request = self.request(Role::Approver, request);
         let mut service = ConfirmationServiceClient::new(self.channel.clone());

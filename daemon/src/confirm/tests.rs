@@ -3,8 +3,17 @@
 use super::*;
 
 fn registry(pending_max: usize, expiry_ms: u64) -> Arc<Confirmations> {
-    Arc::new(Confirmations::new(pending_max, Duration::from_millis(expiry_ms)))
+    let limits = Limits { pending_max, ..ROOMY };
+    Arc::new(Confirmations::new(limits, Duration::from_millis(expiry_ms)))
 }
+
+const ROOMY: Limits = Limits {
+    pending_max: usize::MAX,
+    caller_pending_max: usize::MAX,
+    session_pending_max: usize::MAX,
+    bytes_max: usize::MAX,
+    caller_bytes_max: usize::MAX,
+};
 
 const DIGEST: ContentHash = ContentHash::from_bytes([7; 32]);
 
@@ -15,6 +24,9 @@ fn question() -> Question {
         tool: "create_file".into(),
         plugin: None,
         caller: "caller".into(),
+        session: None,
+        is_attended: false,
+        held_bytes: 0,
         changes: Vec::new(),
         arguments: None,
         digest: DIGEST,
@@ -100,7 +112,9 @@ async fn watch_of_a_workspace_does_not_see_others() {
 async fn more_questions_than_the_limit_are_refused() {
     let confirmations = registry(1, 60_000);
     let _pending = confirmations.ask(question()).unwrap();
-    assert_eq!(confirmations.ask(question()).unwrap_err(), TooMany(1));
+    let (whose, limit) = ("of all callers", "confirmations.pending_max");
+    let full = TooMany::Pending { max: 1, whose, limit };
+    assert_eq!(confirmations.ask(question()).unwrap_err(), full);
 }
 
 #[test]
@@ -134,4 +148,44 @@ async fn an_answer_that_was_not_offered_is_refused_and_the_question_waits_on() {
     let error = confirmations.resolve(&id, DIGEST, Verdict::Remember(DIGEST)).unwrap_err();
     assert_eq!(error, ResolveError::NotOffered(id));
     assert_eq!(confirmations.pending().len(), 1);
+}
+
+#[test]
+fn each_share_is_bounded_and_whoever_answers_has_no_part_in_them() {
+    let limits = Limits {
+        pending_max: 5,
+        caller_pending_max: 3,
+        session_pending_max: 2,
+        bytes_max: 100,
+        caller_bytes_max: 60,
+    };
+    let of = |caller: &str, session: Option<&str>, held_bytes| Question {
+        caller: caller.into(),
+        session: session.map(Into::into),
+        held_bytes,
+        ..question()
+    };
+    let limit_of = |waiting: &[Question], asked: &Question| {
+        limits.admit(asked, waiting.iter()).err().map(|error| match error {
+            TooMany::Pending { limit, .. } | TooMany::Bytes { limit, .. } => limit,
+        })
+    };
+    let (one, two) = (of("a", Some("1"), 0), of("a", Some("2"), 0));
+    let full = [one.clone(), one.clone()];
+    assert_eq!(limit_of(&full, &one), Some("confirmations.session_pending_max"));
+    assert_eq!(limit_of(&full, &two), None);
+    assert_eq!(limit_of(&full, &of("b", Some("1"), 0)), None, "it is another caller's session");
+    let full = [&full[..], &[two.clone()]].concat();
+    assert_eq!(limit_of(&full, &of("a", None, 0)), Some("confirmations.caller_pending_max"));
+    let full = [&full[..], &[of("b", None, 0), of("c", None, 0)]].concat();
+    assert_eq!(limit_of(&full, &of("d", None, 0)), Some("confirmations.pending_max"));
+    let person = Question { is_attended: true, ..of("a", Some("1"), 1_000) };
+    assert_eq!(limit_of(&full, &person), None);
+
+    let held = [of("a", None, 50), person];
+    assert_eq!(limit_of(&held, &of("a", None, 11)), Some("confirmations.caller_bytes_max"));
+    assert_eq!(limit_of(&held, &of("a", None, 10)), None);
+    let held = [of("a", None, 50), of("b", None, 45)];
+    assert_eq!(limit_of(&held, &of("c", None, 6)), Some("confirmations.bytes_max"));
+    assert_eq!(limit_of(&held, &of("c", None, usize::MAX)), Some("confirmations.caller_bytes_max"));
 }

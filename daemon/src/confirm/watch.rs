@@ -27,7 +27,7 @@ impl Confirmations {
         let mut inner = self.lock();
         let changes = self.changes.subscribe();
         let backlog =
-            inner.pending.iter().map(|(confirmation, _)| Arc::clone(confirmation)).collect();
+            inner.pending.iter().map(|waiting| Arc::clone(&waiting.confirmation)).collect();
         inner.watchers.push(scope.clone());
         drop(inner);
         Watch { confirmations: Arc::clone(self), scope, changes, backlog }

@@ -221,6 +221,7 @@ impl Bench {
             confirm: ConfirmMode::Refuse,
             approved_digests: Vec::new(),
             dry_run: false,
+            is_attended: true,
             session_id: None,
             expected_hashes: BTreeMap::new(),
             deadline: None,

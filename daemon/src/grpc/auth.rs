@@ -28,6 +28,7 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.BridgeService/Encode", Role::Caller),
     ("/moss.v1.ConfirmationService/ListConfirmations", Role::Approver),
     ("/moss.v1.ConfirmationService/WatchConfirmations", Role::Approver),
+    ("/moss.v1.ConfirmationService/ShowConfirmation", Role::Approver),
     ("/moss.v1.ConfirmationService/ResolveConfirmation", Role::Approver),
     ("/moss.v1.EditorService/Attach", Role::Approver),
     ("/moss.v1.HistoryService/ListHistory", Role::Caller),
@@ -48,6 +49,13 @@ const METHODS: &[(&str, Role)] = &[
 
 /// Services that anybody who reached a Unix socket may use, and over the network every role.
 const OPEN: &[&str] = &["/grpc.health.v1.", "/grpc.reflection.v1.", "/grpc.reflection.v1alpha."];
+
+/// Names the approver's credential beside the caller's, on calls whose questions whoever calls answers.
+pub const APPROVER_HEADER: &str = "moss-approver";
+
+/// The approver's credential came with a request beside the caller's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attended;
 
 /// Checks the credential of every request and puts the caller's [`Role`] into its extensions.
 #[derive(Debug, Clone)]
@@ -103,8 +111,18 @@ fn no_method(path: &str) -> Status {
     Status::unimplemented(format!("there is no method {path}"))
 }
 
+/// Whether the approver's credential is there, too. One that is not known is as none.
+fn is_attended<B>(access: &Access, request: &Request<B>) -> bool {
+    bearer_in(request, APPROVER_HEADER)
+        .is_some_and(|token| access.role_of(token) == Some(Role::Approver))
+}
+
 fn bearer<B>(request: &Request<B>) -> Option<&str> {
-    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    bearer_in(request, header::AUTHORIZATION.as_str())
+}
+
+fn bearer_in<'a, B>(request: &'a Request<B>, name: &str) -> Option<&'a str> {
+    let value = request.headers().get(name)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
@@ -146,6 +164,9 @@ where
             Ok(Some(role)) => {
                 if let Some(peer) = request.extensions().get::<Peer>() {
                     peer.vouch();
+                }
+                if is_attended(&self.access, &request) {
+                    request.extensions_mut().insert(Attended);
                 }
                 request.extensions_mut().insert(role);
             }

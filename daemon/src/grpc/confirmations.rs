@@ -78,6 +78,28 @@ impl ConfirmationService for Confirmations {
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
 
+    async fn show_confirmation(
+        &self,
+        request: Request<v1::ShowConfirmationRequest>,
+    ) -> Result<Response<v1::ShowConfirmationResponse>, Status> {
+        let v1::ShowConfirmationRequest { id, page_token } = request.into_inner();
+        let offset = match page_token.as_str() {
+            "" => Ok(0),
+            token => token.parse().map_err(|_| error::invalid_field("page_token", "not one")),
+        };
+        let page = self.0.confirmations.page(&id, offset?);
+        let page = page.map_err(|refusal| resolve_error(&refusal))?;
+        let parts = page.parts.into_iter().map(|(change, text)| v1::ShownPart {
+            change: u32::try_from(change).unwrap_or(u32::MAX),
+            text,
+        });
+        Ok(Response::new(v1::ShowConfirmationResponse {
+            parts: parts.collect(),
+            next_page_token: page.next.map(|next| next.to_string()).unwrap_or_default(),
+            bytes_total: page.total as u64,
+        }))
+    }
+
     async fn resolve_confirmation(
         &self,
         request: Request<v1::ResolveConfirmationRequest>,
@@ -89,7 +111,10 @@ impl ConfirmationService for Confirmations {
         }
         let digest = from_proto::hash("digest", &request.digest)?;
         let verdict = match v1::Verdict::try_from(request.verdict) {
-            Ok(v1::Verdict::Approve) if request.remember.is_empty() => Verdict::Approve,
+            Ok(v1::Verdict::Approve) if request.remember.is_empty() => match request.by_digest {
+                true => Verdict::ApproveByDigest,
+                false => Verdict::Approve,
+            },
             Ok(v1::Verdict::Approve) => {
                 Verdict::Remember(from_proto::hash("remember", &request.remember)?)
             }
@@ -134,6 +159,7 @@ fn shorten(confirmations: &mut [v1::Confirmation]) {
         confirmation.arguments_json.clear();
         confirmation.offers.clear();
         for change in &mut confirmation.changes {
+            change.diff_omitted_bytes += change.diff.len() as u64;
             change.diff.clear();
             change.drift_omitted += change.drift.len() as u64;
             change.drift.clear();
@@ -147,6 +173,8 @@ fn resolve_error(refusal: &ResolveError) -> Status {
         ResolveError::Over { .. } => (Code::FailedPrecondition, "CONFIRMATION_OVER"),
         ResolveError::OtherDigest(_) => (Code::Aborted, "DIGEST_CHANGED"),
         ResolveError::NotOffered(_) => (Code::FailedPrecondition, "ANSWER_NOT_OFFERED"),
+        ResolveError::NotShown(_) => (Code::FailedPrecondition, "CONFIRMATION_NOT_SHOWN"),
+        ResolveError::NoPage(_) => (Code::InvalidArgument, "REQUEST_INVALID"),
     };
     error::status(code, reason, &refusal.to_string(), &[])
 }

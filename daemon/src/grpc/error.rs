@@ -109,7 +109,8 @@ fn invalid(message: &str, violations: &[Violation]) -> Status {
     attach(plain, attached)
 }
 
-fn exhausted(reason: &str, message: &str) -> Status {
+/// Makes the status of what a limit keeps out for now.
+pub(super) fn exhausted(reason: &str, message: &str) -> Status {
     let mut details = details(reason, &[]);
     details.set_retry_info(Some(RETRY_AFTER));
     Status::with_error_details(Code::ResourceExhausted, bounded(message), details)

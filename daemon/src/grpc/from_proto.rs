@@ -10,6 +10,7 @@ use moss_workspace::{UndoTarget, Workspace};
 use tonic::metadata::MetadataMap;
 use tonic::{Extensions, Status};
 
+use super::auth::Attended;
 use super::deadline;
 use super::error::{self, invalid_field};
 use crate::arguments::{self, Unreadable};
@@ -31,6 +32,11 @@ const EXPECTED_HASHES_MAX: usize = 256;
 /// The role that the auth layer found.
 pub(super) fn role(extensions: &Extensions) -> Result<Role, Status> {
     extensions.get::<Role>().copied().ok_or_else(|| error::internal("a request without a role"))
+}
+
+/// Whether the approver's credential came with a call, as its own or beside the caller's.
+pub(super) fn is_attended(role: Role, extensions: &Extensions) -> bool {
+    role == Role::Approver || extensions.get::<Attended>().is_some()
 }
 
 /// Finds a workspace by its root directory.
@@ -62,6 +68,7 @@ pub(super) fn call(
         confirm: confirm_mode(call.confirm)?,
         approved_digests: approved_digests(role, &call.approved_digests)?,
         dry_run: call.dry_run,
+        is_attended: is_attended(role, extensions),
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
         deadline: deadline::of_call(metadata.as_ref()),
@@ -84,6 +91,7 @@ pub(super) fn undo(
         confirm: confirm_mode(request.confirm)?,
         approved_digests: approved_digests(role, &request.approved_digests)?,
         dry_run: request.dry_run,
+        is_attended: is_attended(role, extensions),
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),

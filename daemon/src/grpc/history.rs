@@ -12,10 +12,9 @@ use super::{error, from_proto, to_proto};
 use crate::call::{self, Events};
 use crate::caller::Role;
 use crate::change;
+use crate::operations::HISTORY;
 use crate::state::{Daemon, WorkspaceState};
 
-/// What policies know this service as.
-const TOOL: &str = "history";
 /// Entries of a page where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;
 /// What stands in place of a diff that the policy keeps from the caller.
@@ -59,7 +58,7 @@ impl HistoryService for History {
         let listed = |found: &HistoryEntry| {
             let files = found.files.iter();
             let changes =
-                files.map(|file| change_of(file, call::may_show(&workspace, role, TOOL, file)));
+                files.map(|file| change_of(file, call::may_show(&workspace, role, HISTORY, file)));
             v1::HistoryEntry { changes: changes.collect(), ..entry(found) }
         };
         let entries = entries.iter().map(listed).collect();
@@ -162,7 +161,7 @@ fn with_diffs(
     let mut left = bytes_max;
     let mut changes = Vec::with_capacity(entry.files.len());
     for file in &entry.files {
-        let is_shown = call::may_show(workspace, role, TOOL, file);
+        let is_shown = call::may_show(workspace, role, HISTORY, file);
         let diff = match (is_shown, left) {
             (false, _) => NOT_SHOWN.to_owned(),
             (true, 0) => TOO_MUCH.to_owned(),

@@ -171,6 +171,7 @@ fn change_of(
         confirm: ConfirmMode::Refuse,
         approved_digests: from_proto::approved_digests(role, &request.approved_digests)?,
         dry_run: request.dry_run,
+        is_attended: from_proto::is_attended(role, extensions),
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),

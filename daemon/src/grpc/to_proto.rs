@@ -106,6 +106,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         protected: question.protected,
         drift: question.drift,
         registers: question.registers,
+        cut: question.is_cut(),
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),
@@ -148,9 +149,11 @@ pub(super) fn lasting_answer(listed: &Listed) -> v1::LastingAnswer {
 pub(super) fn change(change: &FileChange) -> v1::FileChange {
     v1::FileChange {
         path: change.path.to_string(),
+        real_path: change.real.as_ref().map(ToString::to_string).unwrap_or_default(),
         action: action(change.action).into(),
         status: status(change.status).into(),
         diff: change.diff.clone(),
+        diff_omitted_bytes: change.diff_omitted,
         lines_added: change.lines_added,
         lines_removed: change.lines_removed,
         hash_before: optional_hash(change.before),

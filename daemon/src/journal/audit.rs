@@ -5,6 +5,8 @@
 //! only by comparing with a head noted elsewhere, and whoever may write the file can make a new
 //! chain: see `docs/security.md`.
 
+pub mod pruning;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use rustix::fs::{Mode, OFlags, Stat};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::pruning::Pruned;
 use super::record::Record;
 use super::{Durability, JournalError};
 
@@ -33,8 +36,8 @@ const WAL_PAUSE: Duration = Duration::from_millis(20);
 /// Largest database, in bytes, that is checked as a whole when it is opened; of a larger one only
 /// the end is.
 const CHECK_BYTES_MAX: i64 = 64 * 1024 * 1024;
-/// The one layout of the database.
-const SCHEMA_VERSION: i64 = 1;
+/// The layout of the database. Before, no row could go.
+const SCHEMA_VERSION: i64 = 2;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS audit (
@@ -49,7 +52,6 @@ CREATE TRIGGER IF NOT EXISTS audit_keep BEFORE UPDATE ON audit
     BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
 CREATE TRIGGER IF NOT EXISTS audit_stay BEFORE DELETE ON audit
     BEGIN SELECT RAISE(ABORT, 'audit rows are never removed'); END;
-PRAGMA user_version = 1;
 ";
 
 /// Which rows to read back. The default is the newest hundred.
@@ -86,6 +88,9 @@ pub struct Verification {
     pub head: Option<String>,
     /// The number of the first row that is missing or not what was written.
     pub broken_at: Option<u64>,
+    /// The number of the last row that moss cut off, with its hash, from which the chain goes on;
+    /// none where all rows are there.
+    pub pruned: Option<Pruned>,
 }
 
 /// The writing side.
@@ -144,22 +149,33 @@ pub fn tail(dir: &Path, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
 /// [`JournalError::Read`].
 pub fn verify(dir: &Path) -> Result<Verification, JournalError> {
     let read = || -> rusqlite::Result<Verification> {
-        let mut verified = Verification { rows: 0, head: None, broken_at: None };
+        let mut verified = Verification { rows: 0, head: None, broken_at: None, pruned: None };
         let Some(connection) = open_for_reading(dir)? else { return Ok(verified) };
+        let checkpoint = pruning::checkpoint(&connection)?;
+        let start = checkpoint.unwrap_or(Head::EMPTY);
         let mut statement =
             connection.prepare("SELECT seq, record, hash FROM audit ORDER BY seq")?;
         let mut rows = statement.query([])?;
-        let mut head = Head::EMPTY;
+        let (mut head, mut cut) = (start, None);
         while let Some(row) = rows.next()? {
-            let next = head.next(row.get_ref(1)?.as_bytes()?);
+            let record = row.get_ref(1)?.as_bytes()?;
+            cut = pruning::cut_of(record).or(cut);
+            let next = head.next(record);
             if row.get::<_, i64>(0)? != next.seq || row.get_ref(2)?.as_bytes()? != next.hash {
                 verified.broken_at = Some(next.seq.unsigned_abs());
                 break;
             }
             head = next;
         }
-        verified.rows = head.seq.unsigned_abs();
+        verified.rows = (head.seq - start.seq).unsigned_abs();
         verified.head = (head.seq > 0).then(|| hex(&head.hash));
+        let gone = checkpoint.map(|gone| (gone.seq, hex(&gone.hash)));
+        // The chain itself has to say that moss cut it there.
+        if verified.broken_at.is_none() && cut != gone {
+            verified.broken_at = Some(start.seq.unsigned_abs() + 1);
+        }
+        verified.pruned =
+            gone.map(|(through, hash)| Pruned { through: through.unsigned_abs(), hash });
         Ok(verified)
     };
     read().map_err(|error| JournalError::Read(error.to_string()))
@@ -265,7 +281,11 @@ fn set_up(path: &Path) -> rusqlite::Result<Connection> {
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = begun.pragma_query_value(None, "user_version", |row| row.get(0))?;
     match version {
-        0 => begun.execute_batch(SCHEMA)?,
+        0 => {
+            begun.execute_batch(SCHEMA)?;
+            begun.execute_batch(pruning::SCHEMA)?;
+        }
+        1 => begun.execute_batch(pruning::SCHEMA)?,
         SCHEMA_VERSION => {}
         _ => return Err(rusqlite::Error::InvalidQuery),
     }

@@ -111,6 +111,20 @@ pub enum Event {
         /// The files.
         changes: Vec<FileChange>,
     },
+    /// Calls that were refused and are not recorded one by one: there were too many of them. The id is
+    /// that of the last.
+    CallsRefused {
+        /// The credential or the front that they came with.
+        caller: Text,
+        /// How they ended, for example `denied`.
+        outcome: &'static str,
+        /// How many.
+        calls: u64,
+        /// When the first of them ended.
+        first_at: String,
+        /// When the last of them did.
+        last_at: String,
+    },
     /// The call ended.
     CallFinished {
         /// The outcome, for example `ok` or `denied`.

@@ -358,6 +358,13 @@ fn every_kind_of_record_reads_back() {
             history: Some(4),
             changes: vec![FileChange { path, before: None, after: Some(hash) }],
         },
+        Event::CallsRefused {
+            caller: Text::new("caller"),
+            outcome: "denied",
+            calls: 3,
+            first_at: "f".to_owned(),
+            last_at: "l".to_owned(),
+        },
     ];
     for event in events {
         let record = Record { call_id: "1".to_owned(), tool: Text::new("replace_text"), event };
@@ -425,6 +432,13 @@ fn every_kind_of_record_reads_back() {
         with(
             "committed",
             json!({ "history": 4, "changes": [{ "path": "src/a.rs", "after": hash }] }),
+        ),
+        with(
+            "calls_refused",
+            json!({
+                "caller": "caller", "outcome": "denied", "calls": 3, "first_at": "f",
+                "last_at": "l",
+            }),
         ),
     ];
     assert_eq!(records, expected);

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
 use super::audit::Log;
+use super::audit::pruning::{Bounds, Pruning};
 use super::record::Record;
 use super::{Durability, JournalError, QUEUE_RECORDS_MAX};
 
@@ -43,6 +44,7 @@ pub(super) struct Signals {
 /// The thread's state.
 pub(super) struct Writer {
     log: Log,
+    pruning: Pruning,
     receiver: Receiver<Message>,
     signals: Arc<Signals>,
     /// The records, as lines of JSON, that are not on disk yet.
@@ -83,8 +85,14 @@ impl Signals {
 // === impl Writer ===
 
 impl Writer {
-    pub(super) fn new(log: Log, receiver: Receiver<Message>, signals: Arc<Signals>) -> Self {
-        Self { log, receiver, signals, lines: Vec::new(), replies: Vec::new(), due: None }
+    pub(super) fn new(
+        log: Log,
+        bounds: Bounds,
+        receiver: Receiver<Message>,
+        signals: Arc<Signals>,
+    ) -> Self {
+        let (lines, replies, pruning) = (Vec::new(), Vec::new(), Pruning::new(bounds));
+        Self { log, pruning, receiver, signals, lines, replies, due: None }
     }
 
     /// Runs until the journal is closed.
@@ -166,7 +174,7 @@ impl Writer {
     }
 
     fn commit(&mut self) {
-        let awaited = !self.replies.is_empty();
+        let (awaited, rows) = (!self.replies.is_empty(), self.lines.len());
         let durability = if awaited { Durability::Durable } else { Durability::Batched };
         let written = self.log.append(self.lines.iter().map(String::as_str), durability);
         match &written {
@@ -184,6 +192,10 @@ impl Writer {
         self.signals.set_failure(written.clone().err());
         for reply in self.replies.drain(..) {
             let _ = reply.send(written.clone());
+        }
+        // Nobody waits for it.
+        if written.is_ok() {
+            self.pruning.look(&mut self.log, rows);
         }
     }
 }

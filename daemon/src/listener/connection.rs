@@ -5,12 +5,13 @@ use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::transport::server::Connected;
 
 use super::Place;
@@ -33,6 +34,7 @@ pub struct Connection {
     stream: Box<dyn Stream>,
     peer: Peer,
     awaited: Option<(Awaited, Pin<Box<Sleep>>)>,
+    leaves: Pin<Box<WaitForCancellationFutureOwned>>,
     _place: Place,
 }
 
@@ -41,6 +43,10 @@ pub struct Connection {
 pub struct Peer {
     is_remote: bool,
     is_known: Arc<AtomicBool>,
+    /// Bytes of requests on the connection that are not whole yet.
+    arriving: Arc<AtomicUsize>,
+    /// Its place is needed for somebody else.
+    leaves: CancellationToken,
 }
 
 /// What a client has to say next.
@@ -56,12 +62,37 @@ enum Awaited {
 
 impl Peer {
     pub(super) fn new(is_remote: bool) -> Self {
-        Self { is_remote, is_known: Arc::default() }
+        Self {
+            is_remote,
+            is_known: Arc::default(),
+            arriving: Arc::default(),
+            leaves: CancellationToken::new(),
+        }
     }
 
     /// Notes that a request on the connection carried a credential.
     pub fn vouch(&self) {
         self.is_known.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody is there, or was a moment ago, who has not shown a credential.
+    pub(super) fn is_stranger(&self) -> bool {
+        self.is_awaited() && !self.leaves.is_cancelled() && Arc::strong_count(&self.is_known) > 1
+    }
+
+    /// Ends the connection, unless it shows a credential before it notices.
+    pub(super) fn send_away(&self) {
+        self.leaves.cancel();
+    }
+
+    /// Waits until its place is needed for somebody else.
+    pub(super) async fn is_sent_away(&self) {
+        self.leaves.cancelled().await;
+    }
+
+    /// The count of the bytes of requests on the connection that are not whole yet.
+    pub fn arriving(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.arriving)
     }
 
     fn is_awaited(&self) -> bool {
@@ -75,7 +106,8 @@ impl Connection {
     pub(super) fn new(stream: Box<dyn Stream>, peer: Peer, place: Place) -> Self {
         let wait = Box::pin(tokio::time::sleep(PREFACE_WAIT_MAX));
         let awaited = Some((Awaited::Preface(PREFACE_BYTES), wait));
-        Self { stream, peer, awaited, _place: place }
+        let leaves = Box::pin(peer.leaves.clone().cancelled_owned());
+        Self { stream, peer, awaited, leaves, _place: place }
     }
 
     /// Notes that bytes came; what is awaited of the client may be there with them.
@@ -99,7 +131,7 @@ impl Connection {
             self.awaited = None;
             return false;
         }
-        wait.as_mut().poll(cx).is_ready()
+        wait.as_mut().poll(cx).is_ready() || self.leaves.as_mut().poll(cx).is_ready()
     }
 }
 

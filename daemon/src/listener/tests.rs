@@ -13,7 +13,8 @@ fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connect
     let (client, stream) = UnixStream::pair().unwrap();
     let accepted = Accepted::Unix(stream);
     let counted = crate::metrics::Metrics::default().connections("unix").open();
-    let place = Place { _permit: admit(&accepted, places)?, _counted: counted };
+    let place = Arc::clone(places).try_acquire_owned().ok()?;
+    let place = Place { _permit: place, _counted: counted };
     let Accepted::Unix(stream) = accepted else { unreachable!() };
     Some((client, Connection::new(Box::new(stream), peer, place)))
 }
@@ -98,4 +99,28 @@ async fn who_has_shown_a_credential_may_be_silent() {
     peer.vouch();
     let silence = tokio::time::timeout(CREDENTIAL_WAIT_MAX * 100, connection.read_u8()).await;
     assert!(silence.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_strangers_make_room_the_first_first_and_who_is_known_stays() {
+    let places = Arc::new(Semaphore::new(3));
+    let strangers = Strangers::default();
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        let peer = Peer::new(true);
+        strangers.came(&peer);
+        open.push((connected(&places, peer.clone()).unwrap(), peer));
+    }
+    open[0].1.vouch();
+    assert!(strangers.send_away());
+    let ((_, mut second), _) = open.remove(1);
+    let error = second.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    drop(second);
+    assert_eq!(places.available_permits(), 1);
+    assert!(strangers.send_away(), "the third is there");
+    assert!(!strangers.send_away(), "the first is known");
+    let ((client, mut first), _) = open.remove(0);
+    drop(client);
+    assert_eq!(first.read_to_end(&mut Vec::new()).await.unwrap(), 0);
 }

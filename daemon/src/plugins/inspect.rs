@@ -130,6 +130,8 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
             "title": spec.text.title,
             "description": spec.text.description,
             "effect": spec.effect,
+            "parameters": spec.parameters,
+            "output": spec.output,
         })
     });
     let requested = plugin.requests().iter().map(
@@ -142,6 +144,22 @@ pub(super) fn shown(plugin: &Plugin) -> Value {
         "left_out": plugin.left_out(),
         "requested": requested.collect::<Vec<_>>(),
     })
+}
+
+/// What models read of a plugin's tools, line by line, to be compared with that of another version.
+pub(super) fn texts(plugin: &Plugin) -> String {
+    let mut texts = String::new();
+    for spec in plugin.specs() {
+        let (effect, text) = (json!(spec.effect), &spec.text);
+        let effect = effect.as_str().unwrap_or_default();
+        let json = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
+        let (parameters, output) = (json(&spec.parameters), json(&spec.output));
+        texts += &format!(
+            "{} [{effect}] {}\n{}\nparameters: {parameters}\noutput: {output}\n",
+            spec.name, text.title, text.description
+        );
+    }
+    texts
 }
 
 #[cfg(test)]

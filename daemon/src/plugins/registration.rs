@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
-use moss_sdk::{Effect, ErrorCode, ToolError};
+use moss_sdk::{Effect, ErrorCode, RelPath, ToolError};
+use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::removing::forget;
@@ -26,6 +27,7 @@ use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::network::download::OnBytes;
+use crate::operations;
 use crate::plugins::compiling::OnCompile;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
@@ -167,11 +169,11 @@ impl PluginChange {
     /// The name under which policy and journal know it.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Add(_) => "add_plugin",
-            Self::Remove(_) => "remove_plugin",
-            Self::Accept { .. } => "accept_plugin",
-            Self::Trust => "trust_plugin_list",
-            Self::Untrust => "untrust_plugin_list",
+            Self::Add(_) => operations::ADD_PLUGIN,
+            Self::Remove(_) => operations::REMOVE_PLUGIN,
+            Self::Accept { .. } => operations::ACCEPT_PLUGIN,
+            Self::Trust => operations::TRUST_PLUGIN_LIST,
+            Self::Untrust => operations::UNTRUST_PLUGIN_LIST,
         }
     }
 
@@ -321,6 +323,12 @@ fn add_plugin(
     let serving = statuses.iter().find(|status| status.name == plugin.name());
     if let Some(PluginState::Ready(serving)) = serving.map(|status| &status.state) {
         shown["differences"] = json!(plugin.differences(serving));
+        let (before, now) = (inspect::texts(serving), inspect::texts(plugin));
+        if before != now {
+            let path = RelPath::parse("tools").expect("a plain name");
+            let diff = between(&path, Some(before.as_bytes()), Some(now.as_bytes()));
+            shown["texts_since_served"] = json!(diff.text);
+        }
         shown["is_what_serves"] = json!(plugin.digest() == serving.digest());
     }
 }
@@ -347,10 +355,8 @@ fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
     for workspace in daemon.workspaces() {
         let catalog = workspace.catalog.load();
         for spec in plugin.specs() {
-            let Ok(taken) = catalog.entry(&spec.name) else { continue };
-            if taken.plugin() != Some(plugin.name()) {
-                let (name, holder) = (&spec.name, taken.provider());
-                let message = format!("the tool name `{name}` is taken by {holder}");
+            if let Some(holder) = catalog.holder(&spec.name, Some(plugin.name())) {
+                let message = format!("the tool name `{}` is taken by {holder}", spec.name);
                 return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
                     "a plugin cannot take the place of another's tool; `moss plugin add \
                         --rename OWN=OTHER`, or `tools` in the list, gives it another name",

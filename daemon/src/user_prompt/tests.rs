@@ -77,9 +77,23 @@ fn an_edit_by_hand_after_the_question_wins() {
 fn what_deceives_a_reader_is_refused() {
     let temp = TempDir::new().unwrap();
     let prompt = open(&dirs(&temp));
-    for deceptive in
-        ["a\0b", "a\rb", "\u{1b}[2J", "\u{202e}x", "a\u{200b}", "\u{e0041}", "\u{feff}a"]
-    {
+    for deceptive in [
+        "a\0b",
+        "a\rb",
+        "\u{1b}[2J",
+        "\u{202e}x",
+        "a\u{200b}",
+        "\u{e0041}",
+        "\u{feff}a",
+        "a\u{fe01}",
+        "字\u{e0100}\u{e0101}",
+        "a\u{34f}",
+        "\u{115f}",
+        "\u{3164}",
+        "\u{ffa0}",
+        "\u{2800}",
+        "字\u{200c}\u{200d}字",
+    ] {
         let error = prompt.plan(&append(&format!("plain\n{deceptive}"))).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidArguments, "{deceptive:?}");
         assert!(error.message.starts_with("line 2 holds the character U+"), "{error}");

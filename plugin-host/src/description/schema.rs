@@ -70,12 +70,23 @@ fn check_shape(schema: &Value, depth: usize) -> Result<(), String> {
                 check_visible("has a key that", key)?;
                 if let ("title" | "description", Value::String(text)) = (key.as_str(), value) {
                     check_visible(&format!("has a {key} that"), text)?;
+                } else if let Value::String(text) = value {
+                    check_value(key, text)?;
                 }
                 check_shape(value, depth + 1)?;
             }
             Ok(())
         }
-        Value::Array(items) => items.iter().try_for_each(|item| check_shape(item, depth + 1)),
+        Value::Array(items) => items.iter().try_for_each(|item| match item {
+            Value::String(text) => check_value("list", text),
+            item => check_shape(item, depth + 1),
+        }),
         _ => Ok(()),
     }
+}
+
+/// Holds what a model is told of values (`enum`, `default`, `examples`) to what it is told in words;
+/// white space may be a value.
+fn check_value(key: &str, text: &str) -> Result<(), String> {
+    text.split(['\t', '\r']).try_for_each(|part| check_visible(&format!("has a {key} that"), part))
 }

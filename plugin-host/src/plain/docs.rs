@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use moss_sdk::deceptive::{JOINERS, is_deceptive};
+use moss_sdk::deceptive::{first_deceptive, is_deceptive};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -207,11 +207,11 @@ fn add<T: Default + PartialEq>(all: &mut BTreeMap<String, T>, key: String, new: 
 
 /// Makes a text of so many bytes at most, without characters that nobody sees as what they are.
 fn clean(text: &str, bytes_max: usize) -> String {
-    let mut text: String = text
-        .chars()
-        .map(|char| if char == '\t' { ' ' } else { char })
-        .filter(|char| *char == '\n' || JOINERS.contains(char) || !is_deceptive(*char))
-        .collect();
+    let mut text = text.replace('\t', " ");
+    // What joins letters stays, unless something else hides.
+    if text.split('\n').any(|line| first_deceptive(line).is_some()) {
+        text.retain(|char| char == '\n' || !is_deceptive(char));
+    }
     if text.trim().len() > bytes_max {
         text = text.trim_start().to_owned();
         text.truncate(text.floor_char_boundary(bytes_max - '…'.len_utf8()));

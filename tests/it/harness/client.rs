@@ -216,6 +216,22 @@ impl Client {
         self.resolve(confirmation, v1::Verdict::Approve, "").await
     }
 
+    /// Says yes to a confirmation that is known by its digest.
+    pub(crate) async fn approve_by_digest(
+        &self,
+        confirmation: &v1::Confirmation,
+    ) -> Result<v1::ConfirmationState, Status> {
+        let request = v1::ResolveConfirmationRequest {
+            id: confirmation.id.clone(),
+            verdict: v1::Verdict::Approve.into(),
+            digest: confirmation.digest.clone(),
+            by_digest: true,
+            ..Default::default()
+        };
+        let response = self.confirmations().resolve_confirmation(request).await?.into_inner();
+        Ok(response.confirmation.expect("a response has a confirmation").state())
+    }
+
     /// Says no to a confirmation.
     pub(crate) async fn deny(
         &self,
@@ -236,7 +252,7 @@ impl Client {
             verdict: verdict.into(),
             digest: confirmation.digest.clone(),
             reason: reason.to_owned(),
-            remember: String::new(),
+            ..Default::default()
         };
         let response = self.confirmations().resolve_confirmation(request).await?.into_inner();
         Ok(response.confirmation.expect("a response has a confirmation"))

@@ -19,6 +19,8 @@ pub(super) struct Ask<'a> {
     pub(super) decision: &'a Decision,
     pub(super) changes: Vec<FileChange>,
     pub(super) arguments: Option<String>,
+    /// How much memory what is to be written takes, in bytes.
+    pub(super) plan_bytes: usize,
     /// Whether a plugin list changes, or a component is fetched for one.
     pub(super) registers: bool,
     /// The lasting answers that may be given.
@@ -87,6 +89,7 @@ impl Effects {
             );
             return Err(self.unconfirmed(question, message).await);
         }
+        record::release(&self.scope).await?;
         let pending = self
             .scope
             .daemon
@@ -128,6 +131,9 @@ impl Effects {
             tool: call.tool().to_owned(),
             plugin: self.lock().tool.plugin.clone(),
             caller: call.role.as_str().to_owned(),
+            session: call.session_id.clone(),
+            is_attended: call.is_attended,
+            held_bytes: self.held_bytes(&ask),
             drift: ask.changes.iter().any(|change| change.drift_lines() > 0),
             changes: ask.changes,
             arguments: ask.arguments,
@@ -137,6 +143,15 @@ impl Effects {
             registers: ask.registers,
             offers: ask.offers,
         }
+    }
+
+    /// How much memory waits with the question: what the call came with, as it arrived, bound and
+    /// read by its tool; what is to be written; what is shown of it.
+    fn held_bytes(&self, ask: &Ask<'_>) -> usize {
+        let shown = ask.changes.iter().map(FileChange::shown_bytes).sum::<usize>();
+        let arguments = ask.arguments.as_ref().map_or(0, String::len);
+        let came_with = self.scope.call.work.bytes().saturating_mul(3);
+        [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }
 
     /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the

@@ -51,6 +51,7 @@ impl Effects {
                     decision: &decision,
                     changes: Vec::new(),
                     arguments: Some(arguments),
+                    plan_bytes: 0,
                     registers: true,
                     offers: Vec::new(),
                 };

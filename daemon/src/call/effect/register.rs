@@ -17,7 +17,7 @@ use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::{Event, record};
 use crate::caller::Role;
-use crate::change::{self, FileChange, Status};
+use crate::change::{self, FileChange, Status, Whole};
 use crate::plugins::compiling::OnCompile;
 use crate::plugins::registration::{
     self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
@@ -156,9 +156,9 @@ impl Effects {
             return Ok(outcome(proposal, false, false));
         }
         if decision.verdict == Verdict::Ask {
-            let (arguments, offers) = (Some(arguments), Vec::new());
-            let ask =
-                Ask { digest, decision: &decision, changes, arguments, registers: true, offers };
+            let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
+            let (decision, registers) = (&decision, true);
+            let ask = Ask { digest, decision, changes, arguments, plan_bytes, registers, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));
@@ -197,9 +197,11 @@ impl Effects {
         let diff = between(&path, before, Some(after));
         let mut change = FileChange {
             path,
+            real: None,
             action: if before.is_some() { FileAction::Modify } else { FileAction::Create },
             status: Status::Proposed,
-            diff: diff.text,
+            diff_omitted: 0,
+            diff: diff.text.clone(),
             lines_added: diff.added as u64,
             lines_removed: diff.removed as u64,
             before: before.map(hash),
@@ -208,9 +210,13 @@ impl Effects {
             match_level: None,
             drift: Vec::new(),
             drift_omitted: 0,
+            whole: None,
         };
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
-        change::shorten(std::iter::once(&mut change.diff), diff_bytes_max);
+        change.diff_omitted = change::cut(&mut change.diff, diff_bytes_max);
+        if change.diff_omitted > 0 {
+            change.whole = Some(Whole { drift: "".into(), diff: diff.text.into() });
+        }
         Some(change)
     }
 

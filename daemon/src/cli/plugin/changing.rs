@@ -15,7 +15,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::prompt;
 use crate::cli::report::Report;
 use crate::cli::ui::{Ui, dim, yellow};
-use crate::cli::{Session, effect, text};
+use crate::cli::{Session, effect, history, text};
 
 /// How a change is answered.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -219,6 +219,7 @@ async fn approve(
         Some(Confirm::Allow) => {
             unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
         }
+        _ if asks && effect::is_cut(&shown.result.changes) => Err(history::too_long(&confirmation)),
         _ if asks => match prompt::agree(&session.ui, "do it?").await? {
             true => Ok(()),
             false => Err(CliError::new(

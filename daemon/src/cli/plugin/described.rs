@@ -85,7 +85,11 @@ fn trust(shown: &Value) -> String {
 /// Shows what a plugin does, asks for and may do.
 fn capabilities(shown: &Value) -> String {
     let mut out = String::new();
-    section(&mut out, "tools", lines_of(&shown["tools"], tool));
+    section(
+        &mut out,
+        "tools",
+        shown["tools"].as_array().into_iter().flatten().flat_map(tool).collect(),
+    );
     section(&mut out, "functions that are no tools", lines_of(&shown["left_out"], plain));
     section(&mut out, "asks for", lines_of(&shown["requested"], request));
     if shown["may"].is_array() {
@@ -102,6 +106,10 @@ fn capabilities(shown: &Value) -> String {
         differs.push("only its code".to_owned());
     }
     section(&mut out, "differs from what serves", differs);
+    if let Some(diff) = shown["texts_since_served"].as_str() {
+        let _ = writeln!(out, "{}", dim("what models read of it, since what serves:"));
+        out.push_str(&diff::colored(diff));
+    }
     out
 }
 
@@ -122,13 +130,66 @@ fn plain(line: &Value) -> String {
     text::line(line.as_str().unwrap_or_default())
 }
 
-fn tool(tool: &Value) -> String {
+/// All that a model reads of a tool.
+fn tool(tool: &Value) -> Vec<String> {
     let (name, title) = (plain(&tool["name"]), plain(&tool["title"]));
     let own = match tool["own_name"].as_str() {
         Some(own) => format!(", `{}` in the plugin", text::line(own)),
         None => String::new(),
     };
-    format!("{} [{}{own}] {title}", bold(name), plain(&tool["effect"]))
+    let mut lines = vec![format!("{} [{}{own}] {title}", bold(name), plain(&tool["effect"]))];
+    let description = text::quoted(tool["description"].as_str().unwrap_or_default());
+    lines.extend(description.lines().map(ToOwned::to_owned));
+    lines.extend(parameters(&tool["parameters"]));
+    if let Some(output) = tool["output"].as_object() {
+        let output = Value::Object(output.clone()).to_string();
+        lines.push(format!("  returns {}", text::line(&output)));
+    }
+    lines
+}
+
+/// The parameters of a tool, each with its text and with whatever else its schema says; then what the
+/// schema says beside them.
+fn parameters(schema: &Value) -> Vec<String> {
+    let Some(schema) = schema.as_object() else { return Vec::new() };
+    let required: Vec<_> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut lines: Vec<_> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| {
+            let need = if required.iter().any(|key| *key == name) { ", required" } else { "" };
+            let mut rest = property.clone();
+            let mut take = |key: &str| match rest.get_mut(key) {
+                Some(Value::String(text)) => std::mem::take(text),
+                _ => String::new(),
+            };
+            let (kind, said) = (take("type"), take("description"));
+            if let Value::Object(rest) = &mut rest {
+                let is_taken = |text: &Value| text.as_str() == Some("");
+                rest.retain(|key, value| {
+                    !(matches!(key.as_str(), "type" | "description") && is_taken(value))
+                });
+            }
+            let rest = match &rest {
+                Value::Object(rest) if rest.is_empty() => String::new(),
+                rest => format!(" {}", text::line(&rest.to_string())),
+            };
+            let (name, kind) = (text::line(name), text::line(&kind));
+            format!("  {name} ({kind}{need}): {}{rest}", text::line(&said))
+        })
+        .collect();
+    let known = ["type", "properties", "required"];
+    let others: serde_json::Map<_, _> = schema
+        .iter()
+        .filter(|(key, _)| !known.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !others.is_empty() {
+        lines.push(format!("  {}", text::line(&Value::Object(others).to_string())));
+    }
+    lines
 }
 
 fn request(request: &Value) -> String {
@@ -147,13 +208,33 @@ mod tests {
         let shown = change(&json!({
             "action": "add", "name": "a", "version": evil, "list": "l.json", "source": "/a.wasm",
             "sha256": "00ff", "reason": evil,
-            "tools": [{ "name": "t", "title": evil, "effect": "read" }],
+            "tools": [{
+                "name": "t", "title": evil, "effect": "read", "description": format!("Does{evil}\nit."),
+                "parameters": { "type": "object", "required": ["a"], "properties": {
+                    "a": { "type": "string", "description": format!("First{evil}"), "enum": ["x"] },
+                    "b": { "type": "array", "items": { "description": "Inner." } },
+                }},
+                "output": { "description": "Out." },
+            }],
+            "texts_since_served": format!("@@ @@\n-old{evil}\n+new\n"),
             "requested": [{ "capability": "read docs", "reason": evil }],
             "may": [], "may_not": ["read docs"], "differences": [evil],
         }));
         assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
         let shown = anstream::adapter::strip_str(&shown).to_string();
-        for line in ["source: /a.wasm", "sha256: 00ff", "  t [read] ", "may:\n  nothing\n"] {
+        for line in [
+            "source: /a.wasm",
+            "sha256: 00ff",
+            "  t [read] ",
+            "    | Does\\u{1b}",
+            "    | it.",
+            "    a (string, required): First",
+            "{\"enum\":[\"x\"]}",
+            "    b (array):  {\"items\":{\"description\":\"Inner.\"}}",
+            "returns {\"description\":\"Out.\"}",
+            "-old\\u{1b}",
+            "may:\n  nothing\n",
+        ] {
             assert!(shown.contains(line), "{line}: {shown}");
         }
         assert!(shown.contains("may not:\n  read docs\n"), "{shown}");

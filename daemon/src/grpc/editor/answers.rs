@@ -71,6 +71,7 @@ pub(super) fn unresolved(refusal: &ResolveError, id: &str) -> Problem {
         ResolveError::Over { .. } => "question_over",
         ResolveError::OtherDigest(_) => "digest_changed",
         ResolveError::NotOffered(_) => "not_offered",
+        ResolveError::NotShown(_) | ResolveError::NoPage(_) => "not_shown",
     };
     Problem { code, message: refusal.to_string(), subject: id.to_owned() }
 }

@@ -77,7 +77,7 @@ fn rows_come_back_newest_last_and_filtered() {
 fn a_directory_without_a_journal_is_an_empty_one() {
     let dir = TempDir::new().unwrap();
     assert_eq!(tail(dir.path(), &Filter::default()).unwrap(), []);
-    let empty = Verification { rows: 0, head: None, broken_at: None };
+    let empty = Verification { rows: 0, head: None, broken_at: None, pruned: None };
     assert_eq!(verify(dir.path()).unwrap(), empty);
     drop(Log::open(dir.path()).unwrap());
     assert_eq!(verify(dir.path()).unwrap(), empty);
@@ -90,7 +90,10 @@ fn the_chain_is_what_the_documentation_says() {
     let second =
         blake3::hash(&[first.as_bytes(), &2_i64.to_le_bytes()[..], line_of(1).as_bytes()].concat());
     let head = Some(second.to_string());
-    assert_eq!(verify(dir.path()).unwrap(), Verification { rows: 2, head, broken_at: None });
+    assert_eq!(
+        verify(dir.path()).unwrap(),
+        Verification { rows: 2, head, broken_at: None, pruned: None }
+    );
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn what_cannot_be_opened_is_named() {
 
     let newer = journal_of(1);
     let connection = Connection::open(newer.path().join(FILE_NAME)).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
     assert!(error(newer.path()).contains("written by a newer moss"));
 }
 
@@ -268,4 +271,95 @@ fn a_database_that_lost_its_name_is_not_written_to() {
     std::fs::rename(&aside, &path).unwrap();
     append().unwrap();
     assert_eq!(verify(dir.path()).unwrap().rows, 2);
+}
+
+/// As a database of the first layout, from before rows could be cut off.
+fn as_first_layout(dir: &Path) {
+    let connection = Connection::open(dir.join(FILE_NAME)).unwrap();
+    connection
+        .execute_batch(
+            "DROP TABLE checkpoint; DROP TRIGGER audit_stay; PRAGMA user_version = 1;
+             CREATE TRIGGER audit_stay BEFORE DELETE ON audit
+                 BEGIN SELECT RAISE(ABORT, 'audit rows are never removed'); END;",
+        )
+        .unwrap();
+}
+
+fn bounds(bytes_max: u64, days_max: u64) -> pruning::Bounds {
+    pruning::Bounds { bytes_max, days_max }
+}
+
+fn at(days: i64) -> Timestamp {
+    Timestamp::from_second(1 + days * 24 * 3600).unwrap()
+}
+
+#[test]
+fn rows_that_are_too_old_are_cut_off_and_the_chain_still_verifies() {
+    let dir = journal_of(10);
+    as_first_layout(dir.path());
+    assert_eq!(verify(dir.path()).unwrap().rows, 10, "also before anything is opened");
+    let mut log = Log::open(dir.path()).unwrap();
+    assert_eq!(log.prune(bounds(1 << 30, 30), at(29)).unwrap(), 0);
+    let before = tail(dir.path(), &Filter::default()).unwrap();
+    assert_eq!(log.prune(bounds(1 << 30, 30), at(31)).unwrap(), 9, "the last row stays");
+    let verified = verify(dir.path()).unwrap();
+    assert_eq!((verified.rows, verified.broken_at), (2, None));
+    let pruned = Pruned { through: 9, hash: before[8].hash.clone() };
+    assert_eq!(verified.pruned, Some(pruned));
+    assert_eq!(seqs(dir.path(), &Filter::default()), [10, 11]);
+    log.append([line_of(11)].iter().map(String::as_str), Durability::Durable).unwrap();
+    assert_eq!(log.prune(bounds(1 << 30, 30), at(90)).unwrap(), 2);
+    let verified = verify(dir.path()).unwrap();
+    assert_eq!((verified.rows, verified.broken_at), (2, None));
+    assert_eq!(verified.pruned.unwrap().through, 11);
+}
+
+#[test]
+fn a_journal_that_is_too_large_loses_its_oldest_rows_and_stops_growing() {
+    let dir = journal_of(10);
+    let mut log = Log::open(dir.path()).unwrap();
+    let wide = |index: usize| line_of(index).replace("call-", &"c".repeat(1_000));
+    let used = |log: &Log| {
+        let value =
+            |name| log.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        value("page_count").unwrap() * value("page_size").unwrap()
+    };
+    let mut last = 0;
+    for round in 0..20 {
+        let lines: Vec<_> = (0..500).map(wide).collect();
+        log.append(lines.iter().map(String::as_str), Durability::Batched).unwrap();
+        let rows = log.prune(bounds(1_000_000, 365), at(0)).unwrap();
+        assert!(round < 3 || rows > 0);
+        let verified = verify(dir.path()).unwrap();
+        assert_eq!(verified.broken_at, None);
+        last = verified.rows;
+    }
+    assert!(last > 400, "{last} rows are left");
+    assert!(used(&log) < 2_500_000, "{} bytes", used(&log));
+}
+
+#[test]
+fn rows_that_moss_did_not_cut_off_are_missed() {
+    let dir = journal_of(20);
+    let mut log = Log::open(dir.path()).unwrap();
+    log.append([line_of(20)].iter().map(String::as_str), Durability::Durable).unwrap();
+    drop(log);
+    for statements in [
+        // Who cuts off more, and says that it was moss.
+        "INSERT INTO checkpoint SELECT 1, seq, hash FROM audit WHERE seq = 5;
+         DELETE FROM audit WHERE seq <= 5",
+        "INSERT INTO checkpoint VALUES (1, 5, zeroblob(32)); DELETE FROM audit WHERE seq <= 5",
+        "DELETE FROM audit WHERE seq <= 5",
+    ] {
+        let copy = TempDir::new().unwrap();
+        std::fs::copy(dir.path().join(FILE_NAME), copy.path().join(FILE_NAME)).unwrap();
+        tamper(copy.path()).execute_batch(statements).unwrap();
+        assert!(verify(copy.path()).unwrap().broken_at.is_some(), "{statements}");
+    }
+    let mut log = Log::open(dir.path()).unwrap();
+    log.prune(bounds(1 << 30, 30), at(40)).unwrap();
+    drop(log);
+    let forgotten = tamper(dir.path());
+    forgotten.execute_batch("DELETE FROM checkpoint").unwrap();
+    assert!(verify(dir.path()).unwrap().broken_at.is_some());
 }

@@ -8,7 +8,6 @@ use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
 use super::{Hears, Proposal, Writing, add_plugin, blocking, look};
-use crate::change;
 use crate::config::Config;
 use crate::plugins::agreed::Agreed;
 use crate::plugins::lists::{self, Listed};
@@ -48,8 +47,8 @@ pub(super) async fn propose(
     let (dirs, file) = (daemon.setup.dirs.clone(), list.clone());
     if let Some(before) = blocking(move || trust::trusted_text(&dirs, &file)).await?? {
         let path = RelPath::parse(WORKSPACE_LIST).expect("a plain path");
-        let mut diff = between(&path, Some(before.as_bytes()), Some(text.as_bytes())).text;
-        change::shorten(std::iter::once(&mut diff), config.calls.diff_bytes_max);
+        // A list is bounded: who trusts it sees all of what changed.
+        let diff = between(&path, Some(before.as_bytes()), Some(text.as_bytes())).text;
         shown.insert("since_trusted".to_owned(), json!(diff));
     }
     let (work, serves) = (Writing::Trust(text, seen.agreed), seen.serves);

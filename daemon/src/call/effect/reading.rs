@@ -1,0 +1,56 @@
+//! Reading a file that the policy asks about or denies.
+
+use moss_sdk::{RelPath, ToolError};
+use serde_json::json;
+
+use super::ask::Ask;
+use super::{Effects, Names};
+use crate::call::record;
+use crate::policy::{Action, Decision};
+
+// === impl Effects ===
+
+impl Effects {
+    /// Asks whether one file may be read.
+    pub(in crate::call) async fn ask_read(
+        &self,
+        file: Names<'_>,
+        decision: &Decision,
+    ) -> Result<(), ToolError> {
+        let path = file.real;
+        let arguments = match file.asked == path {
+            true => json!({ "read": path }),
+            // Both names of a link.
+            false => json!({ "read": path, "asked_for": file.asked }),
+        };
+        let arguments = arguments.to_string();
+        let digest = self.digest_of("read", path.as_str());
+        let offers = self.offers_to_read(file, digest);
+        let ask = Ask {
+            digest,
+            decision,
+            changes: Vec::new(),
+            arguments: Some(arguments),
+            plan_bytes: 0,
+            registers: false,
+            offers,
+        };
+        let asked = async {
+            record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
+            self.ask(ask).await
+        };
+        asked.await.map_err(|error| self.stop(error))?;
+        self.lock().approved_reads.push(path.clone());
+        Ok(())
+    }
+
+    /// Records a read that the policy denies and makes its error.
+    pub(in crate::call) async fn deny_read(
+        &self,
+        path: &RelPath,
+        decision: &Decision,
+    ) -> ToolError {
+        let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
+        self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
+    }
+}

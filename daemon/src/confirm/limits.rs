@@ -1,0 +1,128 @@
+//! How many questions may wait, and how much memory what they are about may take: over all, for one
+//! caller, for one session. Whoever fills the share of one locks out nobody else.
+
+use super::Question;
+
+/// Bounds on questions that wait. Those of calls whose caller answers them, with the approver's
+/// credential, do not count: a person is never locked out by others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most questions of all callers.
+    pub pending_max: usize,
+    /// Most questions of one caller.
+    pub caller_pending_max: usize,
+    /// Most questions of one session of a caller.
+    pub session_pending_max: usize,
+    /// Most bytes that the questions of all callers hold.
+    pub bytes_max: usize,
+    /// Most bytes that the questions of one caller hold.
+    pub caller_bytes_max: usize,
+}
+
+/// More questions wait than a limit allows, or they hold more memory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TooMany {
+    /// Too many wait.
+    #[error("{max} confirmations {whose} wait already ({limit})")]
+    Pending {
+        /// How many.
+        max: usize,
+        /// Whose.
+        whose: &'static str,
+        /// The limit.
+        limit: &'static str,
+    },
+    /// What waits takes too much memory.
+    #[error(
+        "this effect of {bytes} bytes has no room beside what waits {whose}: {max} bytes ({limit}); \
+         wait for answers, or have an approver send the call with the digest of its dry run"
+    )]
+    Bytes {
+        /// How many bytes the effect takes.
+        bytes: usize,
+        /// How many there may be.
+        max: usize,
+        /// Whose.
+        whose: &'static str,
+        /// The limit.
+        limit: &'static str,
+    },
+}
+
+/// What waits already, of one share.
+#[derive(Debug)]
+struct Share {
+    pending: usize,
+    bytes: usize,
+}
+
+// === impl Limits ===
+
+impl Limits {
+    /// Refuses a question for which there is no room beside those that wait.
+    ///
+    /// # Errors
+    ///
+    /// The limit that is reached.
+    pub(super) fn admit<'a>(
+        &self,
+        question: &Question,
+        waiting: impl Iterator<Item = &'a Question>,
+    ) -> Result<(), TooMany> {
+        if question.is_attended {
+            return Ok(());
+        }
+        let [mut all, mut of_caller, mut of_session] = [const { Share::new() }; 3];
+        for other in waiting.filter(|other| !other.is_attended) {
+            all.add(other);
+            if other.caller == question.caller {
+                of_caller.add(other);
+                if question.session.is_some() && other.session == question.session {
+                    of_session.add(other);
+                }
+            }
+        }
+        let counts = [
+            (
+                &of_session,
+                self.session_pending_max,
+                "of this session",
+                "confirmations.session_pending_max",
+            ),
+            (
+                &of_caller,
+                self.caller_pending_max,
+                "of this caller",
+                "confirmations.caller_pending_max",
+            ),
+            (&all, self.pending_max, "of all callers", "confirmations.pending_max"),
+        ];
+        if let Some((_, max, whose, limit)) =
+            counts.into_iter().find(|(share, max, ..)| share.pending >= *max)
+        {
+            return Err(TooMany::Pending { max, whose, limit });
+        }
+        let bytes = question.held_bytes;
+        let sizes = [
+            (&of_caller, self.caller_bytes_max, "of this caller", "confirmations.caller_bytes_max"),
+            (&all, self.bytes_max, "of all callers", "confirmations.bytes_max"),
+        ];
+        match sizes.into_iter().find(|(share, max, ..)| share.bytes.saturating_add(bytes) > *max) {
+            Some((_, max, whose, limit)) => Err(TooMany::Bytes { bytes, max, whose, limit }),
+            None => Ok(()),
+        }
+    }
+}
+
+// === impl Share ===
+
+impl Share {
+    const fn new() -> Self {
+        Self { pending: 0, bytes: 0 }
+    }
+
+    fn add(&mut self, question: &Question) {
+        self.pending += 1;
+        self.bytes = self.bytes.saturating_add(question.held_bytes);
+    }
+}

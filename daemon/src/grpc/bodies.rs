@@ -1,0 +1,300 @@
+//! Requests on their way: each has its time to arrive, and those that are not whole yet have their
+//! share of the memory, for one connection and for all callers. Approvers have a share of their own.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::{Instant, Sleep};
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tower::{Layer, Service};
+
+use super::error;
+use crate::caller::Role;
+use crate::config::Grpc;
+use crate::listener::Peer;
+
+/// What of each request needs no share: small ones are taken whatever waits.
+const FREE_BYTES: usize = 4 * 1024;
+/// What comes before each message: whether it is compressed, and its length.
+const HEADER_BYTES: usize = 5;
+/// Methods that take message after message: between two of them nothing is awaited.
+const STREAMS: &[&str] = &[
+    "/moss.v1.EditorService/Attach",
+    "/moss.v1.BridgeService/Parse",
+    "/moss.v1.BridgeService/Encode",
+];
+
+/// Holds the requests of one socket to their limits.
+#[derive(Debug, Clone)]
+pub(super) struct BodiesLayer(Arc<Bounds>);
+
+/// The service behind a [`BodiesLayer`].
+#[derive(Debug, Clone)]
+pub(super) struct Bodies<S> {
+    inner: S,
+    bounds: Arc<Bounds>,
+}
+
+#[derive(Debug)]
+struct Bounds {
+    idle: Duration,
+    total: Duration,
+    bytes_max: usize,
+    connection_bytes_max: usize,
+    of_callers: Arc<AtomicUsize>,
+    of_approvers: Arc<AtomicUsize>,
+}
+
+/// What one request holds of the shares; given back when it is dropped.
+#[derive(Debug)]
+struct Share {
+    /// What all of the role hold, and the most that they may.
+    of_all: (Arc<AtomicUsize>, usize),
+    /// The same for the connection.
+    of_connection: (Arc<AtomicUsize>, usize),
+    bytes: usize,
+}
+
+/// Finds where messages end.
+#[derive(Debug, Default)]
+struct Framing {
+    header: [u8; HEADER_BYTES],
+    /// How much of the header is there.
+    header_bytes: usize,
+    /// How much of the message is there, and how long it is.
+    message: Option<(usize, usize)>,
+}
+
+/// A request on its way.
+struct Arriving {
+    body: Body,
+    bounds: Arc<Bounds>,
+    share: Share,
+    /// Whether one message follows the other.
+    is_stream: bool,
+    framing: Framing,
+    /// How much of the request, or of the message of a stream, is there.
+    open_bytes: usize,
+    /// When it began to come, and when something came last.
+    begun: Instant,
+    came: Instant,
+    late: Option<Pin<Box<Sleep>>>,
+}
+
+// === impl BodiesLayer ===
+
+impl BodiesLayer {
+    pub(super) fn new(limits: &Grpc) -> Self {
+        Self(Arc::new(Bounds {
+            idle: Duration::from_millis(limits.request_idle_ms),
+            total: Duration::from_millis(limits.request_total_ms),
+            bytes_max: limits.arriving_bytes_max,
+            connection_bytes_max: limits.connection_arriving_bytes_max,
+            of_callers: Arc::default(),
+            of_approvers: Arc::default(),
+        }))
+    }
+}
+
+impl<S> Layer<S> for BodiesLayer {
+    type Service = Bodies<S>;
+
+    fn layer(&self, inner: S) -> Bodies<S> {
+        Bodies { inner, bounds: Arc::clone(&self.0) }
+    }
+}
+
+// === impl Bodies ===
+
+impl<S> Service<Request<Body>> for Bodies<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (head, body) = request.into_parts();
+        let of_all = match head.extensions.get::<Role>() {
+            Some(Role::Approver) => &self.bounds.of_approvers,
+            Some(Role::Caller) | None => &self.bounds.of_callers,
+        };
+        let of_connection = head.extensions.get::<Peer>().map(Peer::arriving).unwrap_or_default();
+        let share = Share {
+            of_all: (Arc::clone(of_all), self.bounds.bytes_max),
+            of_connection: (of_connection, self.bounds.connection_bytes_max),
+            bytes: 0,
+        };
+        let is_stream = STREAMS.contains(&head.uri.path());
+        let arriving = Arriving::new(body, Arc::clone(&self.bounds), share, is_stream);
+        self.inner.call(Request::from_parts(head, Body::new(arriving)))
+    }
+}
+
+// === impl Share ===
+
+impl Share {
+    /// Holds so many bytes from now on.
+    fn hold(&mut self, bytes: usize) -> Result<(), Status> {
+        let bytes = bytes.saturating_sub(FREE_BYTES);
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            self.release(self.bytes - bytes);
+            return Ok(());
+        }
+        let (of_all, of_connection) = (&self.of_all, &self.of_connection);
+        if !take(of_connection, more) {
+            return Err(full("this connection", of_connection.1, "connection_arriving_bytes_max"));
+        }
+        if !take(of_all, more) {
+            of_connection.0.fetch_sub(more, Ordering::Relaxed);
+            return Err(full("all callers", of_all.1, "arriving_bytes_max"));
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    fn release(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        self.of_all.0.fetch_sub(bytes, Ordering::Relaxed);
+        self.of_connection.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.release(self.bytes);
+    }
+}
+
+fn take((held, max): &(Arc<AtomicUsize>, usize), more: usize) -> bool {
+    let sum = |held: usize| held.checked_add(more).filter(|sum| sum <= max);
+    held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
+}
+
+fn full(whose: &str, max: usize, limit: &str) -> Status {
+    let message = format!(
+        "requests of {whose} that are not whole yet hold {max} bytes already (grpc.{limit}); try \
+         again later"
+    );
+    error::exhausted("REQUESTS_FULL", &message)
+}
+
+fn stalled() -> Status {
+    let message =
+        "the request did not arrive in time (grpc.request_idle_ms, grpc.request_total_ms)";
+    error::status(Code::Aborted, "SENDER_STALLED", message, &[])
+}
+
+// === impl Framing ===
+
+impl Framing {
+    /// Takes the next bytes. Returns how much there is of a message that is not whole yet.
+    fn take(&mut self, mut bytes: &[u8]) -> usize {
+        while !bytes.is_empty() {
+            match &mut self.message {
+                None => {
+                    let count = bytes.len().min(HEADER_BYTES - self.header_bytes);
+                    let end = self.header_bytes + count;
+                    self.header[self.header_bytes..end].copy_from_slice(&bytes[..count]);
+                    (self.header_bytes, bytes) = (end, &bytes[count..]);
+                    if end == HEADER_BYTES {
+                        let [_, length @ ..] = self.header;
+                        self.message = Some((0, u32::from_be_bytes(length) as usize));
+                    }
+                }
+                Some((there, length)) => {
+                    let count = bytes.len().min(*length - *there);
+                    *there += count;
+                    bytes = &bytes[count..];
+                }
+            }
+            if self.message.is_some_and(|(there, length)| there == length) {
+                *self = Self::default();
+            }
+        }
+        self.header_bytes + self.message.map_or(0, |(there, _)| there)
+    }
+}
+
+// === impl Arriving ===
+
+impl Arriving {
+    fn new(body: Body, bounds: Arc<Bounds>, share: Share, is_stream: bool) -> Self {
+        let begun = Instant::now();
+        let (framing, open_bytes) = (Framing::default(), 0);
+        Self { body, bounds, share, is_stream, framing, open_bytes, begun, came: begun, late: None }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Status> {
+        self.came = Instant::now();
+        if self.is_stream {
+            if self.open_bytes == 0 {
+                self.begun = self.came;
+            }
+            self.open_bytes = self.framing.take(bytes);
+        } else {
+            self.open_bytes += bytes.len();
+        }
+        if self.open_bytes > 0 && self.came - self.begun > self.bounds.total {
+            return Err(stalled());
+        }
+        self.share.hold(self.open_bytes)
+    }
+
+    /// Whether what has begun does not come on. Wakes up when it is.
+    fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.is_stream && self.open_bytes == 0 {
+            return false;
+        }
+        let at = (self.came + self.bounds.idle).min(self.begun + self.bounds.total);
+        let late = self.late.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+        if late.deadline() != at {
+            late.as_mut().reset(at);
+        }
+        late.as_mut().poll(cx).is_ready()
+    }
+}
+
+impl HttpBody for Arriving {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        match Pin::new(&mut this.body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                let taken = frame.data_ref().map_or(Ok(()), |bytes| this.take(bytes));
+                Poll::Ready(Some(taken.map(|()| frame)))
+            }
+            Poll::Pending if this.is_late(cx) => Poll::Ready(Some(Err(stalled()))),
+            other => other,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Refused calls that repeat: what a caller may leave in the journal of them in full, and what
+//! stands for the rest. A call that was refused had no effect; that it came is counted.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::record::{Event, Record};
+use super::redact::Text;
+
+/// Callers of whom something is known at once.
+const CALLERS_MAX: usize = 64;
+/// Tools of one caller that are told apart; calls of others are counted together.
+const TOOLS_MAX: usize = 32;
+/// What stands for the other tools.
+const OTHER_TOOLS: &str = "(others)";
+
+/// How much of refused calls is recorded one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Refused calls of a caller that are recorded in full after a rest.
+    pub burst: u32,
+    /// How many more each second.
+    pub per_second: u32,
+    /// How long others are counted before the count is recorded.
+    pub folded_for: Duration,
+}
+
+/// What is known of the refused calls of each caller.
+#[derive(Debug)]
+pub struct Folding {
+    bounds: Bounds,
+    callers: Mutex<HashMap<String, Caller>>,
+}
+
+#[derive(Debug)]
+struct Caller {
+    left: f64,
+    counted_at: Instant,
+    folded: HashMap<(String, &'static str), Folded>,
+    folded_since: Option<Instant>,
+}
+
+/// Refused calls that are not recorded one by one.
+#[derive(Debug)]
+struct Folded {
+    calls: u64,
+    first: Timestamp,
+    last: Timestamp,
+    call_id: String,
+}
+
+/// A call that was refused.
+#[derive(Debug, Clone, Copy)]
+pub struct Refused<'a> {
+    /// Who called.
+    pub caller: &'a str,
+    /// The tool, as it was named.
+    pub tool: &'a str,
+    /// How the call ended, for example `denied`.
+    pub outcome: &'static str,
+    /// The call.
+    pub call_id: &'a str,
+}
+
+// === impl Folding ===
+
+impl Folding {
+    /// Knows nothing yet.
+    pub fn new(bounds: Bounds) -> Self {
+        Self { bounds, callers: Mutex::default() }
+    }
+
+    /// Whether a refused call is counted and not recorded. Adds the records that are due to `due`.
+    pub fn fold(&self, refused: Refused<'_>, now: Instant, due: &mut Vec<Record>) -> bool {
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !callers.contains_key(refused.caller) && callers.len() >= CALLERS_MAX {
+            // Whoever is full again has nothing to be remembered for.
+            callers.retain(|_, caller| !caller.folded.is_empty());
+            if callers.len() >= CALLERS_MAX {
+                return false;
+            }
+        }
+        let bounds = self.bounds;
+        let caller =
+            callers.entry(refused.caller.to_owned()).or_insert_with(|| Caller::new(bounds, now));
+        caller.refill(bounds, now);
+        caller.take_due(refused.caller, bounds, now, due);
+        if caller.left >= 1.0 {
+            caller.left -= 1.0;
+            return false;
+        }
+        caller.count(refused, now);
+        true
+    }
+
+    /// Takes the records of what was counted long enough; all where the journal is closed.
+    pub fn take_due(&self, now: Instant, is_closing: bool) -> Vec<Record> {
+        let mut due = Vec::new();
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let folded_for = if is_closing { Duration::ZERO } else { self.bounds.folded_for };
+        let bounds = Bounds { folded_for, ..self.bounds };
+        for (name, caller) in callers.iter_mut() {
+            caller.take_due(name, bounds, now, &mut due);
+        }
+        due
+    }
+}
+
+// === impl Caller ===
+
+impl Caller {
+    fn new(bounds: Bounds, now: Instant) -> Self {
+        let left = f64::from(bounds.burst);
+        Self { left, counted_at: now, folded: HashMap::new(), folded_since: None }
+    }
+
+    fn refill(&mut self, bounds: Bounds, now: Instant) {
+        let more = now.saturating_duration_since(self.counted_at).as_secs_f64();
+        self.left += more * f64::from(bounds.per_second);
+        self.left = self.left.min(f64::from(bounds.burst));
+        self.counted_at = now;
+    }
+
+    fn count(&mut self, refused: Refused<'_>, now: Instant) {
+        let at = Timestamp::now();
+        let Refused { tool, outcome, call_id, .. } = refused;
+        let is_known = self.folded.contains_key(&(tool.to_owned(), outcome));
+        let tool = if is_known || self.folded.len() < TOOLS_MAX { tool } else { OTHER_TOOLS };
+        let new = || Folded { calls: 0, first: at, last: at, call_id: String::new() };
+        let folded = self.folded.entry((tool.to_owned(), outcome)).or_insert_with(new);
+        folded.calls += 1;
+        folded.last = at;
+        call_id.clone_into(&mut folded.call_id);
+        self.folded_since.get_or_insert(now);
+    }
+
+    fn take_due(&mut self, name: &str, bounds: Bounds, now: Instant, due: &mut Vec<Record>) {
+        let is_due = |since| now.saturating_duration_since(since) >= bounds.folded_for;
+        if !self.folded_since.is_some_and(is_due) {
+            return;
+        }
+        self.folded_since = None;
+        due.extend(self.folded.drain().map(|((tool, outcome), folded)| Record {
+            call_id: folded.call_id,
+            tool: Text::new(&tool),
+            event: Event::CallsRefused {
+                caller: Text::new(name),
+                outcome,
+                calls: folded.calls,
+                first_at: folded.first.to_string(),
+                last_at: folded.last.to_string(),
+            },
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { burst: 3, per_second: 2, folded_for: Duration::from_secs(10) };
+
+    fn refused<'a>(caller: &'a str, tool: &'a str) -> Refused<'a> {
+        Refused { caller, tool, outcome: "denied", call_id: "1" }
+    }
+
+    #[test]
+    fn beyond_its_share_refused_calls_are_counted_and_the_count_is_recorded() {
+        let folding = Folding::new(BOUNDS);
+        let (start, mut due) = (Instant::now(), Vec::new());
+        let mut fold = |caller, tool, after: u64| {
+            let now = start + Duration::from_millis(after);
+            folding.fold(refused(caller, tool), now, &mut due)
+        };
+        let first: Vec<_> = (0..5).map(|_| fold("a", "t", 0)).collect();
+        assert_eq!(first, [false, false, false, true, true]);
+        assert!(!fold("b", "t", 0), "another caller has its own share");
+        assert_eq!([fold("a", "t", 500), fold("a", "t", 501)], [false, true]);
+        assert!(!fold("a", "t", 60_000));
+        let [Record { event: Event::CallsRefused { calls, .. }, .. }] = &due[..] else {
+            panic!("{due:?}")
+        };
+        assert_eq!(*calls, 3);
+        assert!(folding.take_due(start + Duration::from_secs(600), true).is_empty());
+    }
+
+    #[test]
+    fn what_is_counted_is_bounded_and_complete_at_the_end() {
+        let folding = Folding::new(Bounds { burst: 1, per_second: 1, ..BOUNDS });
+        let (now, mut due) = (Instant::now(), Vec::new());
+        for number in 0..1000 {
+            folding.fold(refused("a", &format!("t{number}")), now, &mut due);
+            folding.fold(refused(&format!("c{number}"), "t"), now, &mut due);
+        }
+        assert!(folding.take_due(now, false).is_empty() && due.is_empty());
+        let records = folding.take_due(now, true);
+        assert_eq!(records.len(), TOOLS_MAX + 1);
+        let calls = records.iter().map(|record| match &record.event {
+            Event::CallsRefused { calls, .. } => *calls,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(calls.sum::<u64>(), 999);
+    }
+}

@@ -1,0 +1,40 @@
+//! What policy, history and journal know by a name as they know a tool, though no catalog has it:
+//! what commands and services do. A plugin's tool that had such a name would be let through by the
+//! rules that are meant for the operation.
+
+use crate::metrics::UNKNOWN_TOOL;
+
+/// Undoing history entries.
+pub const UNDO: &str = "undo";
+/// Undoing a change of the user's prompt.
+pub const UNDO_USER_PROMPT: &str = "undo_user_prompt";
+/// Showing what the history holds.
+pub const HISTORY: &str = "history";
+/// Adding a plugin to a list.
+pub const ADD_PLUGIN: &str = "add_plugin";
+/// Taking a plugin out of a list.
+pub const REMOVE_PLUGIN: &str = "remove_plugin";
+/// Pinning what the file of a plugin holds now.
+pub const ACCEPT_PLUGIN: &str = "accept_plugin";
+/// Trusting the list that a workspace brings along.
+pub const TRUST_PLUGIN_LIST: &str = "trust_plugin_list";
+/// Trusting it no more.
+pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
+
+/// All of them, and what stands in metrics for a tool that there is not.
+const ALL: &[&str] = &[
+    UNDO,
+    UNDO_USER_PROMPT,
+    HISTORY,
+    ADD_PLUGIN,
+    REMOVE_PLUGIN,
+    ACCEPT_PLUGIN,
+    TRUST_PLUGIN_LIST,
+    UNTRUST_PLUGIN_LIST,
+    UNKNOWN_TOOL,
+];
+
+/// Whether a name, in any case, is one of them.
+pub fn is_reserved(name: &str) -> bool {
+    ALL.iter().any(|reserved| reserved.eq_ignore_ascii_case(name))
+}
