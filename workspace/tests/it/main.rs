@@ -9,6 +9,7 @@ mod failures;
 mod fixture;
 mod foreign;
 mod kill;
+mod kill_side_by_side;
 mod listing;
 mod races;
 mod reading;
