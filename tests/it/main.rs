@@ -35,6 +35,7 @@ mod hostile;
 mod huge;
 mod journal;
 mod kill;
+mod kill_side_by_side;
 mod limits;
 mod listings;
 mod metrics;
