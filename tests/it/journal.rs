@@ -11,7 +11,7 @@ use crate::harness::guests::{install, zoo};
 use crate::harness::{Client, Site, call, failure, reason, refusing, until, waiting};
 
 /// Reads every record of the workspace, in order.
-fn records(site: &Site) -> Vec<Value> {
+pub(crate) fn records(site: &Site) -> Vec<Value> {
     let file = site.workspace_state().join("audit.db");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags).unwrap();

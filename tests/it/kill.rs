@@ -39,11 +39,12 @@ fn number_in_files(site: &Site) -> u64 {
     number
 }
 
-fn number_in_log(site: &Site) -> u64 {
-    let text = site.read("log.txt");
+/// How many lines a log has.
+pub(crate) fn lines_of(site: &Site, path: &str) -> u64 {
+    let text = site.read(path);
     let lines: Vec<_> = text.lines().collect();
     for (index, line) in lines.iter().enumerate() {
-        assert_eq!(*line, format!("line {index}"), "log.txt is torn");
+        assert_eq!(*line, format!("line {index}"), "{path} is torn");
     }
     assert!(text.ends_with('\n'));
     lines.len() as u64
@@ -88,7 +89,7 @@ async fn append_lines(client: Client, first: u64) -> u64 {
 }
 
 /// Reads the whole history, newest first.
-async fn entries_of(client: &Client) -> Vec<v1::HistoryEntry> {
+pub(crate) async fn entries_of(client: &Client) -> Vec<v1::HistoryEntry> {
     let mut entries = Vec::new();
     let mut page_token = String::new();
     loop {
@@ -169,7 +170,7 @@ async fn killed_among_edits_the_daemon_leaves_whole_files_and_a_true_history() {
             (least..=least + 1).contains(&found),
             "kill {kill}: answered {least}, found {found}"
         );
-        let found_lines = number_in_log(&site);
+        let found_lines = lines_of(&site, "log.txt");
         assert!(
             (answered_lines..=answered_lines + 1).contains(&found_lines),
             "kill {kill}: answered {answered_lines} lines, found {found_lines}"

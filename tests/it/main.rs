@@ -37,6 +37,7 @@ mod hostile;
 mod huge;
 mod journal;
 mod kill;
+mod kill_side_by_side;
 mod limits;
 mod listings;
 mod metrics;

@@ -1,9 +1,11 @@
 //! Carrying out a plan: all files or none, across crashes too.
 //!
-//! Order: lock; finish what a crashed process left; hold and check every file; write the intent
-//! with all contents, durably; write the new versions beside the files; exchange them in, one by
-//! one, looking at what came out; make the directories durable; mark the entry committed, durably;
-//! remove what came out. Until the mark, any failure takes everything back; so does recovery.
+//! Order: take a turn at the files; lock; finish what a crashed process left; hold and check every
+//! file; write the intent with all contents; write the new versions beside the files; wait until
+//! both are durable; exchange the versions, one by one, looking at what came out; mark the entry
+//! committed; wait until the directories and the mark are durable; remove what came out. Until the
+//! mark, any failure takes everything back; so does recovery. Commits of different files make these
+//! steps side by side and share the waits: `history/group_sync.rs` says how.
 
 mod metadata;
 mod spot;
@@ -15,14 +17,17 @@ use moss_sdk::context::AppliedFile;
 use rustix::fs::AtFlags;
 
 use crate::buffers::{Buffers, NoBuffers};
-use crate::changes::{Plan, PlannedFile};
+use crate::changes::{Action, Plan, PlannedFile};
 use crate::error::Error;
 use crate::handle::{self, Identity};
-use crate::history::{History, IntentFile, Origin, store};
+use crate::history::{History, IntentFile, Origin, PendingSync, Touched, store};
 use crate::recover;
 use crate::root::Workspace;
 
 pub(crate) use spot::Spot;
+
+/// How often a commit begins anew because directories above its files went away.
+const ATTEMPTS_MAX: usize = 16;
 
 /// What became of a committed plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +50,13 @@ struct Commit<'a> {
     /// Directories that were made: where, and under which name. Parents first.
     directories: Vec<Spot>,
     exchanged: bool,
+    /// Makes the intent durable; none once that was waited for.
+    intent_sync: Option<PendingSync>,
+    is_marked: bool,
 }
+
+/// The files of a plan, each with its spot.
+type Held<'a> = Vec<(&'a PlannedFile, Spot)>;
 
 /// One file of it.
 struct Step<'a> {
@@ -71,7 +82,8 @@ impl Workspace {
     /// Carries out a plan: all of its files or none. On return the change is durable and in the
     /// history; on an error nothing has changed.
     ///
-    /// Other processes that use the same state directory are waited for. Programs that know
+    /// Commits of other files go on at the same time; one of the same file is waited for, and so are
+    /// other processes that use the same state directory. Programs that know
     /// nothing of moss are noticed: where one has changed a file since the plan was made, up to
     /// the instant of the exchange, the change is refused and their version stays.
     ///
@@ -113,36 +125,61 @@ impl Workspace {
             return Err(Error::Unsaved { path: file.path.clone(), reason });
         }
         self.check_root()?;
-        let _lock = history.lock()?;
-        recover::take_back(self, history)?;
-        let committed = Commit::begin(self, history, plan, origin)?.run(buffers)?;
-        // Room is made after the fact: a failure to do so loses nothing and is retried next time.
-        let _ = history.prune(committed.number);
-        Ok(committed)
+        let mut touched: Touched = plan.files.iter().map(|file| file.real.clone()).collect();
+        for _ in 0..ATTEMPTS_MAX {
+            let _claim = history.claim(touched.clone())?;
+            let lease = history.join(|| recover::resume(self, history).map(drop))?;
+            let (held, directories) = hold(self, plan)?;
+            if !directories.is_subset(&touched) {
+                touched.extend(directories);
+                continue;
+            }
+            let mut commit = Commit::begin(self, history, plan, origin, held, &directories)?;
+            commit.run(buffers).inspect_err(|_| {
+                // The files are as before either way. Where taking back fails too, the intent stays
+                // and recovery goes on from there; the first failure is the one to report.
+                if commit.take_back().is_err() {
+                    lease.close();
+                }
+            })?;
+            commit.remove_displaced();
+            // Room is made after the fact: a failure to do so loses nothing and is retried next
+            // time.
+            let _ = history.prune(commit.number);
+            return Ok(commit.committed());
+        }
+        Err(Error::Busy { what: "directories come and go above what is changed".to_owned() })
     }
+}
+
+/// Holds and checks every file. Returns the directories that are missing above them.
+fn hold<'a>(workspace: &Workspace, plan: &'a Plan) -> Result<(Held<'a>, Touched), Error> {
+    let mut held = Vec::with_capacity(plan.files.len());
+    let mut directories = Touched::new();
+    for planned in &plan.files {
+        let (spot, missing) = stage::hold(workspace, planned)?;
+        directories.extend(missing);
+        held.push((planned, spot));
+    }
+    Ok((held, directories))
 }
 
 // === impl Commit ===
 
 impl<'a> Commit<'a> {
-    /// Holds and checks every file, then writes the intent.
+    /// Writes the intent and asks that it goes to disk.
     fn begin(
         workspace: &'a Workspace,
         history: &'a History,
         plan: &'a Plan,
         origin: &Origin,
+        held: Held<'a>,
+        directories: &Touched,
     ) -> Result<Self, Error> {
-        let mut held = Vec::with_capacity(plan.files.len());
-        let mut directories: Vec<RelPath> = Vec::new();
-        for planned in &plan.files {
-            let (spot, missing) = stage::hold(workspace, planned)?;
-            directories.extend(missing);
-            held.push((planned, spot));
-        }
+        let mut directories: Vec<RelPath> = directories.iter().cloned().collect();
         directories.sort_by_key(|path| path.components().count());
-        directories.dedup();
         let temps = plan.files.iter().map(|_| temp_name()).collect::<Result<Vec<_>, _>>()?;
-        let number = store::begin(&mut history.connection(), plan, origin, &directories, &temps)?;
+        let number = history.begin(plan, origin, &directories, &temps)?;
         let step = |((planned, spot), temp): ((&'a PlannedFile, Spot), String)| Step {
             planned,
             intent: IntentFile {
@@ -155,36 +192,45 @@ impl<'a> Commit<'a> {
             spot,
             staged: None,
         };
-        let files = held.into_iter().zip(temps).map(step).collect();
-        Ok(Self { workspace, history, number, files, directories: Vec::new(), exchanged: true })
+        Ok(Self {
+            workspace,
+            history,
+            number,
+            files: held.into_iter().zip(temps).map(step).collect(),
+            directories: Vec::new(),
+            exchanged: true,
+            intent_sync: Some(history.request_sync()),
+            is_marked: false,
+        })
     }
 
-    fn run(mut self, buffers: &dyn Buffers) -> Result<Committed, Error> {
-        if let Err(error) = self.apply(buffers) {
-            // The files are as before either way. Where taking back fails too, the intent stays
-            // and recovery goes on from there; the first failure is the one to report.
-            let _ = self.take_back();
-            return Err(error);
-        }
-        for step in &self.files {
-            // What stays here is swept by the next recovery.
-            let _ = self.remove_displaced(step);
-        }
-        let files = self
-            .files
-            .iter()
-            .map(|step| AppliedFile { path: step.planned.path.clone(), hash: step.planned.after });
-        Ok(Committed { number: self.number, files: files.collect(), exchanged: self.exchanged })
+    fn run(&mut self, buffers: &dyn Buffers) -> Result<(), Error> {
+        self.stage()?;
+        self.exchange(buffers)?;
+        self.mark()
     }
 
-    fn apply(&mut self, buffers: &dyn Buffers) -> Result<(), Error> {
+    /// Writes the new versions beside the files; on return they and the intent are durable.
+    fn stage(&mut self) -> Result<(), Error> {
+        // Nothing but the intent knows of a directory that a power cut leaves empty.
+        if self.files.iter().any(|step| !step.spot.is_complete()) {
+            self.wait_for_intent()?;
+        }
         for index in 0..self.files.len() {
             self.make_directories(index)?;
             let step = &mut self.files[index];
             step.staged = stage::write(&step.spot, step.planned, &step.intent.temp)?;
         }
-        for index in 0..self.files.len() {
-            let step = &self.files[index];
+        self.wait_for_intent()
+    }
+
+    fn wait_for_intent(&mut self) -> Result<(), Error> {
+        self.intent_sync.take().map_or(Ok(()), |sync| self.history.wait_for(sync))
+    }
+
+    /// Puts the new versions in, one by one.
+    fn exchange(&mut self, buffers: &dyn Buffers) -> Result<(), Error> {
+        for step in &self.files {
             step.spot.check(self.workspace)?;
             if buffers.holds(&step.planned.real) {
                 let path = step.planned.path.clone();
@@ -194,7 +240,16 @@ impl<'a> Commit<'a> {
                 swap::put_in(&step.spot, &step.intent, step.staged, self.history, self.workspace)?;
             self.exchanged &= exchanged;
         }
-        self.sync()?;
+        Ok(())
+    }
+
+    /// Marks the change as committed; on return the mark and the directories are durable.
+    fn mark(&mut self) -> Result<(), Error> {
+        // What a power cut loses of a deletion cannot be told from a file that came back since.
+        let deletes = self.files.iter().any(|step| step.intent.action == Action::Delete);
+        if deletes {
+            self.sync()?;
+        }
         for step in &self.files {
             step.spot.check(self.workspace)?;
             swap::check_displaced(&step.spot, &step.intent, self.workspace)?;
@@ -204,7 +259,21 @@ impl<'a> Commit<'a> {
         finished.or_else(|error| {
             let marked = store::is_committed(&self.history.connection(), self.number);
             if matches!(marked, Ok(true)) { Ok(()) } else { Err(error) }
-        })
+        })?;
+        self.is_marked = true;
+        let mark_sync = self.history.request_sync();
+        if !deletes {
+            self.sync()?;
+        }
+        self.history.wait_for(mark_sync)
+    }
+
+    fn committed(&self) -> Committed {
+        let files = self
+            .files
+            .iter()
+            .map(|step| AppliedFile { path: step.planned.path.clone(), hash: step.planned.after });
+        Committed { number: self.number, files: files.collect(), exchanged: self.exchanged }
     }
 
     /// Makes the missing directories above a file and moves its spot into the last one.
@@ -234,6 +303,9 @@ impl<'a> Commit<'a> {
     }
 
     fn take_back(&self) -> Result<(), Error> {
+        if self.is_marked {
+            store::unmark(&self.history.connection(), self.number)?;
+        }
         for step in self.files.iter().rev().filter(|step| step.spot.is_complete()) {
             swap::take_back(&step.spot, &step.intent, self.history, self.workspace)?;
         }
@@ -241,11 +313,19 @@ impl<'a> Commit<'a> {
             spot.remove_directory()?;
         }
         self.sync()?;
-        store::remove(&mut self.history.connection(), self.number)
+        store::remove(&mut self.history.connection(), self.number)?;
+        self.history.settle(self.number);
+        Ok(())
     }
 
-    fn remove_displaced(&self, step: &Step<'_>) -> Result<(), Error> {
-        swap::discard(&step.spot, &step.intent, self.history, self.workspace)
+    fn remove_displaced(&self) {
+        let discard = |step: &Step<'_>| {
+            swap::discard(&step.spot, &step.intent, self.history, self.workspace).is_ok()
+        };
+        // What stays here is swept by the next recovery.
+        if self.files.iter().filter(|step| !discard(step)).count() == 0 {
+            self.history.settle(self.number);
+        }
     }
 }
 
@@ -256,3 +336,7 @@ pub(crate) fn unlink(spot: &Spot, name: &str) -> Result<(), Error> {
         Err(errno) => Err(Error::io(&spot.path, "remove the temporary file of", errno)),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
+mod tests;

@@ -104,6 +104,14 @@ pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<()> {
     rustix::fs::fsync(fd)
 }
 
+/// Makes the content of a file durable, without its times.
+pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> Result<()> {
+    #[cfg(target_vendor = "apple")]
+    return rustix::fs::fcntl_fullfsync(fd);
+    #[cfg(not(target_vendor = "apple"))]
+    rustix::fs::fdatasync(fd)
+}
+
 /// Feeds a file to a function from its start, up to one byte more than the limit, so that the
 /// caller sees that there is more. Returns how many bytes were fed.
 pub(crate) fn feed(

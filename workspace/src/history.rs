@@ -1,20 +1,26 @@
 //! The history of one workspace: every committed change set, with the contents before and after.
 //!
 //! A SQLite database in a state directory outside of the workspace. An entry is written, durably,
-//! as an intent before the first file is touched, and becomes history in the transaction that
-//! marks it committed; an intent that was rolled back leaves nothing. Contents are stored plain,
-//! once per content; each is bounded by the limit on editable files.
+//! as an intent before the first file is exchanged, and becomes history in the transaction that
+//! marks it committed; an intent that was rolled back leaves nothing. Transactions are written
+//! without a wait for the disk; what must be durable is waited for in `group_sync`, together with
+//! other commits. Contents are stored plain, once per content; each is bounded by the limit on
+//! editable files.
 //!
 //! A permanent deletion forgets: everything that history holds of that file is erased, earlier
 //! versions too, unless another file's history holds the same bytes. What remains of the earlier
 //! entries is that they happened; they can no longer be undone.
 
+mod claims;
+mod commits;
+mod group_sync;
+mod lease;
 mod merge;
 mod prune;
 mod query;
 mod rows;
+mod settled;
 pub(crate) mod store;
-mod turn;
 mod undo;
 
 use std::path::Path;
@@ -24,19 +30,24 @@ use std::time::{Duration, SystemTime};
 use moss_sdk::edit::{MatchLevel, Retention};
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::Connection;
+use rustix::io::Errno;
 
 use crate::changes::{Action, Plan};
 use crate::diff;
 use crate::error::Error;
 use crate::own::{Lock, OwnDir};
 
+use claims::Claims;
+pub(crate) use claims::Touched;
+use group_sync::GroupSync;
+pub(crate) use group_sync::PendingSync;
+use lease::Lease;
 pub use merge::{UndoConflict, UndoConflicts};
-pub(crate) use store::{Intent, IntentFile};
-use turn::{Turn, Turns};
+use settled::Settled;
+pub(crate) use store::IntentFile;
 
 /// How long a commit waits for others that commit to the same workspace.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-const LOCK_FILE: &str = "lock";
 const OPEN_LOCK_FILE: &str = "open.lock";
 
 /// The history of one workspace. Several processes may open the same one.
@@ -45,14 +56,10 @@ pub struct History {
     connection: Mutex<Connection>,
     directory: OwnDir,
     limits: HistoryLimits,
-    turns: Turns,
-}
-
-/// The lock under which a workspace is changed.
-#[derive(Debug)]
-pub(crate) struct Locked<'a> {
-    _lock: Lock,
-    _turn: Turn<'a>,
+    claims: Claims,
+    lease: Lease<Lock>,
+    group_sync: GroupSync,
+    settled: Mutex<Settled>,
 }
 
 /// Bounds on what is kept. The oldest entries go first; the newest `entries_min` never go by age.
@@ -225,12 +232,33 @@ impl History {
     /// `Own` where the directory is not private; `History` where the store is damaged or was made
     /// by a newer version; `Busy`; `Io`.
     pub fn open(state_directory: &Path, limits: HistoryLimits) -> Result<Self, Error> {
+        Self::open_syncing(state_directory, limits, store::log_sync)
+    }
+
+    /// As [`History::open`], with another way to bring what is written to disk.
+    fn open_syncing<S: FnMut() -> Result<(), Errno> + Send + 'static>(
+        state_directory: &Path,
+        limits: HistoryLimits,
+        log_sync: impl FnOnce(&OwnDir) -> Result<S, Error>,
+    ) -> Result<Self, Error> {
         let directory = OwnDir::create(state_directory)?;
         // Two that make the tables at once would not wait for each other.
         let _lock = directory.lock(OPEN_LOCK_FILE, LOCK_WAIT)?;
-        let connection = store::open(&directory)?;
-        let connection = Mutex::new(connection);
-        Ok(Self { connection, directory, limits, turns: Turns::default() })
+        let connection = Mutex::new(store::open(&directory)?);
+        let group_sync = GroupSync::start(log_sync(&directory)?)
+            .map_err(|error| Error::std_io(&state_directory.display(), "serve", error))?;
+        let (claims, lease, settled) = (Claims::default(), Lease::default(), Mutex::default());
+        Ok(Self { connection, directory, limits, claims, lease, group_sync, settled })
+    }
+
+    /// As [`History::open`], for tests of what happens at the waits for the disk.
+    #[cfg(test)]
+    pub(crate) fn open_with(
+        state_directory: &Path,
+        limits: HistoryLimits,
+        sync: impl FnMut() -> Result<(), Errno> + Send + 'static,
+    ) -> Result<Self, Error> {
+        Self::open_syncing(state_directory, limits, |_| Ok(sync))
     }
 
     /// Lists entries, the newest first.
@@ -298,8 +326,8 @@ impl History {
     ///
     /// `History`, `Busy`.
     pub fn record(&self, plan: &Plan, origin: &Origin) -> Result<u64, Error> {
-        let _lock = self.lock()?;
         let number = store::record(&mut self.connection(), plan, origin)?;
+        self.make_durable()?;
         // Room is made after the fact, as after a commit.
         let _ = self.prune(number);
         Ok(number)
@@ -312,15 +340,6 @@ impl History {
     /// `History` with what is wrong.
     pub fn check_integrity(&self) -> Result<(), Error> {
         query::check_integrity(&self.connection())
-    }
-
-    /// Takes the lock under which this workspace is changed.
-    pub(crate) fn lock(&self) -> Result<Locked<'_>, Error> {
-        let turn = self.turns.take(LOCK_WAIT).ok_or_else(|| Error::Busy {
-            what: "many changes of this workspace wait already".to_owned(),
-        })?;
-        // The lock first, when both are given up: who is next finds it free.
-        Ok(Locked { _lock: self.directory.lock(LOCK_FILE, LOCK_WAIT)?, _turn: turn })
     }
 
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {

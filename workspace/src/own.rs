@@ -204,10 +204,7 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn version(&self, name: &str) -> Result<Option<FileVersion>, Error> {
-        let path = self.named(name)?;
-        let stat = handle::find_at(&self.directory, name)
-            .map_err(|errno| Error::io(&path.display(), "look at", errno))?;
-        Ok(stat.map(|stat| FileVersion {
+        Ok(self.find(name)?.map(|stat| FileVersion {
             identity: stat.identity,
             size_bytes: stat.size_bytes,
             changed: stat.changed,
@@ -229,14 +226,9 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn rewrite(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.named(name)?;
-        let stat = handle::find_at(&self.directory, name)
-            .map_err(|errno| Error::io(&path.display(), "look at", errno))?;
-        self.write_with(
-            name,
-            bytes,
-            stat.map_or(PRIVATE, |stat| Mode::from_raw_mode(stat.mode & 0o777)),
-        )
+        let stat = self.find(name)?;
+        let mode = stat.map_or(PRIVATE, |stat| Mode::from_raw_mode(stat.mode & 0o777));
+        self.write_with(name, bytes, mode)
     }
 
     fn write_with(&self, name: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {
@@ -310,11 +302,8 @@ impl OwnDir {
             let Ok(name) = entry.file_name().to_str() else { continue };
             let stat = handle::find_at(&self.directory, name).map_err(failed)?;
             let Some(stat) = stat.filter(|stat| stat.kind == EntryKind::File) else { continue };
-            files.push(OwnFile {
-                name: name.to_owned(),
-                size_bytes: stat.size_bytes,
-                modified: stat.modified,
-            });
+            let Stat { size_bytes, modified, .. } = stat;
+            files.push(OwnFile { name: name.to_owned(), size_bytes, modified });
         }
         Ok(files)
     }
@@ -355,6 +344,12 @@ impl OwnDir {
         }
     }
 
+    /// Opens it again, to make the names in it durable.
+    pub(crate) fn readable(&self) -> Result<OwnedFd, Error> {
+        handle::readable(&self.directory)
+            .map_err(|errno| Error::io(&self.path.display(), "open", errno))
+    }
+
     fn open_or_create(&self, path: &Path, name: &str, flags: OFlags) -> Result<OwnedFd, Error> {
         let flags = flags | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.directory, name, flags, PRIVATE)
@@ -382,6 +377,12 @@ impl OwnDir {
             failed(error)
         })?;
         Ok(temp)
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Stat>, Error> {
+        let path = self.named(name)?;
+        let found = handle::find_at(&self.directory, name);
+        found.map_err(|errno| Error::io(&path.display(), "look at", errno))
     }
 
     fn named(&self, name: &str) -> Result<PathBuf, Error> {

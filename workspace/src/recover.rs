@@ -1,5 +1,5 @@
-//! After a crash: takes back every change set that was begun and not finished, and removes files
-//! that lie beside others. Doing it again changes nothing; being killed in its midst only means
+//! After a crash: takes back every change set that was begun and not finished, makes again what a
+//! power cut lost of finished ones, and removes files that lie beside others. Doing it again changes nothing; being killed in its midst only means
 //! doing it again.
 
 use moss_sdk::RelPath;
@@ -7,7 +7,7 @@ use moss_sdk::RelPath;
 use crate::commit::{Spot, swap};
 use crate::error::Error;
 use crate::handle;
-use crate::history::{History, Intent, store};
+use crate::history::{History, IntentFile, store};
 use crate::root::Workspace;
 
 /// What recovery found.
@@ -28,14 +28,19 @@ pub struct Recovered {
 /// recorded, and the next call tries again.
 pub fn recover(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
     workspace.check_root()?;
-    let _lock = history.lock()?;
+    let _alone = history.alone()?;
+    resume(workspace, history)
+}
+
+/// Does it for a caller that holds the lock while no commit of this process runs.
+pub(crate) fn resume(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
     let taken_back = take_back(workspace, history)?;
     let swept = sweep(workspace, history)?;
     Ok(Recovered { taken_back, swept })
 }
 
-/// Takes back what was begun and not finished. The caller holds the lock.
-pub(crate) fn take_back(workspace: &Workspace, history: &History) -> Result<u64, Error> {
+/// Takes back what was begun and not finished.
+fn take_back(workspace: &Workspace, history: &History) -> Result<u64, Error> {
     let pending = store::pending(&history.connection(), workspace.root())?;
     for intent in &pending {
         for file in intent.files.iter().rev() {
@@ -49,22 +54,30 @@ pub(crate) fn take_back(workspace: &Workspace, history: &History) -> Result<u64,
     Ok(pending.len() as u64)
 }
 
-/// Removes the old versions that finished change sets left beside their files.
+/// Completes finished change sets of which something still lies beside the files.
 fn sweep(workspace: &Workspace, history: &History) -> Result<u64, Error> {
-    let unswept = store::unswept(&history.connection(), workspace.root())?;
-    for Intent { files, .. } in &unswept {
-        for file in files {
-            let Some(spot) = Spot::of_path(workspace, &file.real)? else { continue };
-            if handle::find_at(&spot.parent, &file.temp).is_ok_and(|found| found.is_some()) {
-                swap::discard(&spot, file, history, workspace)?;
-                sync(&spot)?;
-            }
+    let mut swept = 0;
+    loop {
+        let after = history.settled_up_to();
+        let unswept = store::unswept(&history.connection(), workspace.root(), after)?;
+        let Some(newest) = unswept.last() else { break };
+        for file in unswept.iter().flat_map(|intent| &intent.files) {
+            complete(workspace, history, file)?;
         }
-    }
-    if let Some(newest) = unswept.first() {
         store::mark_swept(&history.connection(), newest.number)?;
+        history.recovered(newest.number);
+        swept += unswept.len() as u64;
     }
-    Ok(unswept.len() as u64)
+    Ok(swept)
+}
+
+fn complete(workspace: &Workspace, history: &History, file: &IntentFile) -> Result<(), Error> {
+    let Some(spot) = Spot::of_path(workspace, &file.real)? else { return Ok(()) };
+    if handle::find_at(&spot.parent, &file.temp).is_ok_and(|found| found.is_some()) {
+        swap::complete(&spot, file, history, workspace)?;
+        sync(&spot)?;
+    }
+    Ok(())
 }
 
 /// Removes directories that the change set made, the deepest first, where they are empty.

@@ -109,7 +109,8 @@ impl Bare {
         file.write_all(format!("{line}\n{rest}").as_bytes()).await?;
         file.sync_all().await?;
         tokio::fs::rename(&next, &path).await?;
-        tokio::fs::File::open(&self.workspace).await?.sync_all().await?;
+        let directory = path.parent().context("no directory")?;
+        tokio::fs::File::open(directory).await?.sync_all().await?;
         Ok(())
     }
 

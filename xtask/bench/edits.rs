@@ -4,6 +4,7 @@
 //! Both are measured in this process, in turns with their baselines.
 
 mod commit;
+mod history;
 mod levels;
 
 use std::hint::black_box;
@@ -30,6 +31,7 @@ pub(crate) fn measure(directory: &Path) -> Result<Vec<Figure>> {
         figures.push(place(&case)?);
     }
     figures.push(commit::measure(directory)?);
+    figures.push(history::measure(directory)?);
     Ok(figures)
 }
 

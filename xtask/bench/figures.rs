@@ -71,11 +71,11 @@ async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Figure>> {
     let (bare, bare_caller) = Server::bare(place, &answers).await?;
     let both = [caller, &bare_caller];
     let figures = vec![
-        paired("read_file, 16 KiB", both, READ, READS, Some("ratio ≤ 1.15")).await?,
+        paired("read_file, 16 KiB", both, READ, READS, Some("ratio ≤ 1.12")).await?,
         paired("plugin call, 8 small files", both, COUNT, PLUGIN_CALLS, Some("ratio ≤ 1.3"))
             .await?,
-        paired("call refused by policy", both, DELETE, REFUSALS, None).await?,
-        paired("edit, durable", both, EDIT, EDITS, None).await?,
+        paired("call refused by policy", both, DELETE, REFUSALS, Some("ratio ≤ 1.3")).await?,
+        paired("edit, durable", both, EDIT, EDITS, Some("ratio ≤ 2.0")).await?,
     ];
     drop(bare_caller);
     bare.stop().await?;

@@ -48,14 +48,16 @@ pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Figure>> 
     drop(caller);
     server.stop().await?;
     let total = |kinds: &Kinds| kinds.values().map(Vec::len).sum::<usize>() as u64 / seconds;
-    println!("\ncalls a second: {} with moss, {} without", total(&moss), total(&bare));
+    let (with, without) = (total(&moss), total(&bare));
+    let percent = with * 100 / without.max(1);
+    println!("\ncalls a second: {with} with moss, {without} without, {percent} % (wanted: 80 %)");
     let mut figures: Vec<_> = moss
         .into_iter()
         .map(|(kind, durations)| Figure {
             name: kind,
             value: Value::Durations(durations.into()),
             baseline: bare.get(kind).cloned().map(|durations| Value::Durations(durations.into())),
-            target: None,
+            target: (kind == "replace_lines").then_some("ratio ≤ 4"),
         })
         .collect();
     figures.push(bytes("memory before", before));

@@ -96,6 +96,8 @@ pub struct Verification {
 /// The writing side.
 pub(super) struct Log {
     connection: Connection,
+    /// How appends go to disk now; empty before the first.
+    synchronous: &'static str,
     path: PathBuf,
     /// The file that was opened under the path.
     file: Stat,
@@ -216,7 +218,7 @@ impl Log {
             .and_then(rustix::fs::fstat)
             .map_err(|error| failed(error.to_string()))?;
         match set_up(&path) {
-            Ok(connection) => Ok(Self { connection, path, file }),
+            Ok(connection) => Ok(Self { connection, synchronous: "", path, file }),
             Err(rusqlite::Error::InvalidQuery) => {
                 Err(failed("it was written by a newer moss".to_owned()))
             }
@@ -240,13 +242,16 @@ impl Log {
                 Durability::Durable => "FULL",
                 Durability::Batched => "NORMAL",
             };
-            self.connection.pragma_update(None, "synchronous", synchronous)?;
+            if self.synchronous != synchronous {
+                self.connection.pragma_update(None, "synchronous", synchronous)?;
+                self.synchronous = synchronous;
+            }
             let begun =
                 self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut head = Head::last(&begun)?;
             {
-                let mut insert =
-                    begun.prepare("INSERT INTO audit (seq, record, hash) VALUES (?1, ?2, ?3)")?;
+                let sql = "INSERT INTO audit (seq, record, hash) VALUES (?1, ?2, ?3)";
+                let mut insert = begun.prepare_cached(sql)?;
                 for line in lines {
                     head = head.next(line.as_bytes());
                     insert.execute(params![head.seq, line, head.hash])?;
@@ -356,7 +361,7 @@ impl Head {
 
     fn last(begun: &Transaction<'_>) -> rusqlite::Result<Self> {
         let last = begun
-            .prepare("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")?
+            .prepare_cached("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1")?
             .query_row([], |row| Ok(Self { seq: row.get(0)?, hash: row.get(1)? }))
             .optional()?;
         Ok(last.unwrap_or(Self::EMPTY))

@@ -111,6 +111,29 @@ pub(crate) fn discard(
     unlink(spot, &file.temp)
 }
 
+/// Makes what a committed change did again where a power cut lost it: the new version still lies
+/// beside the file, durable since before its exchange. Then removes what lies beside.
+pub(crate) fn complete(
+    spot: &Spot,
+    file: &IntentFile,
+    history: &History,
+    workspace: &Workspace,
+) -> Result<(), Error> {
+    let beside = look(spot, &file.temp, workspace)?;
+    let is_ours = beside.is_some_and(|seen| seen.hash.is_some() && seen.hash == file.after);
+    let present = look(spot, &spot.name, workspace)?;
+    match (file.action, present, beside) {
+        (Action::Create, None, _) if is_ours => create(spot, file)?,
+        (Action::Modify, Some(present), Some(ours))
+            if is_ours && present.hash.is_some() && present.hash == file.before =>
+        {
+            modify(spot, file, ours.identity, history, workspace)?;
+        }
+        _ => {}
+    }
+    discard(spot, file, history, workspace)
+}
+
 fn create(spot: &Spot, file: &IntentFile) -> Result<(), Error> {
     rename_new(spot, &file.temp, &spot.name).map_err(|errno| match errno {
         Errno::EXIST => Error::Exists { path: spot.path.clone() },
@@ -281,7 +304,9 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
     crate::read::check_size(&spot.path, bytes.len() as u64, bound)?;
     let hash = handle::hash(&bytes);
-    store::keep(&mut history.connection(), &spot.path, &hash, &bytes)
+    store::keep(&mut history.connection(), &spot.path, &hash, &bytes)?;
+    // The bytes are removed from beside the file next.
+    history.make_durable()
 }
 
 fn look(spot: &Spot, name: &str, workspace: &Workspace) -> Result<Option<Seen>, Error> {

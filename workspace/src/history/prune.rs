@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::HistoryLimits;
-use super::query::stats;
+use super::query::bytes;
 use super::rows::{from_sql, now_ms, to_sql};
 use super::store::remove_in;
 use crate::error::Error;
@@ -33,18 +33,17 @@ fn next(
     newest: u64,
 ) -> Result<Option<u64>, Error> {
     let oldest: Option<(i64, i64)> = connection
-        .query_row(
+        .prepare_cached(
             "SELECT number, at_ms FROM entries WHERE committed = 1 AND number < ?1
              ORDER BY number LIMIT 1",
-            [to_sql(newest)],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
+        )?
+        .query_row([to_sql(newest)], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((number, at_ms)) = oldest else { return Ok(None) };
     let age_max = i64::try_from(limits.age_max.as_millis()).unwrap_or(i64::MAX);
     let is_old = now_ms().saturating_sub(at_ms) > age_max
         && has_newer(connection, number, limits.entries_min)?;
-    let goes = is_old || stats(connection)?.bytes > limits.bytes_max;
+    let goes = is_old || bytes(connection)? > limits.bytes_max;
     Ok(goes.then(|| from_sql(number)))
 }
 
@@ -52,7 +51,7 @@ fn next(
 fn has_newer(connection: &Connection, number: i64, entries_min: u64) -> Result<bool, Error> {
     let sql = "SELECT count(*) FROM (SELECT 1 FROM entries WHERE committed = 1 AND number > ?1
                LIMIT ?2)";
-    let newer: i64 =
-        connection.query_row(sql, params![number, to_sql(entries_min)], |row| row.get(0))?;
+    let values = params![number, to_sql(entries_min)];
+    let newer: i64 = connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
     Ok(from_sql(newer) >= entries_min)
 }

@@ -110,9 +110,15 @@ pub(super) fn stats(connection: &Connection) -> Result<HistoryStats, Error> {
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     Ok(HistoryStats {
         entries: from_sql(count("SELECT count(*) FROM entries WHERE committed = 1")?),
-        bytes: from_sql(count("SELECT coalesce(sum(size), 0) FROM blobs")?),
+        bytes: bytes(connection)?,
         kept: from_sql(count("SELECT count(*) FROM kept")?),
     })
+}
+
+/// The bytes of all contents.
+pub(super) fn bytes(connection: &Connection) -> Result<u64, Error> {
+    let sql = "SELECT value FROM marks WHERE name = 'bytes'";
+    Ok(from_sql(connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?))
 }
 
 pub(super) fn kept(connection: &Connection) -> Result<Vec<KeptContent>, Error> {

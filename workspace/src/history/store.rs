@@ -1,26 +1,37 @@
 //! The tables of the history store and every statement that writes them, or that finishing and
 //! taking back reads.
 
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustix::io::Errno;
 
 use super::Origin;
 use super::rows::{action, from_sql, hash, now_ms, parse_path, path, root_key, to_sql};
 use crate::changes::{Action, Plan};
 use crate::error::Error;
+use crate::handle;
 use crate::own::OwnDir;
 
 const FILE: &str = "history.sqlite";
+/// Its write-ahead log. Locks lie on the other files of the database: this one may be opened beside
+/// SQLite.
+const LOG_FILE: &str = "history.sqlite-wal";
 /// What makes each version of the tables out of the one before, from none on.
-const SCHEMA: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const SCHEMA: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 const SCHEMA_VERSION: i64 = SCHEMA.len() as i64;
 /// `moss` in ASCII.
 const APPLICATION_ID: i64 = 0x6d6f_7373;
+/// More statements than there are in this crate: those of a commit are compiled once.
+const STATEMENTS_MAX: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Most entries that are looked through at once for temporary files.
+const UNSWEPT_MAX: i64 = 256;
 /// The newest entry whose temporary files are known to be gone.
 const SWEPT: &str = "swept";
 
@@ -50,9 +61,10 @@ pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
     drop(directory.append(FILE)?);
     let mut connection = Connection::open(directory.path().join(FILE))?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    // What must be durable is synced by `log_sync`; SQLite syncs what it moves out of the log.
     connection.execute_batch(
-        "PRAGMA journal_mode = WAL;
-         PRAGMA synchronous = FULL;
+        "PRAGMA synchronous = NORMAL;
          PRAGMA fullfsync = ON;
          PRAGMA checkpoint_fullfsync = ON;
          PRAGMA foreign_keys = ON;
@@ -60,10 +72,32 @@ pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
          PRAGMA trusted_schema = OFF;
          PRAGMA cell_size_check = ON;",
     )?;
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let reason = format!("its file system permits no write-ahead log, only `{mode}`");
+        return Err(Error::History { reason, damaged: false });
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     migrate(&transaction)?;
     transaction.commit()?;
     Ok(connection)
+}
+
+/// Returns what brings all written transactions to disk. The log is there while a connection is
+/// open.
+pub(super) fn log_sync(
+    directory: &OwnDir,
+) -> Result<impl FnMut() -> Result<(), Errno> + Send + 'static + use<>, Error> {
+    let log = directory.append(LOG_FILE)?;
+    let directory = directory.readable()?;
+    let mut is_name_durable = false;
+    Ok(move || {
+        if !is_name_durable {
+            handle::sync(directory.as_fd())?;
+            is_name_durable = true;
+        }
+        handle::sync_data(log.as_fd())
+    })
 }
 
 /// Brings the tables to the version that this program knows.
@@ -89,7 +123,7 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
     Ok(transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?)
 }
 
-/// Writes an intent with all contents, durably.
+/// Writes an intent with all contents.
 pub(crate) fn begin(
     connection: &mut Connection,
     plan: &Plan,
@@ -103,7 +137,7 @@ pub(crate) fn begin(
     Ok(from_sql(number))
 }
 
-/// Writes what has happened already, durably.
+/// Writes what has happened already.
 pub(super) fn record(
     connection: &mut Connection,
     plan: &Plan,
@@ -125,19 +159,19 @@ fn insert(
     temps: &[String],
 ) -> Result<i64, Error> {
     let directories: Vec<&str> = directories.iter().map(RelPath::as_str).collect();
-    transaction.execute(
+    let mut statement = transaction.prepare_cached(
         "INSERT INTO entries (committed, root, at_ms, call_id, tool, caller, summary, directories)
          VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            root_key(plan.root()),
-            now_ms(),
-            origin.call_id,
-            origin.tool,
-            origin.caller,
-            origin.summary,
-            directories.join("\n"),
-        ],
     )?;
+    statement.execute(params![
+        root_key(plan.root()),
+        now_ms(),
+        origin.call_id,
+        origin.tool,
+        origin.caller,
+        origin.summary,
+        directories.join("\n"),
+    ])?;
     let number = transaction.last_insert_rowid();
     for target in plan.undo_of() {
         let sql = "INSERT INTO undone (entry, target) VALUES (?1, ?2)";
@@ -149,36 +183,37 @@ fn insert(
                 put_blob(transaction, &hash, bytes)?;
             }
         }
-        transaction.execute(
+        let mut statement = transaction.prepare_cached(
             "INSERT INTO files (entry, position, path, real, action, before, after, before_bytes,
                                 after_bytes, mode, permanent, added, removed, temp, match_level)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            params![
-                number,
-                to_sql(position as u64),
-                file.path.as_str(),
-                file.real.as_str(),
-                file.action.as_str(),
-                file.before.as_ref().map(ContentHash::as_bytes),
-                file.after.as_ref().map(ContentHash::as_bytes),
-                to_sql(file.before_bytes),
-                to_sql(file.after_bytes),
-                file.mode,
-                file.retention == Retention::Permanent,
-                to_sql(file.added as u64),
-                to_sql(file.removed as u64),
-                temp,
-                file.matched.as_ref().map(|matched| matched.level.as_str()),
-            ],
         )?;
+        statement.execute(params![
+            number,
+            to_sql(position as u64),
+            file.path.as_str(),
+            file.real.as_str(),
+            file.action.as_str(),
+            file.before.as_ref().map(ContentHash::as_bytes),
+            file.after.as_ref().map(ContentHash::as_bytes),
+            to_sql(file.before_bytes),
+            to_sql(file.after_bytes),
+            file.mode,
+            file.retention == Retention::Permanent,
+            to_sql(file.added as u64),
+            to_sql(file.removed as u64),
+            temp,
+            file.matched.as_ref().map(|matched| matched.level.as_str()),
+        ])?;
     }
     Ok(number)
 }
 
-/// Makes an intent history, durably, and forgets what it deletes for good.
+/// Makes an intent history, and forgets what it deletes for good.
 pub(crate) fn finish(connection: &mut Connection, number: u64) -> Result<(), Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute("UPDATE entries SET committed = 1 WHERE number = ?1", [to_sql(number)])?;
+    let sql = "UPDATE entries SET committed = 1 WHERE number = ?1";
+    transaction.prepare_cached(sql)?.execute([to_sql(number)])?;
     let deleted: Vec<String> = transaction
         .prepare_cached("SELECT real FROM files WHERE entry = ?1 AND permanent = 1")?
         .query_map([to_sql(number)], |row| row.get(0))?
@@ -247,6 +282,12 @@ fn drop_unused(transaction: &Transaction<'_>, hashes: &[Vec<u8>]) -> Result<(), 
     Ok(())
 }
 
+/// Makes an entry an intent again, to be rolled back.
+pub(crate) fn unmark(connection: &Connection, number: u64) -> Result<(), Error> {
+    connection.execute("UPDATE entries SET committed = 0 WHERE number = ?1", [to_sql(number)])?;
+    Ok(())
+}
+
 /// Whether an entry is history already.
 pub(crate) fn is_committed(connection: &Connection, number: u64) -> Result<bool, Error> {
     let sql = "SELECT committed FROM entries WHERE number = ?1";
@@ -256,28 +297,36 @@ pub(crate) fn is_committed(connection: &Connection, number: u64) -> Result<bool,
 
 /// The intents of a workspace that were neither finished nor taken back, the newest first.
 pub(crate) fn pending(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
-    intents(connection, root, "committed = 0", 0)
+    let sql = "SELECT number, directories FROM entries
+               WHERE committed = 0 AND root = ?1 AND ?2 < number ORDER BY number DESC LIMIT ?3";
+    intents(connection, root, sql, 0, i64::MAX)
 }
 
-/// The committed entries whose temporary files may still lie about.
-pub(crate) fn unswept(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
+/// Some committed entries whose temporary files may still lie about, the oldest first: those after
+/// an entry and after what is known to be swept.
+pub(crate) fn unswept(
+    connection: &Connection,
+    root: &Path,
+    after: u64,
+) -> Result<Vec<Intent>, Error> {
     let sql = "SELECT value FROM marks WHERE name = ?1";
-    let swept: Option<i64> = connection.query_row(sql, [SWEPT], |row| row.get(0)).optional()?;
-    intents(connection, root, "committed = 1", swept.unwrap_or(0))
+    let mut statement = connection.prepare_cached(sql)?;
+    let swept: Option<i64> = statement.query_row([SWEPT], |row| row.get(0)).optional()?;
+    let after = swept.unwrap_or(0).max(to_sql(after));
+    let sql = "SELECT number, directories FROM entries
+               WHERE committed = 1 AND root = ?1 AND ?2 < number ORDER BY number LIMIT ?3";
+    intents(connection, root, sql, after, UNSWEPT_MAX)
 }
 
 fn intents(
     connection: &Connection,
     root: &Path,
-    condition: &str,
+    sql: &str,
     after: i64,
+    intents_max: i64,
 ) -> Result<Vec<Intent>, Error> {
-    let sql = format!(
-        "SELECT number, directories FROM entries
-         WHERE {condition} AND root = ?1 AND number > ?2 ORDER BY number DESC"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![root_key(root), after], |row| {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![root_key(root), after, intents_max], |row| {
         let directories: String = row.get(1)?;
         let directories =
             directories.lines().map(|text| parse_path(1, text)).collect::<Result<_, _>>()?;
@@ -312,7 +361,7 @@ pub(crate) fn mark_swept(connection: &Connection, number: u64) -> Result<(), Err
     Ok(())
 }
 
-/// Keeps bytes of another program that could not be left in place, durably.
+/// Keeps bytes of another program that could not be left in place.
 pub(crate) fn keep(
     connection: &mut Connection,
     path: &RelPath,

@@ -100,6 +100,60 @@ fn check(action: &str, present: Option<&[u8]>, beside: Option<&[u8]>, what: &str
     assert_eq!(recover(&workspace, &history).unwrap(), Recovered::default(), "{what}");
 }
 
+/// What the file must hold after a finished change: what it holds, but where its exchange is lost.
+fn completed<'a>(
+    action: &str,
+    present: Option<&'a [u8]>,
+    beside: Option<&'a [u8]>,
+) -> Option<&'a [u8]> {
+    match (action, present, beside) {
+        ("modify", Some(OLD), Some(NEW)) | ("create", None, Some(NEW)) => beside,
+        _ => present,
+    }
+}
+
+#[test]
+fn finished_changes_are_completed_and_nobodys_bytes_are_lost() {
+    let contents = [None, Some(OLD), Some(NEW), Some(FOREIGN), Some(PARTIAL)];
+    for action in ["create", "modify", "delete"] {
+        for present in contents {
+            for beside in contents {
+                let what = format!("{action} {present:?} {beside:?}");
+                check_finished(action, present, beside, &what);
+            }
+        }
+    }
+}
+
+fn check_finished(action: &str, present: Option<&[u8]>, beside: Option<&[u8]>, what: &str) {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let workspace = Workspace::open(&root, Options::default()).unwrap();
+    let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
+    lay(&root, "x", (action != "create").then_some(OLD));
+    let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
+    let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+    let temps = [TEMP.to_owned()];
+    let origin = Origin::default();
+    let number = store::begin(&mut history.connection(), &plan, &origin, &[], &temps).unwrap();
+    store::finish(&mut history.connection(), number).unwrap();
+    lay(&root, "x", present);
+    lay(&root, TEMP, beside);
+
+    let recovered = recover(&workspace, &history).unwrap();
+    assert_eq!(recovered, Recovered { taken_back: 0, swept: 1 }, "{what}");
+    let now = fs::read(root.join("x")).ok();
+    assert_eq!(now.as_deref(), completed(action, present, beside), "{what}");
+    assert!(!root.join(TEMP).exists(), "{what}");
+    for bytes in [present, beside].into_iter().flatten().filter(|bytes| *bytes == FOREIGN) {
+        let kept = history.content(&handle::hash(bytes)).unwrap().is_some();
+        assert!(now.as_deref() == Some(bytes) || kept, "{what}: lost");
+    }
+    assert_eq!(history.stats().unwrap().entries, 1, "{what}");
+    assert_eq!(recover(&workspace, &history).unwrap(), Recovered::default(), "{what}");
+}
+
 #[test]
 fn old_versions_of_finished_changes_are_swept() {
     let temp = memory();

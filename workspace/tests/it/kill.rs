@@ -19,7 +19,7 @@ use moss_workspace::{
 use crate::fixture::{create, delete, memory, open, origin, tree, write};
 
 /// Names the directory in which a writer process works.
-const DIRECTORY: &str = "MOSS_TEST_WRITER_DIRECTORY";
+pub(crate) const DIRECTORY: &str = "MOSS_TEST_WRITER_DIRECTORY";
 const KILLS: u64 = 320;
 /// How often the time that a round takes is measured: as often as the machine's load may change.
 const MEASURED_EVERY: u64 = 16;
@@ -109,15 +109,21 @@ fn check(directory: &Path) -> u64 {
     round
 }
 
-struct Writer {
+fn round(line: &str) -> u64 {
+    line.parse().unwrap()
+}
+
+/// The process that is killed.
+pub(crate) struct Writer {
     child: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Writer {
-    fn start(directory: &Path) -> Self {
+    /// Starts this binary again with one test.
+    pub(crate) fn start(test: &str, directory: &Path) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "kill::a_writer_commits_whole_change_sets", "--nocapture"])
+            .args(["--exact", test, "--nocapture"])
             .env(DIRECTORY, directory)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -127,27 +133,24 @@ impl Writer {
         Self { child, output }
     }
 
-    /// Waits for the next acknowledged round; none where the writer has ended.
-    fn acknowledged(&mut self) -> Option<u64> {
+    /// Waits until the next round is acknowledged, and returns how it is named; none where the
+    /// writer has ended.
+    pub(crate) fn acknowledged(&mut self) -> Option<String> {
         let mut line = String::new();
         while self.output.read_line(&mut line).unwrap() > 0 {
             if let Some(round) = line.trim_end().strip_prefix("committed ") {
-                return Some(round.parse().unwrap());
+                return Some(round.to_owned());
             }
             line.clear();
         }
         None
     }
 
-    /// Kills the writer and returns the last round that it acknowledged.
-    fn kill(mut self) -> Option<u64> {
+    /// Kills the writer and returns the rounds that it acknowledged since.
+    pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        let mut last = None;
-        while let Some(round) = self.acknowledged() {
-            last = Some(round);
-        }
-        last
+        std::iter::from_fn(|| self.acknowledged()).collect()
     }
 }
 
@@ -191,15 +194,15 @@ fn a_writer_that_is_killed_leaves_whole_change_sets() {
     let (mut acknowledged, mut untold, mut taken_back) = (0, 0, 0);
     let mut round_time = Duration::ZERO;
     for kill in 0..KILLS {
-        let mut writer = Writer::start(directory);
+        let mut writer = Writer::start("kill::a_writer_commits_whole_change_sets", directory);
         // Some writers are killed before their first commit, perhaps while they recover.
         let heard = kill % MEASURED_EVERY == 0 || next() % 4 != 0;
         if heard {
-            acknowledged = writer.acknowledged().unwrap();
+            acknowledged = round(&writer.acknowledged().unwrap());
         }
         if kill % MEASURED_EVERY == 0 {
             let start = Instant::now();
-            acknowledged = writer.acknowledged().unwrap();
+            acknowledged = round(&writer.acknowledged().unwrap());
             round_time = start.elapsed();
         }
         let after = round_time.mul_f64((next() % 1_000) as f64 / 800.0);
@@ -207,7 +210,7 @@ fn a_writer_that_is_killed_leaves_whole_change_sets() {
         while start.elapsed() < after {
             std::thread::yield_now();
         }
-        let last = writer.kill();
+        let last = writer.kill().last().map(|line| round(line));
         // Each writer may have committed one round that it no longer told of.
         untold = if last.is_some() || heard { 1 } else { untold + 1 };
         acknowledged = last.unwrap_or(acknowledged);

@@ -14,6 +14,7 @@ mod foreign;
 #[cfg(target_os = "linux")]
 mod fuse;
 mod kill;
+mod kill_side_by_side;
 mod listing;
 mod races;
 mod reading;

@@ -1,0 +1,176 @@
+//! Waits for the disk that commits share.
+//!
+//! Edits of different files commit side by side; each makes the same steps:
+//!
+//! 1. It takes its turn at its files ([`super::claims`]) and joins the process's hold on the lock
+//!    between processes ([`super::lease`]).
+//! 2. It writes its intent, with all contents, into the write-ahead log of the history.
+//! 3. **First wait.** The log goes to disk here, while the commit writes the new versions beside
+//!    the files and makes them durable. No file is exchanged before both are done.
+//! 4. It exchanges the versions and marks the intent as committed, in the log.
+//! 5. **Second wait.** The log goes to disk here, while the commit makes the directories durable.
+//!    After a power cut that kept the mark and lost an exchange, recovery makes the exchange again:
+//!    the new version still lies beside the file. A deletion leaves nothing to make again, so that
+//!    its directory is durable before its mark is made.
+//! 6. It removes the old versions. The caller records the call in the audit journal: the
+//!    **third wait**, which the journal shares in the same way.
+//!
+//! What is written in one go needs one sync, so whoever asks while one is under way is served by
+//! the next one, together with all others: N commits that come together wait three times, not 3 N
+//! times. Nothing is delayed so that others can join.
+//!
+//! This file knows neither files nor databases: it runs a given sync for whoever asks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rustix::io::Errno;
+
+type Outcome = Result<(), Errno>;
+
+/// The thread that syncs, and the way to ask it.
+#[derive(Debug)]
+pub(super) struct GroupSync {
+    /// None once it is to end.
+    requests: Option<Sender<Sender<Outcome>>>,
+    thread: Option<JoinHandle<()>>,
+    syncs: Arc<AtomicU64>,
+}
+
+/// A sync that was asked for.
+#[derive(Debug)]
+#[must_use = "nothing is durable before the wait is over"]
+pub(crate) struct PendingSync(Receiver<Outcome>);
+
+/// Syncs once for all who have asked, until nobody can ask any more.
+fn serve(
+    requests: &Receiver<Sender<Outcome>>,
+    mut sync: impl FnMut() -> Outcome,
+    syncs: &AtomicU64,
+) {
+    while let Ok(first) = requests.recv() {
+        // Each of them has written before it asked.
+        let group: Vec<_> = std::iter::once(first).chain(requests.try_iter()).collect();
+        let outcome = sync();
+        syncs.fetch_add(1, Ordering::Relaxed);
+        for waiter in group {
+            // Who has gone does not need to know.
+            let _ = waiter.send(outcome);
+        }
+    }
+}
+
+// === impl GroupSync ===
+
+impl GroupSync {
+    /// Starts the thread. `sync` brings everything that is written by then to disk.
+    pub(super) fn start(
+        sync: impl FnMut() -> Outcome + Send + 'static,
+    ) -> Result<Self, std::io::Error> {
+        let (requests, receiver) = channel();
+        let syncs = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&syncs);
+        let thread = std::thread::Builder::new()
+            .name("moss-sync".to_owned())
+            .spawn(move || serve(&receiver, sync, &counter))?;
+        Ok(Self { requests: Some(requests), thread: Some(thread), syncs })
+    }
+
+    /// Asks for a sync of what is written by now, without waiting for it.
+    pub(super) fn request(&self) -> PendingSync {
+        let (waiter, outcome) = channel();
+        if let Some(requests) = &self.requests {
+            // Where the thread is gone the waiter is dropped, and the wait fails.
+            let _ = requests.send(waiter);
+        }
+        PendingSync(outcome)
+    }
+
+    /// How many syncs there were.
+    pub(super) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for GroupSync {
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+// === impl PendingSync ===
+
+impl PendingSync {
+    /// Waits until it is done.
+    pub(super) fn wait(self) -> Outcome {
+        self.0.recv().unwrap_or(Err(Errno::IO))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    const WAITERS: usize = 64;
+
+    #[test]
+    fn whoever_asks_while_a_sync_runs_shares_the_next_one() {
+        let (begins, begun) = channel();
+        let (let_end, may_end) = channel::<()>();
+        let group = GroupSync::start(move || {
+            begins.send(()).unwrap();
+            may_end.recv().unwrap();
+            Ok(())
+        })
+        .unwrap();
+        let first = group.request();
+        begun.recv().unwrap();
+        let later: Vec<_> = (0..WAITERS).map(|_| group.request()).collect();
+        let_end.send(()).unwrap();
+        assert_eq!(first.wait(), Ok(()));
+        begun.recv().unwrap();
+        // Nobody is answered by the sync that was under way when it asked.
+        assert!(later.iter().all(|sync| sync.0.try_recv().is_err()));
+        let_end.send(()).unwrap();
+        assert!(later.into_iter().all(|sync| sync.wait() == Ok(())));
+        assert_eq!(group.syncs(), 2);
+    }
+
+    #[test]
+    fn failure_is_heard_by_its_group_alone() {
+        let (outcomes, next) = sync_channel(2);
+        let group = GroupSync::start(move || next.recv().unwrap()).unwrap();
+        outcomes.send(Err(Errno::NOSPC)).unwrap();
+        assert_eq!(group.request().wait(), Err(Errno::NOSPC));
+        outcomes.send(Ok(())).unwrap();
+        assert_eq!(group.request().wait(), Ok(()));
+    }
+
+    #[test]
+    fn dropping_ends_the_thread_after_what_was_asked_for() {
+        let done = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&done);
+        let group = GroupSync::start(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+        .unwrap();
+        let sync = group.request();
+        drop(group);
+        assert_eq!((sync.wait(), done.load(Ordering::Relaxed)), (Ok(()), 1));
+    }
+
+    #[test]
+    fn wait_fails_where_the_thread_broke() {
+        let group = GroupSync::start(|| panic!("a defect, on purpose")).unwrap();
+        assert_eq!(group.request().wait(), Err(Errno::IO));
+        assert_eq!(group.request().wait(), Err(Errno::IO));
+    }
+}

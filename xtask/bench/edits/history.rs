@@ -1,0 +1,97 @@
+//! Committing an edit beside a long history, against the same beside a short one, in turns.
+
+use std::path::Path;
+
+use anyhow::Result;
+use moss_workspace::{History, HistoryLimits, Options, Workspace};
+use rusqlite::{Connection, params};
+
+use super::commit::{FILE_NAME, content, edit, timed};
+use crate::report::{Figure, Value};
+use crate::timing::Durations;
+
+/// Entries of the long history.
+const LONG: u32 = 1_000_000;
+/// Entries of the short one.
+const SHORT: u32 = 10;
+/// Edits before any is measured.
+const WARM_UP: usize = 20;
+const EDITS: usize = 300;
+
+/// A workspace whose history has so many entries already.
+struct Place {
+    workspace: Workspace,
+    history: History,
+}
+
+/// Measures both.
+pub(super) fn measure(directory: &Path) -> Result<Figure> {
+    let temp = tempfile::Builder::new().prefix("bench-history-").tempdir_in(directory)?;
+    let [long, short] = [(LONG, "long"), (SHORT, "short")]
+        .map(|(entries, name)| Place::new(&temp.path().join(name), entries));
+    let (long, short) = (long?, short?);
+    let (mut with, mut without) = (Vec::with_capacity(EDITS), Vec::with_capacity(EDITS));
+    for number in 1..=WARM_UP + EDITS {
+        let beside_long = timed(|| edit(&long.workspace, &long.history, number))?;
+        let beside_short = timed(|| edit(&short.workspace, &short.history, number))?;
+        if number > WARM_UP {
+            with.push(beside_long);
+            without.push(beside_short);
+        }
+    }
+    Ok(Figure {
+        name: "commit beside 1,000,000 changes",
+        value: Value::Durations(Durations::from(with)),
+        baseline: Some(Value::Durations(Durations::from(without))),
+        target: Some("ratio ≤ 1.2 to ten"),
+    })
+}
+
+/// Writes entries as edits of one file would have left them, each with a content of its own.
+fn fill(database: &Path, root: &Path, entries: u32) -> Result<()> {
+    let mut connection = Connection::open(database)?;
+    let transaction = connection.transaction()?;
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)";
+    transaction.execute(
+        &format!(
+            "{numbers} INSERT INTO entries
+             (number, committed, root, at_ms, call_id, tool, caller, summary, directories)
+             SELECT i, 1, ?2, unixepoch() * 1000, 'call ' || i, 'bench', 'bench', '', '' FROM n"
+        ),
+        params![entries, root.as_os_str().as_encoded_bytes()],
+    )?;
+    transaction.execute(
+        &format!(
+            "{numbers} INSERT INTO blobs (rowid, hash, size, content)
+             SELECT i, randomblob(32), 40, randomblob(40) FROM n"
+        ),
+        [entries],
+    )?;
+    transaction.execute(
+        "INSERT INTO files (entry, position, path, real, action, before, after, before_bytes,
+                            after_bytes, permanent, added, removed, temp)
+         SELECT number, 0, ?1, ?1, 'modify',
+                (SELECT hash FROM blobs WHERE rowid = max(1, number - 1)),
+                (SELECT hash FROM blobs WHERE rowid = number), 40, 40, 0, 1, 1, '.moss-0.tmp'
+         FROM entries",
+        [FILE_NAME],
+    )?;
+    // Nothing lies beside the file.
+    transaction.execute("INSERT INTO marks (name, value) VALUES ('swept', ?1)", [entries])?;
+    Ok(transaction.commit()?)
+}
+
+// === impl Place ===
+
+impl Place {
+    fn new(directory: &Path, entries: u32) -> Result<Self> {
+        let (root, state) = (directory.join("work"), directory.join("state"));
+        std::fs::create_dir_all(&root)?;
+        std::fs::write(root.join(FILE_NAME), content(0))?;
+        let workspace = Workspace::open(&root, Options::default())?;
+        drop(History::open(&state, HistoryLimits::default())?);
+        fill(&state.join("history.sqlite"), workspace.root(), entries)?;
+        let history = History::open(&state, HistoryLimits::default())?;
+        Ok(Self { workspace, history })
+    }
+}
