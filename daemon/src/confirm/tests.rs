@@ -175,7 +175,7 @@ fn each_share_is_bounded_and_whoever_answers_has_no_part_in_them() {
     assert_eq!(limit_of(&full, &one), Some("confirmations.session_pending_max"));
     assert_eq!(limit_of(&full, &two), None);
     assert_eq!(limit_of(&full, &of("b", Some("1"), 0)), None, "it is another caller's session");
-    let full = [&full[..], &[two.clone()]].concat();
+    let full = [&full[..], std::slice::from_ref(&two)].concat();
     assert_eq!(limit_of(&full, &of("a", None, 0)), Some("confirmations.caller_pending_max"));
     let full = [&full[..], &[of("b", None, 0), of("c", None, 0)]].concat();
     assert_eq!(limit_of(&full, &of("d", None, 0)), Some("confirmations.pending_max"));
