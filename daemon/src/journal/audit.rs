@@ -5,6 +5,7 @@
 //! only by comparing with a head noted elsewhere, and whoever may write the file can make a new
 //! chain: see `docs/security.md`.
 
+mod opening;
 pub mod pruning;
 
 use std::path::{Path, PathBuf};
@@ -29,30 +30,6 @@ pub const TAIL_ROWS_MAX: usize = 10_000;
 
 /// Longest wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Attempts to switch a new database to write-ahead logging beside another process.
-const WAL_ATTEMPTS_MAX: u32 = 100;
-/// Pause between these attempts.
-const WAL_PAUSE: Duration = Duration::from_millis(20);
-/// Largest database, in bytes, that is checked as a whole when it is opened; of a larger one only
-/// the end is.
-const CHECK_BYTES_MAX: i64 = 64 * 1024 * 1024;
-/// The layout of the database. Before, no row could go.
-const SCHEMA_VERSION: i64 = 2;
-
-const SCHEMA: &str = "
-CREATE TABLE IF NOT EXISTS audit (
-    seq    INTEGER PRIMARY KEY,
-    record TEXT NOT NULL,
-    hash   BLOB NOT NULL CHECK (length(hash) = 32)
-) STRICT;
-CREATE TRIGGER IF NOT EXISTS audit_next BEFORE INSERT ON audit
-    WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit)
-    BEGIN SELECT RAISE(ABORT, 'audit rows are only appended'); END;
-CREATE TRIGGER IF NOT EXISTS audit_keep BEFORE UPDATE ON audit
-    BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
-CREATE TRIGGER IF NOT EXISTS audit_stay BEFORE DELETE ON audit
-    BEGIN SELECT RAISE(ABORT, 'audit rows are never removed'); END;
-";
 
 /// Which rows to read back. The default is the newest hundred.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +73,7 @@ pub struct Verification {
 /// The writing side.
 pub(super) struct Log {
     connection: Connection,
-    /// How appends go to disk now; empty before the first.
+    /// How transactions go to disk now; empty before the first.
     synchronous: &'static str,
     path: PathBuf,
     /// The file that was opened under the path.
@@ -152,11 +129,12 @@ pub fn tail(dir: &Path, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
 pub fn verify(dir: &Path) -> Result<Verification, JournalError> {
     let read = || -> rusqlite::Result<Verification> {
         let mut verified = Verification { rows: 0, head: None, broken_at: None, pruned: None };
-        let Some(connection) = open_for_reading(dir)? else { return Ok(verified) };
-        let checkpoint = pruning::checkpoint(&connection)?;
+        let Some(mut connection) = open_for_reading(dir)? else { return Ok(verified) };
+        // The checkpoint and the rows are those of one state, beside a daemon that cuts rows off.
+        let begun = connection.transaction()?;
+        let checkpoint = pruning::checkpoint(&begun)?;
         let start = checkpoint.unwrap_or(Head::EMPTY);
-        let mut statement =
-            connection.prepare("SELECT seq, record, hash FROM audit ORDER BY seq")?;
+        let mut statement = begun.prepare("SELECT seq, record, hash FROM audit ORDER BY seq")?;
         let mut rows = statement.query([])?;
         let (mut head, mut cut) = (start, None);
         while let Some(row) = rows.next()? {
@@ -217,12 +195,12 @@ impl Log {
         let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)
             .and_then(rustix::fs::fstat)
             .map_err(|error| failed(error.to_string()))?;
-        match set_up(&path) {
+        match opening::set_up(&path) {
             Ok(connection) => Ok(Self { connection, synchronous: "", path, file }),
             Err(rusqlite::Error::InvalidQuery) => {
                 Err(failed("it was written by a newer moss".to_owned()))
             }
-            Err(error) if is_damage(&error) => {
+            Err(error) if opening::is_damage(&error) => {
                 Err(JournalError::Damaged { path, reason: error.to_string() })
             }
             Err(error) => Err(failed(error.to_string())),
@@ -238,14 +216,7 @@ impl Log {
     ) -> Result<(), JournalError> {
         self.check_path()?;
         let write = || -> rusqlite::Result<()> {
-            let synchronous = match durability {
-                Durability::Durable => "FULL",
-                Durability::Batched => "NORMAL",
-            };
-            if self.synchronous != synchronous {
-                self.connection.pragma_update(None, "synchronous", synchronous)?;
-                self.synchronous = synchronous;
-            }
+            self.sync_as(durability)?;
             let begun =
                 self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut head = Head::last(&begun)?;
@@ -262,6 +233,19 @@ impl Log {
         write().map_err(|error| JournalError::Write(error.to_string()))
     }
 
+    /// Sets how the next transactions go to disk, where that changes.
+    fn sync_as(&mut self, durability: Durability) -> rusqlite::Result<()> {
+        let synchronous = match durability {
+            Durability::Durable => "FULL",
+            Durability::Batched => "NORMAL",
+        };
+        if self.synchronous != synchronous {
+            self.connection.pragma_update(None, "synchronous", synchronous)?;
+            self.synchronous = synchronous;
+        }
+        Ok(())
+    }
+
     /// Rows in a file that has lost its name would be gone with this process.
     fn check_path(&self) -> Result<(), JournalError> {
         match rustix::fs::lstat(&self.path) {
@@ -272,84 +256,6 @@ impl Log {
                 Err(JournalError::Replaced { path: self.path.clone() })
             }
             Err(error) => Err(JournalError::Write(error.to_string())),
-        }
-    }
-}
-
-/// Opens the database and brings it into its layout.
-fn set_up(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    write_ahead(&connection)?;
-    connection.pragma_update(None, "fullfsync", true)?;
-    let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = begun.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    match version {
-        0 => {
-            begun.execute_batch(SCHEMA)?;
-            begun.execute_batch(pruning::SCHEMA)?;
-        }
-        1 => begun.execute_batch(pruning::SCHEMA)?,
-        SCHEMA_VERSION => {}
-        _ => return Err(rusqlite::Error::InvalidQuery),
-    }
-    begun.commit()?;
-    check(&mut connection)?;
-    Ok(connection)
-}
-
-/// Checks the database, and that its last row is one that the next can be chained to.
-fn check(connection: &mut Connection) -> rusqlite::Result<()> {
-    // Everything is read in one state of the database, beside others that write.
-    let begun = connection.transaction()?;
-    let pages: i64 = begun.pragma_query_value(None, "page_count", |row| row.get(0))?;
-    let page_bytes: i64 = begun.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    if pages.saturating_mul(page_bytes) <= CHECK_BYTES_MAX {
-        let found: String = begun.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if found != "ok" {
-            return Err(damage(found));
-        }
-    }
-    let head = Head::last(&begun)?;
-    let last: Option<Vec<u8>> = begun
-        .prepare("SELECT CAST(record AS BLOB) FROM audit WHERE seq = ?1")?
-        .query_row([head.seq], |row| row.get(0))
-        .optional()?;
-    match last.map(|record| serde_json::from_slice::<serde::de::IgnoredAny>(&record)) {
-        Some(Err(error)) => Err(damage(format!("the last row is no record: {error}"))),
-        Some(Ok(_)) | None => Ok(()),
-    }
-}
-
-fn damage(reason: String) -> rusqlite::Error {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    rusqlite::Error::SqliteFailure(code, Some(reason))
-}
-
-/// Whether an error means that the file is not what was written, rather than that it cannot be
-/// read now. A generic error is one of a table that is not there.
-fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
-    error
-        .sqlite_error_code()
-        .is_none_or(|code| matches!(code, DatabaseCorrupt | NotADatabase | Unknown))
-}
-
-/// Switches to write-ahead logging. Beside another process that does the same SQLite reports a
-/// lock at once instead of waiting for it.
-fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
-    let mut attempts = 0;
-    loop {
-        match connection.pragma_update(None, "journal_mode", "WAL") {
-            Err(rusqlite::Error::SqliteFailure(error, _))
-                if error.code == rusqlite::ErrorCode::DatabaseBusy
-                    && attempts < WAL_ATTEMPTS_MAX =>
-            {
-                attempts += 1;
-                std::thread::sleep(WAL_PAUSE);
-            }
-            result => return result,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Head, Log, hex};
-use crate::journal::JournalError;
+use crate::journal::{Durability, JournalError};
 
 /// Rows after which the size is looked at again.
 const LOOK_ROWS: u64 = 1024;
@@ -179,7 +179,7 @@ impl Log {
     ) -> Result<u64, JournalError> {
         self.check_path()?;
         let mut cut = || -> rusqlite::Result<u64> {
-            self.connection.pragma_update(None, "synchronous", "FULL")?;
+            self.sync_as(Durability::Durable)?;
             let begun =
                 self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let Some(through) = last_to_go(&begun, bounds, now)? else { return Ok(0) };

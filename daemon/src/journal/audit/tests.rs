@@ -204,7 +204,7 @@ fn what_cannot_be_opened_is_named() {
 
     let newer = journal_of(1);
     let connection = Connection::open(newer.path().join(FILE_NAME)).unwrap();
-    connection.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
+    connection.pragma_update(None, "user_version", opening::SCHEMA_VERSION + 1).unwrap();
     assert!(error(newer.path()).contains("written by a newer moss"));
 }
 
