@@ -1,6 +1,6 @@
 //! After a crash: takes back every change set that was begun and not finished, makes again what a
-//! power cut lost of finished ones, and removes files that lie beside others. Doing it again changes nothing; being killed in its midst only means
-//! doing it again.
+//! power cut lost of finished ones, and removes files that lie beside others. Doing it again changes
+//! nothing; being killed in its midst only means doing it again.
 
 use moss_sdk::RelPath;
 

@@ -234,6 +234,10 @@ mod tests {
         ] {
             assert!(is_elision(line), "{line:?}");
         }
+    }
+
+    #[test]
+    fn lines_that_only_look_like_a_placeholder_are_none() {
         for line in [
             "...args,",
             "f(...x)",

@@ -1,3 +1,5 @@
+//! Tests of the module `notation`.
+
 use serde_json::json;
 
 use super::*;

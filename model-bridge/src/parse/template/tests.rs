@@ -1,3 +1,5 @@
+//! Tests of the module `template`.
+
 use super::*;
 
 /// How much of a text is held back because it may become a mark, in bytes, at the most.
