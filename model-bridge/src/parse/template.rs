@@ -12,10 +12,12 @@ use std::sync::LazyLock;
 use super::forms::Forms;
 use super::notation::{self, Notation};
 pub(super) use elements::Elements;
+pub(super) use parts::FENCE;
 pub(super) use parts::after;
-use parts::{FENCE, NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
+use parts::{NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
+use values::Manner;
 
 /// The most bytes of the attributes behind it.
 const ATTRIBUTES_BYTES_MAX: usize = 128;
@@ -110,6 +112,8 @@ struct Parameters {
     has_entities: bool,
     /// Whether the model is known to leave out what ends the last one.
     may_end_with_call: bool,
+    /// Whether a line end before what ends it belongs to that, whatever begins the value.
+    has_own_lines: bool,
 }
 
 /// The beginning of a call.
@@ -246,6 +250,13 @@ impl Template {
         sections.chain((!self.needs_section).then_some(self.call))
     }
 
+    /// Whether a call of it without its end mark, or arguments in tags without that of their group, are
+    /// cut off: its calls stand in groups, and no model is known to leave these marks out.
+    pub(super) fn must_end(&self) -> bool {
+        let may_end_with_call = self.parameters.as_ref().is_some_and(|one| one.may_end_with_call);
+        self.closes_group && !may_end_with_call
+    }
+
     /// Whether the keys of its JSON are names of tools.
     pub(super) fn has_keyed_json(&self) -> bool {
         self.json == Json::Keyed
@@ -377,6 +388,14 @@ impl Template {
             Err(Not::Here) => text,
         };
         Ok(text.len() - after(rest, self.end)?.len())
+    }
+}
+
+// === impl Parameters ===
+
+impl Parameters {
+    fn manner(&self) -> Manner {
+        Manner { has_entities: self.has_entities, has_own_lines: self.has_own_lines }
     }
 }
 

@@ -241,7 +241,7 @@ impl Tags {
             text: &body[entry.value.clone()],
             is_string: is_string(&body[entry.attributes.clone()]),
         });
-        match values::arguments(tool, entries, parameters.has_entities) {
+        match values::arguments(tool, entries, parameters.manner()) {
             Ok((arguments, changes)) => {
                 inside.note_changes(changes);
                 inside.fit(tool, arguments, None);
