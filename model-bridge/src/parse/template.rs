@@ -17,7 +17,6 @@ pub(super) use parts::after;
 use parts::{NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
-use values::Manner;
 
 /// The most bytes of the attributes behind it.
 const ATTRIBUTES_BYTES_MAX: usize = 128;
@@ -388,14 +387,6 @@ impl Template {
             Err(Not::Here) => text,
         };
         Ok(text.len() - after(rest, self.end)?.len())
-    }
-}
-
-// === impl Parameters ===
-
-impl Parameters {
-    fn manner(&self) -> Manner {
-        Manner { has_entities: self.has_entities, has_own_lines: self.has_own_lines }
     }
 }
 

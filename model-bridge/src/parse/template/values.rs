@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::mend::{self, Keys};
+use super::Parameters;
 use crate::event::Change;
 use crate::registry::Tool;
 
@@ -67,6 +68,16 @@ pub(super) fn arguments<'t>(
     changes.sort_unstable();
     changes.dedup();
     Ok((arguments, changes))
+}
+
+// === impl Manner ===
+
+impl Manner {
+    /// That of a form with such parameters.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let Parameters { has_entities, has_own_lines, .. } = *parameters;
+        Self { has_entities, has_own_lines }
+    }
 }
 
 /// Whether the schema of a parameter takes text.
