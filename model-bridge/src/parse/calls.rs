@@ -245,11 +245,12 @@ impl Inside {
             let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(&name);
             !is_name && !OTHER_KEYS.contains(&key.as_str())
         });
-        if beside.is_empty() {
+        let (has_none, before) = (beside.is_empty(), self.calls.len());
+        self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
+        if has_none && self.calls.len() > before {
             let message = format!("{name}: no key holds arguments; it is called without any");
             self.tell_typed(message, Change::NoArguments);
         }
-        self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
     }
 
     pub(super) fn add(
