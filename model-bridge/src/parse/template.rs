@@ -250,7 +250,7 @@ impl Template {
     }
 
     /// Whether a call of it without its end mark, or arguments in tags without that of their group, are
-    /// cut off: its calls stand in groups, and no model is known to leave these marks out.
+    /// cut off: its calls stand in groups, and it is not a form that is known to lack these marks.
     pub(super) fn must_end(&self) -> bool {
         let may_end_with_call = self.parameters.as_ref().is_some_and(|one| one.may_end_with_call);
         self.closes_group && !may_end_with_call
