@@ -36,7 +36,7 @@ pub(super) fn without_numbers(
     let is_one_kind = lines.iter().all(|line| line.mark == first.mark);
     let has_such = |line: &&str| Numbered::of(line).is_some_and(|line| line.mark == first.mark);
     let is_single = lines.len() == 1;
-    if !rises || !is_one_kind || file.iter().any(|line| has_such(&line)) {
+    if !rises || !is_one_kind || file.iter().any(has_such) {
         return None;
     }
     if is_single && !first.is_listed && !first.is_line_of(file) {
