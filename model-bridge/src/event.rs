@@ -153,6 +153,10 @@ pub enum Change {
     CommaList,
     /// An integer beyond 64 bits became the nearest number.
     Rounded,
+    /// A call whose JSON has no key for arguments became one without any.
+    NoArguments,
+    /// A value of one type became one of the type that the schema asks for: a number in quotes a number.
+    Coerced,
 }
 
 /// A reply as a whole.

@@ -85,6 +85,8 @@ pub struct Fitted {
     pub dropped: Vec<String>,
     /// What was read as something else than what was written.
     pub changes: Vec<Change>,
+    /// Parameters whose values became ones of another type, as the schema asks for.
+    pub coerced: Vec<String>,
     /// Where they do not fit nevertheless.
     pub violations: Vec<Violation>,
 }
@@ -252,12 +254,13 @@ impl Tool {
         if is_fit {
             return Fitted { arguments, ..Fitted::default() };
         }
-        let (arguments, fit::Notes { dropped, changes }) = fit::fit(&self.definition, arguments);
+        let (arguments, notes) = fit::fit(&self.definition, arguments);
+        let fit::Notes { dropped, changes, coerced, .. } = notes;
         let whole = Value::Object(arguments);
         // What fits is known sooner than what is wrong with what does not.
         let violations = if self.fits(&whole) { Vec::new() } else { self.violations(&whole) };
         let Value::Object(arguments) = whole else { unreachable!("an object was made above") };
-        Fitted { arguments, dropped, changes, violations }
+        Fitted { arguments, dropped, changes, coerced, violations }
     }
 
     /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use moss_proto::v1;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::harness::{Site, refusing};
 use generated::{Language, MISTAKES, Meant, Mistake, Numbers, meant, spoiled};
@@ -18,12 +19,13 @@ use generated::{Language, MISTAKES, Meant, Mistake, Numbers, meant, spoiled};
 const EDITS: usize = 1_000;
 /// Share of them that must be made without a question: a host that asks always would break nothing.
 const MADE_MIN: f64 = 0.75;
+/// How many clients make them.
+const CLIENTS: usize = 8;
 /// Where the numbers begin, unless `MOSS_TEST_SEED` says so.
 const SEED: usize = 1;
 
 /// An edit as a model sends it.
 struct Sent {
-    language: Language,
     mistake: Mistake,
     meant: Meant,
     search: String,
@@ -73,7 +75,7 @@ fn sent(language: Language, count: usize, seed: u64) -> Vec<Sent> {
             let Some(meant) = meant(before, language, &mut numbers) else { continue };
             let mistake = MISTAKES[numbers.below(MISTAKES.len())];
             let (search, replace) = spoiled(&meant, mistake, &mut numbers);
-            some.push(Sent { language, mistake, meant, search, replace });
+            some.push(Sent { mistake, meant, search, replace });
         }
         let afters: Vec<&str> = some.iter().map(|sent| sent.meant.after.as_str()).collect();
         let stated: Vec<String> = some.iter().map(Sent::stated).collect();
@@ -89,22 +91,37 @@ fn sent(language: Language, count: usize, seed: u64) -> Vec<Sent> {
 async fn applied(all: &[Sent]) -> Vec<(&Sent, String)> {
     let site = Site::allowing();
     let daemon = site.serve();
-    let client = daemon.caller().await;
+    let mut calls = JoinSet::new();
+    for client in 0..CLIENTS {
+        let caller = daemon.caller().await;
+        let mine: Vec<_> = all.iter().enumerate().skip(client).step_by(CLIENTS).collect();
+        let mine: Vec<_> = mine.into_iter().map(|(at, sent)| (at, sent.arguments(at))).collect();
+        for (at, sent) in all.iter().enumerate().skip(client).step_by(CLIENTS) {
+            site.write(&path(at), &sent.meant.before);
+        }
+        calls.spawn(async move {
+            let mut made = Vec::new();
+            for (at, arguments) in mine {
+                let result = caller.call(refusing("patch", arguments)).await;
+                let is_made = matches!(&result, Ok(done) if done.outcome() == v1::Outcome::Ok);
+                made.push((at, is_made));
+            }
+            made
+        });
+    }
     let mut made = Vec::new();
-    for (at, sent) in all.iter().enumerate() {
-        let path = format!("{:?}/{at}.txt", sent.language);
-        site.write(&path, &sent.meant.before);
-        let arguments =
-            json!({"path": path, "old_string": sent.search, "new_string": sent.replace});
-        let result = client.call(refusing("patch", arguments)).await;
-        let after = site.read(&path);
-        if matches!(&result, Ok(result) if result.outcome() == v1::Outcome::Ok) {
-            made.push((sent, after));
-        } else {
-            assert_eq!(after, sent.meant.before, "{result:?}");
+    for (at, is_made) in calls.join_all().await.into_iter().flatten() {
+        let after = site.read(&path(at));
+        match is_made {
+            true => made.push((&all[at], after)),
+            false => assert_eq!(after, all[at].meant.before),
         }
     }
     made
+}
+
+fn path(at: usize) -> String {
+    format!("{at}.txt")
 }
 
 fn sources(language: Language) -> Vec<String> {
@@ -193,6 +210,10 @@ fn answer(mut command: Command, input: &Value) -> Value {
 // === impl Sent ===
 
 impl Sent {
+    fn arguments(&self, at: usize) -> Value {
+        json!({"path": path(at), "old_string": self.search, "new_string": self.replace})
+    }
+
     /// What the edit says by itself, where it has a place but for white space at the ends of lines;
     /// else what is meant.
     fn stated(&self) -> String {

@@ -178,7 +178,8 @@ fn unescaped_outside(text: &str, meant: impl Fn(char) -> bool, comments: Comment
 fn ends_word(text: &str) -> bool {
     let rest = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
     let word = &text[rest.len()..];
-    !word.is_empty() && (word.len() > 2 || !word.chars().all(|c| "rbfuRBFU".contains(c)))
+    let is_mark = word.len() <= 2 && word.chars().all(|c| "rbfuRBFU".contains(c));
+    !is_mark
 }
 
 #[cfg(test)]

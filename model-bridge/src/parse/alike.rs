@@ -15,6 +15,12 @@ const TAG_BYTES_MAX: usize = 64;
 const WORDS: &[&str] = &["tool", "function", "call", "invoke", "action"];
 /// What stands between a name and the arguments of a call.
 const ARGUMENTS_MARK: &str = "[ARGS]{";
+/// What begins an argument in a form that is read, where it begins a line.
+const PARAMETER_MARKS: &[&str] = &["<arg_key>", "<parameter="];
+/// What begins a token of a model that is no text.
+const TOKENS: [&str; 2] = ["<|", "<｜"];
+/// Words of the names of those that end something, or begin a result.
+const ENDS: &[&str] = &["end", "result", "response", "output"];
 /// What may begin something that looks like a call.
 const BEGINS: &[char] = &['{', '[', '<'];
 
@@ -33,9 +39,10 @@ pub(super) struct Alike {
 enum State {
     #[default]
     Nothing,
-    /// What came since something began that may be one.
-    Begun(String),
-    /// In what begins like a call: it is one where it ends its line. In a sentence it is spoken of.
+    /// What came since something began that may be one, and whether that begins a line.
+    Begun(String, bool),
+    /// In what begins like a call: it is one where its line or a sentence ends behind it. In a sentence
+    /// that goes on it is spoken of.
     Inside(Brackets),
     /// Right behind it.
     Behind,
@@ -80,19 +87,19 @@ impl Brackets {
 impl Alike {
     /// Takes text. `begins` says whether its first character may begin something. Returns whether what
     /// looks like a call is found.
-    fn take(&mut self, registry: &Registry, text: &str, begins: bool) -> bool {
+    fn take(&mut self, registry: &Registry, text: &str, begins: bool, begins_line: bool) -> bool {
         let mut text = text;
         loop {
             match &mut self.state {
                 State::Nothing if begins && text.starts_with(BEGINS) => {
-                    self.state = State::Begun(String::new());
+                    self.state = State::Begun(String::new(), begins_line);
                 }
                 State::Nothing => return false,
-                State::Begun(begun) => {
+                State::Begun(begun, begins_line) => {
                     let room = LOOK_BYTES_MAX.saturating_sub(begun.len());
                     begun.push_str(&text[..text.floor_char_boundary(room)]);
                     let is_long = text.len() > room || begun.len() >= LOOK_BYTES_MAX;
-                    match first_alike(registry, begun, is_long) {
+                    match first_alike(registry, begun, begins_line, is_long) {
                         None => {
                             self.state = State::Nothing;
                             return false;
@@ -120,10 +127,10 @@ impl Alike {
                     }
                 },
                 State::Behind => {
-                    let next = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.']);
+                    let next = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
                     let Some(next) = next.chars().next() else { return false };
                     self.state = State::Nothing;
-                    if next == '\n' {
+                    if next.is_uppercase() || "\n{[".contains(next) {
                         return true;
                     }
                 }
@@ -144,17 +151,43 @@ impl Alike {
 
 /// Where the first thing stands that looks like a call, and whether it is certain to. None where there is
 /// none. `is_long` says that what comes later does not matter.
-fn first_alike(registry: &Registry, begun: &mut String, is_long: bool) -> Option<(usize, bool)> {
+fn first_alike(
+    registry: &Registry,
+    begun: &mut String,
+    begins_line: &mut bool,
+    is_long: bool,
+) -> Option<(usize, bool)> {
     loop {
-        match is_alike(registry, begun) {
+        let known = is_alike(registry, begun);
+        match begins_argument(begun).filter(|_| *begins_line && known != Some(true)) {
+            Some(true) => return Some((0, true)),
+            Some(false) if !is_long => return Some((0, false)),
+            _ => {}
+        }
+        match known {
             Some(true) => return Some((0, true)),
             None if !is_long => return Some((0, false)),
             Some(false) | None => {
                 let next = begun[1..].find(BEGINS)? + 1;
+                *begins_line = begun[..next].trim_end_matches([' ', '\t']).ends_with('\n');
                 begun.drain(..next);
             }
         }
     }
+}
+
+/// Whether what begins an argument in tags begins a text, or may; none where neither does.
+fn begins_argument(text: &str) -> Option<bool> {
+    let mut known = None;
+    for mark in PARAMETER_MARKS {
+        if text.len() > mark.len() && text.starts_with(mark) {
+            return Some(true);
+        }
+        if text.len() <= mark.len() && mark.starts_with(text) {
+            known = Some(false);
+        }
+    }
+    known
 }
 
 /// Whether a mark begins what looks like a call: no sentence goes on behind it.
@@ -207,6 +240,16 @@ fn tag(registry: &Registry, text: &str) -> Option<bool> {
     if name.starts_with('/') || !(is_tool || WORDS.iter().any(|word| name.contains(word))) {
         return Some(false);
     }
+    // Tokens of a model, one right behind the other.
+    let is_token = |text: &str| TOKENS.iter().any(|token| text.starts_with(token));
+    if is_token(text) && !ENDS.iter().any(|end| name.contains(end)) {
+        if is_token(rest) {
+            return Some(true);
+        }
+        if TOKENS.iter().any(|token| token.starts_with(rest)) {
+            return None;
+        }
+    }
     let rest = rest.trim_start();
     let first = rest.chars().next()?;
     if is_tool && first == '<' {
@@ -237,7 +280,8 @@ impl Parser {
                 && !(self.line.is_quoted() || self.line.in_code() || self.line.in_string());
             let piece = next.unwrap_or(length);
             let text = &self.text[self.at..self.at + piece];
-            self.alike.is_found = self.alike.take(&self.registry, text, begins_here);
+            let begins_line = self.line.is_blank();
+            self.alike.is_found = self.alike.take(&self.registry, text, begins_here, begins_line);
             if self.alike.is_found {
                 self.tell(Code::UnmarkedCall, UNMARKED);
             }

@@ -40,6 +40,9 @@ pub(super) struct Inside {
     pub(super) calls: Vec<Made>,
     /// How they were read, or why there is none.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// What is told as well where the form is one of a chat template: what was made of the call that its
+    /// JSON does not say.
+    pub(super) typed: Vec<Diagnostic>,
     /// How many values of JSON it has.
     pub(super) values: usize,
     /// How many were meant that are none.
@@ -186,12 +189,19 @@ impl Inside {
     pub(super) fn append(&mut self, mut other: Self) {
         self.calls.append(&mut other.calls);
         self.diagnostics.append(&mut other.diagnostics);
+        self.typed.append(&mut other.typed);
         self.values += other.values;
         self.broken += other.broken;
     }
 
     pub(super) fn tell(&mut self, code: Code, message: String) {
         self.diagnostics.push(Diagnostic::new(code, message));
+    }
+
+    /// Tells what is worth it only where the form is one of a chat template.
+    fn tell_typed(&mut self, message: String, change: Change) {
+        let changes = vec![change];
+        self.typed.push(Diagnostic { code: Code::JsonRepaired, message, changes });
     }
 
     pub(super) fn has(&self, code: Code) -> bool {
@@ -235,7 +245,12 @@ impl Inside {
             let is_name = NAME_KEYS.contains(&key.as_str()) && value.as_str() == Some(&name);
             !is_name && !OTHER_KEYS.contains(&key.as_str())
         });
+        let (has_none, before) = (beside.is_empty(), self.calls.len());
         self.add(registry, &name, Some(Value::Object(beside)), written.id, explicit);
+        if has_none && self.calls.len() > before {
+            let message = format!("{name}: no key holds arguments; it is called without any");
+            self.tell_typed(message, Change::NoArguments);
+        }
     }
 
     pub(super) fn add(
@@ -305,6 +320,11 @@ impl Inside {
             let message = format!("{}: words with commas between them became a list", tool.name());
             let changes = fitted.changes;
             self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
+        }
+        if !fitted.coerced.is_empty() {
+            let keys = fitted.coerced.join("`, `");
+            let message = format!("{}: `{keys}` became what the schema asks for", tool.name());
+            self.tell_typed(message, Change::Coerced);
         }
         self.calls.push(Made { name: tool.name().to_owned(), arguments: fitted.arguments, id });
     }

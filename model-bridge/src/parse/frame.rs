@@ -22,6 +22,8 @@ pub(super) const TAG_CLOSE: &str = "[/TOOL]";
 /// What may end a call on a line.
 const LINE_CLOSES: &[&str] = &["[/TOOL_CALL]", "[/TOOL_CALLS]"];
 pub(super) const HERMES_CLOSE: &str = "</tool_call>";
+/// Said where a call of a form that always ends its calls does not end.
+const UNENDED: &str = "the call has no end mark; it was not made";
 /// Said where a reply ends inside of a call.
 pub(super) const CUT_OFF: &str = "the reply ends inside of a call; it was not made";
 
@@ -73,6 +75,8 @@ pub(super) struct Frame {
     live: Option<Live>,
     /// How far the end mark was looked for.
     searched: usize,
+    /// Marks of which one has to follow before its end is looked for: one ends its group.
+    awaits: &'static [&'static str],
     /// The arguments, where they stand in tags.
     tags: Option<Tags>,
     /// The calls, where they are neither JSON nor tags.
@@ -81,6 +85,9 @@ pub(super) struct Frame {
     elements: Option<Elements>,
     /// Whether its mark is all of it.
     is_mark_only: bool,
+    /// Whether its form is that of a chat template that writes values of every type: what is made of its
+    /// values that they do not say is told.
+    is_typed: bool,
     /// Whether the mark of a group of calls is before it.
     begins_group: bool,
     /// Marks that may follow it and belong to it.
@@ -113,10 +120,12 @@ impl Frame {
             suspects: 0,
             live: None,
             searched: 0,
+            awaits: &[],
             tags: None,
             brackets: None,
             elements: None,
             is_mark_only: false,
+            is_typed: kind == Kind::Hermes,
             begins_group: false,
             after: if kind == Kind::Line { LINE_CLOSES } else { &[] },
             suspicion_bytes_max: SUSPICION_BYTES_MAX,
@@ -134,7 +143,11 @@ impl Frame {
         frame.tags = (holds == Holds::Parameters).then(Tags::default);
         frame.elements = (holds == Holds::Elements).then(Elements::default);
         frame.is_mark_only = holds == Holds::Closed;
+        frame.is_typed = matches!(holds, Holds::Json | Holds::Notation);
         frame.begins_group = begins_group;
+        if begins_group && holds != Holds::Json && template.must_end() {
+            frame.awaits = template.after;
+        }
         frame.brackets = (holds == Holds::Notation).then(Brackets::default);
         match name {
             Some(name) => frame.named(&name),
@@ -144,10 +157,16 @@ impl Frame {
 
     /// Begins a call that follows another one of a chat template without a mark of its own.
     pub(super) fn joined_to(template: &'static Template, body: usize) -> Self {
-        let mut frame = Self::new(Kind::Line, body);
+        let mut frame = Self::new(Kind::Line, body).typed();
         frame.scan = Scan::new(b'`', 0).with_tokens();
         frame.after = template.after;
         frame
+    }
+
+    /// Takes that its form is that of a chat template.
+    pub(super) fn typed(mut self) -> Self {
+        self.is_typed = true;
+        self
     }
 
     /// Takes what its mark says. The inside is then the arguments.
@@ -157,16 +176,18 @@ impl Frame {
         self
     }
 
-    /// Takes that text stands before it on its line.
+    /// Takes that text stands before it on its line: it is only spoken of, whatever follows.
     pub(super) fn in_line(mut self) -> Self {
         self.is_in_line = true;
+        self.awaits = &[];
         self
     }
 
     /// Takes that a sentence stands before it on its line: what ends the line is more than spoken of.
     pub(super) fn after_sentence(mut self) -> Self {
         self.is_after_sentence = true;
-        self.in_line()
+        self.is_in_line = true;
+        self
     }
 
     /// Takes how the words before it speak of it.
@@ -192,6 +213,11 @@ impl Frame {
     /// Whether it is a form of calls that nothing marks.
     fn is_weak(&self) -> bool {
         matches!(self.kind, Kind::Template(template) if template.is_weak)
+    }
+
+    /// Whether it is no call without its end mark, whatever it holds.
+    fn must_end(&self) -> bool {
+        matches!(self.kind, Kind::Template(template) if template.must_end())
     }
 
     /// Whether its inside is JSON.
@@ -224,6 +250,14 @@ impl Frame {
 
     /// Reads its inside.
     fn inside(&self, registry: &Registry, body: &str, closed: bool) -> Inside {
+        let mut inside = self.written(registry, body, closed);
+        if self.is_typed {
+            inside.diagnostics.append(&mut inside.typed);
+        }
+        inside
+    }
+
+    fn written(&self, registry: &Registry, body: &str, closed: bool) -> Inside {
         match (self.kind, &self.name) {
             (Kind::FileEdit, tag) => {
                 file_edit::inside(registry, tag.as_deref().unwrap_or_default(), body)

@@ -12,8 +12,9 @@ use std::sync::LazyLock;
 use super::forms::Forms;
 use super::notation::{self, Notation};
 pub(super) use elements::Elements;
+pub(super) use parts::FENCE;
 pub(super) use parts::after;
-use parts::{FENCE, NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
+use parts::{NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
 
@@ -110,6 +111,8 @@ struct Parameters {
     has_entities: bool,
     /// Whether the model is known to leave out what ends the last one.
     may_end_with_call: bool,
+    /// Whether a line end before what ends it belongs to that, whatever begins the value.
+    has_own_lines: bool,
 }
 
 /// The beginning of a call.
@@ -244,6 +247,13 @@ impl Template {
     fn marks(&self) -> impl Iterator<Item = &'static str> {
         let sections = self.sections.iter().copied();
         sections.chain((!self.needs_section).then_some(self.call))
+    }
+
+    /// Whether a call of it without its end mark, or arguments in tags without that of their group, are
+    /// cut off: its calls stand in groups, and it is not a form that is known to lack these marks.
+    pub(super) fn must_end(&self) -> bool {
+        let may_end_with_call = self.parameters.as_ref().is_some_and(|one| one.may_end_with_call);
+        self.closes_group && !may_end_with_call
     }
 
     /// Whether the keys of its JSON are names of tools.

@@ -19,6 +19,10 @@ pub(super) struct Notes {
     /// Keys that were left out.
     pub(super) dropped: Vec<String>,
     pub(super) changes: Vec<Change>,
+    /// Parameters in whose values something became one of another type.
+    pub(super) coerced: Vec<String>,
+    /// Whether that happened since the last look.
+    is_coerced: bool,
 }
 
 /// Makes arguments fit. Returns them and what was done to them.
@@ -50,7 +54,11 @@ pub(super) fn fit(
         if is_left_out(&value, &name, schema, root, root) {
             continue;
         }
-        fitted.insert(name, coerced(value, schema, root, DEPTH_MAX, &mut notes));
+        let value = coerced(value, schema, root, DEPTH_MAX, &mut notes);
+        if std::mem::take(&mut notes.is_coerced) {
+            notes.coerced.push(name.clone());
+        }
+        fitted.insert(name, value);
     }
     dropped.append(&mut notes.dropped);
     (fitted, Notes { dropped, ..notes })
@@ -108,6 +116,21 @@ fn coerced(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut
     if types.allow(&value) {
         return inside(whole(value, types), schema, root, depth, notes);
     }
+    let before = std::mem::discriminant(&value);
+    let value = retyped(value, types, schema, root, depth, notes);
+    notes.is_coerced |= std::mem::discriminant(&value) != before;
+    value
+}
+
+/// A value of another type than the schema asks for, as one of that, where it has a meaning.
+fn retyped(
+    value: Value,
+    types: Types,
+    schema: &Value,
+    root: &Value,
+    depth: usize,
+    notes: &mut Notes,
+) -> Value {
     match value {
         Value::String(text) => from_text(text, types, schema, root, depth, notes),
         Value::Number(number) if types.allows_string() => Value::String(number.to_string()),

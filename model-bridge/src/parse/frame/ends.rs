@@ -3,7 +3,7 @@
 use super::super::mend::{self, Keys};
 use super::super::prose;
 use super::super::scan::{Found, NEXT_FRAME};
-use super::super::template::{Not, Template};
+use super::super::template::{FENCE, Not, Template};
 use super::{Frame, Kind};
 use crate::event::Change;
 use crate::registry::Registry;
@@ -58,6 +58,9 @@ fn ends_line(text: &str, template: &Template, is_last: bool) -> Option<bool> {
 impl Frame {
     /// Looks for its end. `body` is its inside so far.
     pub(super) fn end(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
+        if !self.has_awaited(body) {
+            return None;
+        }
         if self.is_mark_only {
             return Some(End { body: 0, frame: 0, closed: true });
         }
@@ -75,6 +78,20 @@ impl Frame {
             return brackets.end(template, body, is_last);
         }
         self.end_of_json(registry, body, is_last)
+    }
+
+    /// Whether one of the marks came that it waits for.
+    fn has_awaited(&mut self, body: &str) -> bool {
+        let Some(longest) = self.awaits.iter().map(|mark| mark.len()).max() else { return true };
+        let new = &body.as_bytes()[self.searched..];
+        let came = |mark: &&str| memchr::memmem::find(new, mark.as_bytes()).is_some();
+        if self.awaits.iter().any(came) {
+            self.awaits = &[];
+            self.searched = 0;
+            return true;
+        }
+        self.searched = body.len().saturating_sub(longest).max(self.searched);
+        false
     }
 
     fn end_of_json(&mut self, registry: &Registry, body: &str, is_last: bool) -> Option<End> {
@@ -275,8 +292,19 @@ impl Frame {
         None
     }
 
+    /// Whether the fence that its mark begins around its JSON does not end. `text` begins with its mark.
+    pub(super) fn lacks_fence(&self, text: &str, end: &End) -> bool {
+        let behind = self.body + end.body..self.body + end.frame;
+        matches!(self.kind, Kind::Template(_))
+            && text[..self.body].contains(FENCE)
+            && !text[behind].contains(FENCE)
+    }
+
     /// Where it ends when the reply does, if it is whole.
     pub(super) fn last_end(&mut self, registry: &Registry, body: &str) -> Option<End> {
+        if !self.awaits.is_empty() {
+            return None;
+        }
         if let (Kind::Template(template), Some(tags)) = (self.kind, &mut self.tags) {
             return tags.last_end(template, body);
         }

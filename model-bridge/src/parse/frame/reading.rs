@@ -1,12 +1,15 @@
 //! How the reader of replies goes on with what may be a call: begins to pass it on, ends it, or finds
 //! that it is none.
 
-use super::super::calls::UNESCAPED;
+use super::super::calls::{Inside, UNESCAPED};
 use super::super::data::Data;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind};
+use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind, UNENDED};
 use crate::event::{Code, Event};
+
+/// Said of JSON without a mark.
+const NO_CALL: &str = "JSON names a tool and is no call as it stands";
 
 // === impl Parser ===
 
@@ -90,6 +93,9 @@ impl Parser {
                 true
             }
             Kind::Whole if is_none => {
+                if !unknown && watch.has_arguments() {
+                    self.tell(Code::UnmarkedCall, NO_CALL);
+                }
                 self.state = State::Data(Data::default());
                 true
             }
@@ -155,11 +161,12 @@ impl Parser {
     fn end(&mut self, frame: Frame, end: &End) {
         let body = &self.rest()[frame.body..frame.body + end.body];
         let length = frame.body + end.frame;
+        let lacks_fence = frame.lacks_fence(self.rest(), end);
         let mut inside = frame.inside(&self.registry, body, end.closed);
         // What is not marked at all is a call where it is the whole reply, and one value (policy P3).
         let is_one = frame.other.is_none() && inside.values <= 1 + frame.joints.len();
         let is_whole = frame.kind != Kind::Whole || is_one;
-        let makes = !inside.calls.is_empty()
+        let mut makes = !inside.calls.is_empty()
             && is_whole
             && (frame.is_explicit() || inside.broken == 0)
             && self.begun + inside.calls.len() <= CALLS_MAX + usize::from(frame.live.is_some());
@@ -168,6 +175,10 @@ impl Parser {
         if frame.is_shown() || is_spoken {
             return self.show(&frame, length, makes);
         }
+        if makes && frame.must_end() && !end.closed {
+            inside = Inside::default().none(Code::TruncatedCall, UNENDED);
+            makes = false;
+        }
         if !makes {
             let is_sloppy = frame.kind == Kind::Whole && is_whole && !frame.watch.is_strict();
             if frame.is_explicit() || frame.is_weak() || frame.live.is_some() || is_sloppy {
@@ -175,7 +186,7 @@ impl Parser {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
             } else if frame.balanced.is_some_and(|length| self.is_alike(&frame, length)) {
-                self.tell(Code::UnmarkedCall, "JSON names a tool and is no call as it stands");
+                self.tell(Code::UnmarkedCall, NO_CALL);
             }
             return self.no_call(&frame, length);
         }
@@ -198,6 +209,9 @@ impl Parser {
         for diagnostic in inside.diagnostics {
             self.events.push(Event::Diagnostic(diagnostic));
         }
+        if lacks_fence {
+            self.tell(Code::UnclosedFrame, "the fence around the arguments has no end");
+        }
         let has_end_mark = matches!(frame.kind, Kind::Line | Kind::Whole) || end.closed;
         if !has_end_mark {
             self.tell(Code::UnclosedFrame, "the end mark of the call is missing");
@@ -211,7 +225,7 @@ impl Parser {
         let next = follows.trim_start_matches([' ', '\t', '\r']).chars().next();
         frame.kind == Kind::Whole
             && sloppy::names_tool(&self.registry, body) == Some(true)
-            && next.is_none_or(|c| "\n,;{[}]".contains(c))
+            && next.is_none_or(|c| c.is_uppercase() || "\n,;{[}]".contains(c))
     }
 
     /// Passes on a frame that is only shown.

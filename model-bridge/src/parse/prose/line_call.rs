@@ -21,7 +21,7 @@ pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> Mar
         return Mark::NeedsMore;
     }
     if inner.starts_with(['{', '[']) && !may_be_arguments_mark(inner) {
-        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank)));
+        return Mark::Frame(Box::new(Frame::new(Kind::Line, mark + blank).typed()));
     }
     // A name stands on the line of the mark.
     if after[..blank].contains('\n') {
@@ -31,7 +31,7 @@ pub(super) fn read(rest: &str, mark: usize, forms: &Forms, is_last: bool) -> Mar
     match short(inner, forms) {
         Short::Whole(name) => {
             let frame = Frame::new(Kind::Line, mark + blank + name.len());
-            return Mark::Frame(Box::new(frame.named(name)));
+            return Mark::Frame(Box::new(frame.typed().named(name)));
         }
         Short::Open if !is_last => return Mark::NeedsMore,
         Short::Open | Short::None => {}

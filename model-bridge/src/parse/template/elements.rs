@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::super::calls::{self, Inside};
 use super::super::frame::End;
 use super::super::mend::DEPTH_MAX;
-use super::values::{self, Argument};
+use super::values::{self, Argument, Manner};
 use super::{NAME_BYTES_MAX, Not, Template, after, after_blanks, of_name};
 use crate::event::Code;
 use crate::registry::{Registry, Tool};
@@ -161,7 +161,7 @@ impl Elements {
             }
         }
         let written = self.entries.len();
-        match values::arguments(tool, plain.into_iter(), false) {
+        match values::arguments(tool, plain.into_iter(), Manner::default()) {
             Ok((mut arguments, changes)) => {
                 arguments.extend(nested);
                 if arguments.len() < written {

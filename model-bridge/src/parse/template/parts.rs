@@ -7,7 +7,7 @@ const BLANK_BYTES_MAX: usize = 64;
 /// The most bytes of the name of a tool in a mark.
 pub(super) const NAME_BYTES_MAX: usize = 160;
 /// What may stand around JSON inside of a call.
-pub(super) const FENCE: &str = "```";
+pub(in crate::parse) const FENCE: &str = "```";
 /// What that may say.
 const FENCE_INFO: &str = "json";
 

@@ -36,6 +36,7 @@ const fn named(open: &'static str, close: &'static str) -> Option<Parameters> {
         close,
         has_entities: false,
         may_end_with_call: false,
+        has_own_lines: false,
     })
 }
 
@@ -56,6 +57,7 @@ const fn paired([open, key_end, value_open, close]: [&'static str; 4]) -> Option
         close,
         has_entities: false,
         may_end_with_call: false,
+        has_own_lines: false,
     })
 }
 
@@ -143,6 +145,7 @@ pub(super) static TEMPLATES: &[Template] = &[
             close: "</parameter>",
             has_entities: false,
             may_end_with_call: true,
+            has_own_lines: true,
         }),
         ..ROW
     },

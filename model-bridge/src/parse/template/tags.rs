@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::super::calls::{self, Inside};
 use super::super::frame::End;
-use super::values::{self, Argument};
+use super::values::{self, Argument, Manner};
 use super::{ATTRIBUTES_BYTES_MAX, Not, Parameters, Template, after, after_blanks};
 use crate::event::Code;
 use crate::registry::{Registry, Tool};
@@ -241,7 +241,7 @@ impl Tags {
             text: &body[entry.value.clone()],
             is_string: is_string(&body[entry.attributes.clone()]),
         });
-        match values::arguments(tool, entries, parameters.has_entities) {
+        match values::arguments(tool, entries, Manner::of(parameters)) {
             Ok((arguments, changes)) => {
                 inside.note_changes(changes);
                 inside.fit(tool, arguments, None);

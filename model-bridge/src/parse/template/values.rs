@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::mend::{self, Keys};
+use super::Parameters;
 use crate::event::Change;
 use crate::registry::Tool;
 
@@ -23,24 +24,39 @@ pub(super) struct Argument<'t> {
     pub(super) is_string: Option<bool>,
 }
 
+/// How a form writes values.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    /// Whether what means something to XML is written as an entity.
+    pub(super) has_entities: bool,
+    /// Whether a line end before the end tag belongs to it, whatever begins the value.
+    pub(super) has_own_lines: bool,
+}
+
 /// Makes arguments of keys and values. Returns what was changed to read them, too; fails where a key
 /// is there twice, or JSON is none.
 pub(super) fn arguments<'t>(
     tool: &Tool,
     written: impl Iterator<Item = Argument<'t>>,
-    has_entities: bool,
+    manner: Manner,
 ) -> Result<(Map<String, Value>, Vec<Change>), String> {
     let mut arguments = Map::new();
     let mut changes = Vec::new();
     for mut argument in written {
         let key = argument.key;
-        let section = has_entities.then(|| section(argument.text)).flatten();
-        let is_plain = !has_entities || section.is_some();
+        if manner.has_own_lines {
+            argument.text = without_last_line_end(argument.text);
+        }
+        let section = manner.has_entities.then(|| section(argument.text)).flatten();
+        let is_plain = !manner.has_entities || section.is_some();
         argument.text = section.unwrap_or(argument.text);
         let decoded = if is_plain { None } else { without_entities(argument.text) };
         if let Some(decoded) = &decoded {
             changes.push(Change::Entities);
             argument.text = decoded;
+        }
+        if argument.is_string == Some(true) && !may_be_text(tool, key) {
+            changes.push(Change::Coerced);
         }
         let Some(value) = value(tool, &argument, &mut changes) else {
             return Err(format!("{}: the value of `{key}` is no JSON", tool.name()));
@@ -52,6 +68,22 @@ pub(super) fn arguments<'t>(
     changes.sort_unstable();
     changes.dedup();
     Ok((arguments, changes))
+}
+
+// === impl Manner ===
+
+impl Manner {
+    /// That of a form with such parameters.
+    pub(super) fn of(parameters: &Parameters) -> Self {
+        let Parameters { has_entities, has_own_lines, .. } = *parameters;
+        Self { has_entities, has_own_lines }
+    }
+}
+
+/// Whether the schema of a parameter takes text.
+fn may_be_text(tool: &Tool, key: &str) -> bool {
+    let types = tool.parameter(key).and_then(|parameter| tool.types_of(parameter));
+    types.is_none_or(|types| types.allows_string())
 }
 
 fn value(tool: &Tool, argument: &Argument<'_>, changes: &mut Vec<Change>) -> Option<Value> {
@@ -138,6 +170,16 @@ fn own_lines(text: &str) -> &str {
     let inner = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'));
     let Some(inner) = inner else { return text };
     inner.strip_suffix("\r\n").or_else(|| inner.strip_suffix('\n')).unwrap_or(inner)
+}
+
+/// Leaves out the line end that stands before the end tag of a value whose first line has its own tag
+/// before it.
+fn without_last_line_end(text: &str) -> &str {
+    if text.starts_with(['\n', '\r']) {
+        return text;
+    }
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
 }
 
 #[cfg(test)]
