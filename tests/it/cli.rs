@@ -113,7 +113,13 @@ fn run_cases(site: &Site) -> Vec<Value> {
                 assert!(report["error"]["message"].as_str().is_some_and(|text| !text.is_empty()));
             }
         }
-        reports.push(without_ids(report));
+        let mut report = without_ids(report);
+        // How much was left of its deadline differs from run to run.
+        if *error_code == "call_timeout" {
+            let message = report["error"]["message"].as_str().unwrap_or_default();
+            report["error"]["message"] = message.replace(|c: char| c.is_ascii_digit(), "").into();
+        }
+        reports.push(report);
     }
     reports
 }
