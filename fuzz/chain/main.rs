@@ -119,8 +119,12 @@ fn check_exact(
     }
 }
 
+/// Whether some place of the search is right after indentation.
 fn is_beneath_indentation(text: &str, search: &str) -> bool {
-    let before = text.find(search).map_or("", |at| &text[..at]);
-    let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
-    !indent.is_empty() && indent.trim().is_empty()
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.filter(|at| text[*at..].starts_with(search)).any(|at| {
+        let before = &text[..at];
+        let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+        !indent.is_empty() && indent.trim().is_empty()
+    })
 }
