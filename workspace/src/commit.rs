@@ -136,7 +136,7 @@ impl Workspace {
             }
             let mut commit = Commit::begin(self, history, plan, origin, held, &directories)?;
             commit.run(buffers).inspect_err(|_| {
-                // The files are as before either way. Where taking back fails too, the intent stays
+                // The files are as before either way. Where the rollback fails too, the intent stays
                 // and recovery goes on from there; the first failure is the one to report.
                 if commit.take_back().is_err() {
                     lease.close();

@@ -15,7 +15,7 @@ use crate::policy::{Action, Subject};
 use crate::state::WorkspaceState;
 use crate::validate::Violation;
 
-/// Explains what taking back meets: of the entry `number`, of the call `call_id`, of all that came after
+/// Explains what an undo meets: of the entry `number`, of the call `call_id`, of all that came after
 /// the entry `since`; without any of them, of a change of no file in particular.
 pub(super) fn explain_undo(
     workspace: &WorkspaceState,
