@@ -85,57 +85,61 @@ impl Brackets {
 // === impl Alike ===
 
 impl Alike {
-    /// Takes text. `begins` says whether its first character may begin something. Returns whether what
-    /// looks like a call is found.
-    fn take(&mut self, registry: &Registry, text: &str, begins: bool, begins_line: bool) -> bool {
-        let mut text = text;
-        loop {
+    /// Takes text; where nothing was begun, its first character may begin something. Returns how much
+    /// of it was looked at: what follows may begin something again.
+    fn take(&mut self, registry: &Registry, text: &str, begins_line: bool) -> usize {
+        let mut at = 0;
+        if matches!(self.state, State::Nothing) {
+            self.state = State::Begun(String::new(), begins_line);
+        }
+        while at < text.len() {
+            let rest = &text[at..];
             match &mut self.state {
-                State::Nothing if begins && text.starts_with(BEGINS) => {
-                    self.state = State::Begun(String::new(), begins_line);
-                }
-                State::Nothing => return false,
+                State::Nothing => break,
                 State::Begun(begun, begins_line) => {
                     let room = LOOK_BYTES_MAX.saturating_sub(begun.len());
-                    begun.push_str(&text[..text.floor_char_boundary(room)]);
-                    let is_long = text.len() > room || begun.len() >= LOOK_BYTES_MAX;
+                    let taken = rest.floor_char_boundary(room);
+                    begun.push_str(&rest[..taken]);
+                    at += taken;
+                    let is_long = taken < rest.len() || begun.len() >= LOOK_BYTES_MAX;
                     match first_alike(registry, begun, begins_line, is_long) {
-                        None => {
-                            self.state = State::Nothing;
-                            return false;
+                        None => self.state = State::Nothing,
+                        Some(false) => {}
+                        Some(true) if is_marked(begun) => {
+                            self.is_found = true;
+                            break;
                         }
-                        Some((_, false)) => return false,
-                        Some((place, true)) if is_marked(&begun[place..]) => return true,
-                        Some((place, true)) => {
+                        Some(true) => {
                             let mut brackets = Brackets::default();
                             // It ends behind what made it certain, so in what came last.
-                            let rest = brackets.end(&begun[place..]).map(str::len);
-                            let taken = text.floor_char_boundary(room);
-                            text = &text[taken.saturating_sub(rest.unwrap_or(0))..];
-                            self.state = match rest {
+                            let after = brackets.end(begun).map(str::len);
+                            at -= after.unwrap_or(0).min(taken);
+                            self.state = match after {
                                 Some(_) => State::Behind,
                                 None => State::Inside(brackets),
                             };
                         }
                     }
                 }
-                State::Inside(brackets) => match brackets.end(text) {
-                    None => return false,
-                    Some(rest) => {
-                        text = rest;
+                State::Inside(brackets) => match brackets.end(rest) {
+                    None => at = text.len(),
+                    Some(after) => {
+                        at = text.len() - after.len();
                         self.state = State::Behind;
                     }
                 },
                 State::Behind => {
-                    let next = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
-                    let Some(next) = next.chars().next() else { return false };
-                    self.state = State::Nothing;
-                    if next.is_uppercase() || "\n{[".contains(next) {
-                        return true;
+                    let after = rest.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
+                    at = text.len() - after.len();
+                    if let Some(next) = after.chars().next() {
+                        self.state = State::Nothing;
+                        self.is_found = next.is_uppercase() || "\n{[".contains(next);
+                        break;
                     }
                 }
             }
         }
+        at
     }
 
     /// Takes that something else than text comes.
@@ -149,28 +153,29 @@ impl Alike {
     }
 }
 
-/// Where the first thing stands that looks like a call, and whether it is certain to. None where there is
-/// none. `is_long` says that what comes later does not matter.
+/// Goes on to the first thing that looks like a call. Returns whether it is certain to; none where there
+/// is none. `is_long` says that what comes later does not matter for what begins the text.
 fn first_alike(
     registry: &Registry,
     begun: &mut String,
     begins_line: &mut bool,
-    is_long: bool,
-) -> Option<(usize, bool)> {
+    mut is_long: bool,
+) -> Option<bool> {
     loop {
         let known = is_alike(registry, begun);
         match begins_argument(begun).filter(|_| *begins_line && known != Some(true)) {
-            Some(true) => return Some((0, true)),
-            Some(false) if !is_long => return Some((0, false)),
+            Some(true) => return Some(true),
+            Some(false) if !is_long => return Some(false),
             _ => {}
         }
         match known {
-            Some(true) => return Some((0, true)),
-            None if !is_long => return Some((0, false)),
+            Some(true) => return Some(true),
+            None if !is_long => return Some(false),
             Some(false) | None => {
                 let next = begun[1..].find(BEGINS)? + 1;
                 *begins_line = begun[..next].trim_end_matches([' ', '\t']).ends_with('\n');
                 begun.drain(..next);
+                is_long = false;
             }
         }
     }
@@ -274,23 +279,69 @@ impl Parser {
     /// the first one may begin what does.
     pub(super) fn pass_prose(&mut self, mut length: usize, mut begins: bool) {
         while !self.alike.is_found && length > 0 {
-            let text = &self.rest()[..length];
-            let next = memchr::memchr(b'{', &text.as_bytes()[1..]).map(|place| place + 1);
-            let begins_here = (begins || text.starts_with('{'))
-                && !(self.line.is_quoted() || self.line.in_code() || self.line.in_string());
-            let piece = next.unwrap_or(length);
-            let text = &self.text[self.at..self.at + piece];
+            if matches!(self.alike.state, State::Nothing) {
+                let plain = self.plain(length, begins);
+                self.pass(plain);
+                length -= plain;
+                if length == 0 {
+                    return;
+                }
+                if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
+                    self.pass(1);
+                    length -= 1;
+                    begins = false;
+                    continue;
+                }
+            }
             let begins_line = self.line.is_blank();
-            self.alike.is_found = self.alike.take(&self.registry, text, begins_here, begins_line);
+            let text = &self.text[self.at..self.at + length];
+            let taken = self.alike.take(&self.registry, text, begins_line);
             if self.alike.is_found {
                 self.tell(Code::UnmarkedCall, UNMARKED);
             }
-            self.pass(piece);
-            length -= piece;
+            self.pass(taken);
+            length -= taken;
             begins = false;
         }
         self.pass(length);
     }
+
+    /// How many of so many bytes come before what may look like a call, by what is there already: the
+    /// most part of a text is passed on in one piece, and none of it is kept.
+    fn plain(&self, length: usize, begins: bool) -> usize {
+        let rest = self.rest();
+        let mut at = 0;
+        if begins && rest.starts_with(BEGINS) {
+            if !is_plain(&self.registry, rest) {
+                return 0;
+            }
+            at = 1;
+        }
+        for place in memchr::memchr_iter(b'{', &rest.as_bytes()[at..length]) {
+            if !is_plain(&self.registry, &rest[at + place..]) {
+                return at + place;
+            }
+        }
+        length
+    }
+}
+
+/// Whether what may begin a call begins none, as far as the next place that may.
+fn is_plain(registry: &Registry, text: &str) -> bool {
+    // Most of it is seen at once: an object begins with a key, a list with an object or a name.
+    let first = text[1..].trim_start_matches([' ', '\n']).bytes().next();
+    let is_seen = |first: u8| match text.as_bytes()[0] {
+        b'{' => first.is_ascii() && !(first.is_ascii_alphabetic() || b"\"'`_\t\r".contains(&first)),
+        b'<' => first == b' ' || text.starts_with("< "),
+        _ => false,
+    };
+    if first.is_some_and(is_seen) {
+        return true;
+    }
+    let near = &text[..text.floor_char_boundary(LOOK_BYTES_MAX)];
+    let next = memchr::memchr3(b'{', b'[', b'<', &near.as_bytes()[1..]);
+    let near = next.map_or(near, |place| &near[..place + 2]);
+    is_alike(registry, near) == Some(false) && begins_argument(near).is_none()
 }
 
 #[cfg(test)]
