@@ -1,6 +1,8 @@
 //! Text that looks like a call and is none: calls without a mark, or with one of a form that nobody
 //! reads here. It stays text; that it was there is told, once in a reply.
 
+use std::collections::VecDeque;
+
 use super::Parser;
 use super::calls::NAME_KEYS;
 use super::sloppy;
@@ -39,13 +41,21 @@ pub(super) struct Alike {
 enum State {
     #[default]
     Nothing,
-    /// What came since something began that may be one, and whether that begins a line.
-    Begun(String, bool),
+    Begun(Begun),
     /// In what begins like a call: it is one where its line or a sentence ends behind it. In a sentence
     /// that goes on it is spoken of.
     Inside(Brackets),
     /// Right behind it.
     Behind,
+}
+
+/// What came since something began that may look like a call.
+#[derive(Debug, Default)]
+struct Begun {
+    text: String,
+    /// The places in it where something may begin, the first at its beginning, and whether they begin
+    /// a line.
+    starts: VecDeque<(usize, bool)>,
 }
 
 /// Where in brackets a place is.
@@ -85,34 +95,49 @@ impl Brackets {
 // === impl Alike ===
 
 impl Alike {
-    /// Takes text; where nothing was begun, its first character may begin something. Returns how much
-    /// of it was looked at: what follows may begin something again.
-    fn take(&mut self, registry: &Registry, text: &str, begins_line: bool) -> usize {
-        let mut at = 0;
-        if matches!(self.state, State::Nothing) {
-            self.state = State::Begun(String::new(), begins_line);
+    /// Takes text, at whose first character something may begin where `start` says whether that begins a
+    /// line. Returns how much of the text was looked at: what follows may begin something again.
+    fn take(&mut self, registry: &Registry, text: &str, start: Option<bool>) -> usize {
+        match (&mut self.state, start) {
+            (State::Nothing, None) => return text.len(),
+            (State::Nothing, Some(begins_line)) => {
+                let mut begun = Begun::default();
+                begun.starts.push_back((0, begins_line));
+                self.state = State::Begun(begun);
+            }
+            (State::Begun(begun), Some(begins_line)) => {
+                begun.starts.push_back((begun.text.len(), begins_line));
+            }
+            _ => {}
         }
+        let mut at = 0;
         while at < text.len() {
             let rest = &text[at..];
             match &mut self.state {
                 State::Nothing => break,
-                State::Begun(begun, begins_line) => {
-                    let room = LOOK_BYTES_MAX.saturating_sub(begun.len());
+                State::Begun(begun) => {
+                    let room = LOOK_BYTES_MAX.saturating_sub(begun.text.len());
                     let taken = rest.floor_char_boundary(room);
-                    begun.push_str(&rest[..taken]);
+                    begun.text.push_str(&rest[..taken]);
                     at += taken;
-                    let is_long = taken < rest.len() || begun.len() >= LOOK_BYTES_MAX;
-                    match first_alike(registry, begun, begins_line, is_long) {
+                    let is_long = taken < rest.len() || begun.text.len() >= LOOK_BYTES_MAX;
+                    let starts = begun.starts.len();
+                    match begun.first_alike(registry, is_long) {
                         None => self.state = State::Nothing,
+                        // What begins here is looked at in its place, as if nothing had been before.
+                        Some(false) if begun.starts.len() < starts && begun.text == text => {
+                            self.state = State::Nothing;
+                            return 0;
+                        }
                         Some(false) => {}
-                        Some(true) if is_marked(begun) => {
+                        Some(true) if is_marked(&begun.text) => {
                             self.is_found = true;
                             break;
                         }
                         Some(true) => {
                             let mut brackets = Brackets::default();
                             // It ends behind what made it certain, so in what came last.
-                            let after = brackets.end(begun).map(str::len);
+                            let after = brackets.end(&begun.text).map(str::len);
                             at -= after.unwrap_or(0).min(taken);
                             self.state = match after {
                                 Some(_) => State::Behind,
@@ -153,29 +178,30 @@ impl Alike {
     }
 }
 
-/// Goes on to the first thing that looks like a call. Returns whether it is certain to; none where there
-/// is none. `is_long` says that what comes later does not matter for what begins the text.
-fn first_alike(
-    registry: &Registry,
-    begun: &mut String,
-    begins_line: &mut bool,
-    mut is_long: bool,
-) -> Option<bool> {
-    loop {
-        let known = is_alike(registry, begun);
-        match begins_argument(begun).filter(|_| *begins_line && known != Some(true)) {
-            Some(true) => return Some(true),
-            Some(false) if !is_long => return Some(false),
-            _ => {}
-        }
-        match known {
-            Some(true) => return Some(true),
-            None if !is_long => return Some(false),
-            Some(false) | None => {
-                let next = begun[1..].find(BEGINS)? + 1;
-                *begins_line = begun[..next].trim_end_matches([' ', '\t']).ends_with('\n');
-                begun.drain(..next);
-                is_long = false;
+// === impl Begun ===
+
+impl Begun {
+    /// Goes on to the first thing that looks like a call. Returns whether it is certain to; none where
+    /// there is none. `is_long` says that what comes later does not matter for the first one.
+    fn first_alike(&mut self, registry: &Registry, mut is_long: bool) -> Option<bool> {
+        loop {
+            let (_, begins_line) = *self.starts.front()?;
+            let known = is_alike(registry, &self.text);
+            match begins_argument(&self.text).filter(|_| begins_line && known != Some(true)) {
+                Some(true) => return Some(true),
+                Some(false) if !is_long => return Some(false),
+                _ => {}
+            }
+            match known {
+                Some(true) => return Some(true),
+                None if !is_long => return Some(false),
+                Some(false) | None => {
+                    self.starts.pop_front();
+                    let (next, _) = *self.starts.front()?;
+                    self.text.drain(..next);
+                    self.starts.iter_mut().for_each(|(start, _)| *start -= next);
+                    is_long = false;
+                }
             }
         }
     }
@@ -283,25 +309,28 @@ impl Parser {
                 let plain = self.plain(length, begins);
                 self.pass(plain);
                 length -= plain;
+                begins &= plain == 0;
                 if length == 0 {
                     return;
                 }
-                if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
-                    self.pass(1);
-                    length -= 1;
-                    begins = false;
-                    continue;
-                }
             }
-            let begins_line = self.line.is_blank();
-            let text = &self.text[self.at..self.at + length];
-            let taken = self.alike.take(&self.registry, text, begins_line);
+            let text = &self.rest()[..length];
+            let may_begin = (begins && text.starts_with(BEGINS)) || text.starts_with('{');
+            let is_shown = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
+            let start = (may_begin && !is_shown).then(|| self.line.is_blank());
+            let next = memchr::memchr3(b'{', b'[', b'<', &text.as_bytes()[1..]);
+            let piece = match self.alike.state {
+                State::Nothing | State::Begun(_) => next.map_or(length, |place| place + 1),
+                State::Inside(_) | State::Behind => length,
+            };
+            let text = &self.text[self.at..self.at + piece];
+            let taken = self.alike.take(&self.registry, text, start);
             if self.alike.is_found {
                 self.tell(Code::UnmarkedCall, UNMARKED);
             }
             self.pass(taken);
             length -= taken;
-            begins = false;
+            begins &= taken == 0;
         }
         self.pass(length);
     }
