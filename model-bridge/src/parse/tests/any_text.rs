@@ -214,3 +214,21 @@ proptest! {
         prop_assert_eq!(read(&registry, &single, Finish::Length).0, whole);
     }
 }
+
+#[test]
+fn what_looks_like_a_call_is_told_however_it_is_cut() {
+    let registry = registry();
+    for (text, is_told) in [
+        (r#"x {"t{"tool":"read_file","parameters":{}}"#, false),
+        (r#"x {"a[read_file(path="b")"#, false),
+        (r#"x {{"tool": "read_file", "parameters": {}}"#, true),
+        (r#"x { [read_file(path="b")]"#, true),
+        (r#"`{` {"tool": "read_file", "parameters": {}}"#, true),
+    ] {
+        for pieces in cuts(text) {
+            let (reply, _) = read(&registry, &pieces, Finish::Stop);
+            let told = reply.diagnostics.iter().any(|told| told.code == Code::UnmarkedCall);
+            assert_eq!(told, is_told, "{text} in {} pieces", pieces.len());
+        }
+    }
+}
