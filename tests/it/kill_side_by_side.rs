@@ -15,6 +15,8 @@ use crate::kill::{entries_of, lines_of};
 const KILLS: u64 = 20;
 /// Says how often.
 const KILLS_SAID: &str = "MOSS_TEST_KILLS";
+/// Kills in one workspace: everything that was ever answered is looked at after each.
+const KILLS_PER_SITE: u64 = 50;
 /// Clients that edit at once.
 const CLIENTS: usize = 8;
 /// Longest time that a daemon gets from the first answer until it is killed.
@@ -81,13 +83,12 @@ fn finished(site: &Site) -> BTreeSet<String> {
     finished.map(|record| record["call_id"].as_str().unwrap().to_owned()).collect()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_among_edits_of_many_clients_the_daemon_keeps_every_answered_edit() {
+/// Kills the daemon of a new workspace so often, and looks at everything after each time.
+async fn keeps_its_promises(kills: u64) {
     let site = Site::allowing();
     for client in 0..CLIENTS {
         site.write(&log(client), "line 0\n");
     }
-    let kills = std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().unwrap());
     let mut lines = [1; CLIENTS];
     let mut daemon = site.serve();
     for kill in 0..kills {
@@ -128,4 +129,14 @@ async fn killed_among_edits_of_many_clients_the_daemon_keeps_every_answered_edit
     daemon.stop();
     let verified = site.run(&["audit", "verify"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_among_edits_of_many_clients_the_daemon_keeps_every_answered_edit() {
+    let mut left = std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().unwrap());
+    while left > 0 {
+        let kills = left.min(KILLS_PER_SITE);
+        keeps_its_promises(kills).await;
+        left -= kills;
+    }
 }
