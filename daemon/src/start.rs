@@ -13,6 +13,7 @@ use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
 
 use crate::answers::Answers;
 use crate::caller::Credentials;
+use crate::caller::tokens::Tokens;
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
@@ -63,6 +64,8 @@ pub struct Started {
     pub daemon: Arc<Daemon>,
     /// Its two secrets.
     pub credentials: Credentials,
+    /// Its named tokens.
+    pub tokens: Arc<Tokens>,
 }
 
 /// Why a daemon cannot start.
@@ -109,7 +112,8 @@ pub fn start(setup: &Setup) -> Result<Started, StartError> {
         .iter()
         .map(|directory| open_workspace(setup, &config, directory))
         .collect::<Result<_, _>>()?;
-    Ok(Started { daemon: Daemon::new(config, workspaces, traces, setup.clone()), credentials })
+    let daemon = Daemon::new(config, workspaces, traces, setup.clone());
+    Ok(Started { daemon, credentials, tokens: Arc::new(Tokens::open(state)) })
 }
 
 /// Resolves the limits out of the user's and the admin's file.

@@ -72,6 +72,7 @@ mod shutdown;
 mod structure;
 mod terminal;
 mod todos;
+mod tokens;
 mod traces;
 mod typescript;
 mod undo;

@@ -110,7 +110,7 @@ fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
 fn without_a_token_no_port_is_opened() {
     let mut site = Site::new();
     site.argument("--listen").argument("tcp:127.0.0.1:0");
-    assert_refused(&site.serve_refused(), 2, &["--token-file"]);
+    assert_refused(&site.serve_refused(), 2, &["--token-file", "moss token create"]);
     assert!(!site.socket().exists(), "the Unix socket is left behind");
 }
 

@@ -21,8 +21,9 @@ pub(super) struct ServeArgs {
     /// Listen on unix:PATH or tcp:HOST:PORT, may be given several times
     ///
     /// Unless a Unix socket is named or inherited, also on the one that commands look for:
-    /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file`, and `--tls-cert` and
-    /// `--tls-key` where other machines can reach it. Port 0 takes a free one.
+    /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file` or a token that `moss
+    /// token create` made, and `--tls-cert` and `--tls-key` where other machines can reach it. Port 0
+    /// takes a free one.
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
 
@@ -72,7 +73,7 @@ pub(super) async fn run(
     let shutdown = shutdown()?;
     // Next: a second daemon is told so before it touches anything.
     let guard = if needs_guard(&args.listen, &inherited) {
-        remote.guard()?
+        remote.guard(&setup.dirs)?
     } else {
         if !setup.secrets.is_empty() {
             session.ui.note("no port is opened: the token and the certificates are for ports only");
