@@ -582,3 +582,39 @@ async fn what_opens_a_port_is_not_for_tools() {
     let text = format!("{result:?}");
     assert!(!text.contains(TOKEN), "{text}");
 }
+
+#[tokio::test]
+async fn what_opens_a_port_is_not_for_tools_under_any_name() {
+    let site = on_loopback();
+    let daemon = site.serve();
+    let link = |from: PathBuf, name: &str| {
+        std::fs::hard_link(from, site.workspace().join(name)).unwrap();
+    };
+    link(site.outside("token"), "linked");
+    link(site.state().join("approver.token"), "approver");
+    link(site.outside("token"), ".ignore");
+    site.write("c0ffee1234567890c0ffee1234567890", "named as the token\n");
+    std::fs::rename(site.outside("token"), site.workspace().join("moved")).unwrap();
+    let client = daemon.dial(Some(TOKEN)).await;
+    let approver = daemon.token("approver");
+    let permanent = json!({"path": "moved", "permanent": true});
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "linked"})),
+        ("read_file", json!({"path": "approver"})),
+        ("read_file", json!({"path": "moved"})),
+        ("replace_lines", json!({"path": "moved", "startLine": 1, "endLine": 1, "newText": "x"})),
+        ("delete_file", json!({"path": "moved"})),
+        ("delete_file", permanent),
+        ("grep_search", json!({"pattern": "c0ffee|[0-9a-f]{64}"})),
+    ] {
+        let text = format!("{:?}", client.call(call(tool, arguments.clone())).await);
+        assert!(!text.contains(&TOKEN[8..]), "{tool} {arguments}: {text}");
+        assert!(!text.contains(&approver), "{tool} {arguments}: {text}");
+        let refused = text.contains("credential or a key of moss");
+        assert!(refused || tool == "grep_search", "{tool} {arguments}: {text}");
+    }
+    // Nor does it tell what to leave out.
+    let listed = client.done("list_directory", json!({"path": "."})).await.to_string();
+    assert!(listed.contains(TOKEN), "{listed}");
+    assert_eq!(site.read("moved"), TOKEN);
+}
