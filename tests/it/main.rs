@@ -65,6 +65,7 @@ mod reapply;
 mod reload;
 mod reloads;
 mod remote;
+mod remote_attacks;
 mod ripgrep;
 mod search;
 mod serve;

@@ -38,10 +38,10 @@ fn on_loopback() -> Site {
 }
 
 /// Certificates that `moss certificate new` made.
-struct Certificates(PathBuf);
+pub(crate) struct Certificates(PathBuf);
 
 impl Certificates {
-    fn new(site: &Site, name: &str, hosts: &[&str]) -> Self {
+    pub(crate) fn new(site: &Site, name: &str, hosts: &[&str]) -> Self {
         let directory = site.outside(name);
         let mut command = vec!["certificate", "new", "--dir", directory.to_str().unwrap()];
         hosts.iter().for_each(|host| command.extend(["--host", host]));
@@ -50,7 +50,7 @@ impl Certificates {
         Self(directory)
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
 
@@ -64,7 +64,7 @@ impl Certificates {
     }
 
     /// The arguments of a client that trusts them, and shows one where it is named.
-    fn client(&self, identity: Option<&str>) -> Vec<String> {
+    pub(crate) fn client(&self, identity: Option<&str>) -> Vec<String> {
         let mut arguments = vec!["--token-file".to_owned(), self.path("caller.token")];
         arguments.extend(["--tls-ca".to_owned(), self.path("ca.crt")]);
         if let Some(name) = identity {
@@ -76,7 +76,7 @@ impl Certificates {
 }
 
 /// A machine whose daemon listens on a port with TLS, with the certificates and how to say so.
-fn encrypted(is_mutual: bool) -> (Site, Certificates) {
+pub(crate) fn encrypted(is_mutual: bool) -> (Site, Certificates) {
     let mut site = Site::allowing();
     site.write("a.txt", "x\n");
     let certificates = Certificates::new(&site, "certificates", &[]);
@@ -88,7 +88,7 @@ fn encrypted(is_mutual: bool) -> (Site, Certificates) {
 }
 
 /// Runs a command against the port of a daemon.
-fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> Ended {
+pub(crate) fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> Ended {
     let server = format!("tcp:127.0.0.1:{}", daemon.port());
     let mut command = vec!["--server", &server];
     command.extend(remote.iter().map(String::as_str));
@@ -96,10 +96,10 @@ fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> E
     site.run(&command)
 }
 
-const READ: [&str; 3] = ["call", "read_file", "path=a.txt"];
+pub(crate) const READ: [&str; 3] = ["call", "read_file", "path=a.txt"];
 
 #[track_caller]
-fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
+pub(crate) fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
     assert_eq!(ended.code, Some(code), "{ended:?}");
     for word in words {
         assert!(ended.stderr.contains(word), "`{word}` is not in {}", ended.stderr);
