@@ -181,6 +181,17 @@ impl RemoteTokens {
         local.role_of(&self.0.caller) == Some(Role::Approver)
     }
 
+    /// The named token whose secret is among them, if one is: revoking it would shut nobody out.
+    pub fn named_in(&self, tokens: &Tokens) -> Option<Token> {
+        let Credentials { caller, approver } = &self.0;
+        [caller, approver].into_iter().find_map(|secret| tokens.find(secret))
+    }
+
+    /// Whether there is no caller's credential among them.
+    pub fn lack_a_caller(&self) -> bool {
+        self.0.caller.is_empty()
+    }
+
     /// The secrets, for who shows them to a daemon.
     pub fn into_credentials(self) -> Credentials {
         self.0

@@ -121,6 +121,51 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
     assert!(!site.has("b.txt"), "a revoked token wrote");
 }
 
+/// Writes a file that only its owner may read.
+fn secret(site: &Site, text: &str) -> String {
+    let path = site.outside("secret");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    path.display().to_string()
+}
+
+#[tokio::test]
+async fn a_port_without_a_token_file_takes_answers_by_the_approvers_alone() {
+    let mut site = Site::new();
+    let ci = create(&site, "ci");
+    let approver = "deadbeef12345678".repeat(2);
+    let file = secret(&site, &approver);
+    site.argument("--approver-token-file").argument(&file);
+    let daemon = serve(&mut site);
+    let write = json!({"path": "b.txt", "content": "x\n"});
+    let client = daemon.dial(Some(&ci)).await;
+    let mut events = client.stream(waiting("create_file", write)).await.unwrap();
+    let question = events.question().await;
+    daemon.dial(Some(&approver)).await.approve(&question).await.unwrap();
+    events.end().await.unwrap();
+    assert!(site.has("b.txt"));
+    daemon.stop();
+    // When the last token is revoked the daemon still starts, for those on the socket.
+    assert_eq!(revoke(&site, "ci").code, Some(0));
+    let daemon = site.serve();
+    assert!(daemon.log().contains("nobody gets in by the port"), "{}", daemon.log());
+    let read = call("read_file", json!({"path": "a.txt"}));
+    let status = daemon.dial(Some(&ci)).await.call(read.clone()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unauthenticated);
+    daemon.caller().await.call(read).await.unwrap();
+    daemon.stop();
+}
+
+#[test]
+fn the_secret_of_a_named_token_is_refused_as_a_token_file() {
+    let mut site = Site::new();
+    let file = secret(&site, &create(&site, "ci"));
+    site.argument("--listen").argument("tcp:127.0.0.1:0").argument("--token-file").argument(&file);
+    let ended = site.serve_refused();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("`ci`") && ended.stderr.contains("leave the option out"));
+}
+
 #[test]
 fn the_secret_is_shown_once_and_kept_nowhere() {
     let site = Site::new();

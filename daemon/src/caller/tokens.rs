@@ -152,6 +152,11 @@ impl Tokens {
         }
     }
 
+    /// Whether there are some, or were.
+    pub fn are_kept(&self) -> bool {
+        self.current().version.is_some()
+    }
+
     /// Finds the token with a secret. The time taken does not tell how much of it fits.
     pub fn find(&self, secret: &str) -> Option<Token> {
         let loaded = self.current();

@@ -105,12 +105,12 @@ impl Remote {
         }
     }
 
-    /// What `moss serve` asks of who comes to its ports; none where no token was named and there is
-    /// none with a name.
+    /// What `moss serve` asks of who comes to its ports; none where no token was named and there was
+    /// never one with a name. Where the last of those was revoked, nobody gets in.
     pub(super) fn guard(&self, dirs: &Dirs) -> Result<Option<Guard>, CliError> {
         let tokens = match self.tokens().map_err(BindError::from)? {
             Some(tokens) => tokens,
-            None if has_named(dirs)? => {
+            None if are_named_kept(dirs)? => {
                 let approver = self.approver_token_file.as_deref();
                 RemoteTokens::without_caller(approver).map_err(BindError::from)?
             }
@@ -151,9 +151,12 @@ impl Remote {
     }
 }
 
-fn has_named(dirs: &Dirs) -> Result<bool, CliError> {
+fn are_named_kept(dirs: &Dirs) -> Result<bool, CliError> {
     let Ok(state) = OwnDir::open(&dirs.state) else { return Ok(false) };
-    Ok(!Tokens::open(state).list()?.is_empty())
+    let tokens = Tokens::open(state);
+    // A port that a broken file opens to nobody is not opened.
+    tokens.list()?;
+    Ok(tokens.are_kept())
 }
 
 // === impl CliError ===
