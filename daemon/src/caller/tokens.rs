@@ -5,6 +5,7 @@
 //! token is shown or used: what was revoked is refused from then on. In a broken file no token is in
 //! effect, and none is added.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -88,6 +89,8 @@ struct Loaded {
     version: Option<FileVersion>,
     tokens: Vec<Token>,
     problem: Option<String>,
+    /// Whether the log has the problem.
+    is_logged: AtomicBool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -160,6 +163,11 @@ impl Tokens {
     /// Finds the token with a secret. The time taken does not tell how much of it fits.
     pub fn find(&self, secret: &str) -> Option<Token> {
         let loaded = self.current();
+        if let Some(problem) = &loaded.problem
+            && !loaded.is_logged.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(problem, "the named tokens are broken: none is in effect");
+        }
         if loaded.tokens.is_empty() {
             return None;
         }
@@ -234,9 +242,6 @@ impl Tokens {
         let is_current = matches!(&version, Ok(version) if *version == loaded.version);
         if !is_current {
             *loaded = Arc::new(self.load(version));
-            if let Some(problem) = &loaded.problem {
-                tracing::error!(problem, "the named tokens are broken: none is in effect");
-            }
         }
         Arc::clone(&loaded)
     }
@@ -254,8 +259,8 @@ impl Tokens {
             Err(error) => (None, Err(error.to_string())),
         };
         match tokens {
-            Ok(tokens) => Loaded { version, tokens, problem: None },
-            Err(problem) => Loaded { version, tokens: Vec::new(), problem: Some(problem) },
+            Ok(tokens) => Loaded { version, tokens, ..Loaded::default() },
+            Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
         }
     }
 
