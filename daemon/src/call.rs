@@ -35,7 +35,7 @@ use self::nested::Behalf;
 pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 use crate::arguments::Unreadable;
-use crate::caller::Role;
+use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
 use crate::operations;
@@ -49,7 +49,7 @@ use crate::traces::Parent;
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Who calls.
-    pub role: Role,
+    pub caller: Caller,
     /// The workspace.
     pub workspace: Arc<WorkspaceState>,
     /// What to do.
@@ -300,7 +300,7 @@ impl Call {
     fn session(&self) -> Option<SessionKey> {
         self.session_id
             .clone()
-            .map(|session_id| SessionKey { caller: self.role.as_str().to_owned(), session_id })
+            .map(|session_id| SessionKey { caller: self.caller.name().to_owned(), session_id })
     }
 }
 

@@ -2,14 +2,20 @@
 //!
 //! Callers call; approvers answer questions as well. An unsandboxed program of the same user could
 //! read both files: what that means is said in `docs/security.md`. Over the network other
-//! credentials count, which a person names one by one: see [`RemoteTokens`].
+//! credentials count, which a person names one by one: see [`RemoteTokens`]. On either way in, a
+//! named token makes a caller with a name of its own: see [`tokens`].
+
+pub mod tokens;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use moss_workspace::Error;
 use moss_workspace::own::{self, OwnDir};
 use rustix::fs::Mode;
 use subtle::ConstantTimeEq as _;
+
+use self::tokens::{Token, Tokens};
 
 /// Largest credential file, in bytes.
 const TOKEN_BYTES_MAX: u64 = 4096;
@@ -24,6 +30,14 @@ pub enum Role {
     Caller,
     /// May also answer confirmations.
     Approver,
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    role: Role,
+    /// The named token that was shown, and those among which it must still be.
+    token: Option<(Token, Arc<Tokens>)>,
 }
 
 /// The two secrets of a daemon.
@@ -43,6 +57,7 @@ pub struct RemoteTokens(Credentials);
 #[derive(Debug, Clone)]
 pub struct Access {
     credentials: Credentials,
+    tokens: Option<Arc<Tokens>>,
     /// Whether who shows nothing may ask what there is.
     is_open: bool,
 }
@@ -56,6 +71,41 @@ impl Role {
             Self::Caller => "caller",
             Self::Approver => "approver",
         }
+    }
+}
+
+// === impl Caller ===
+
+impl Caller {
+    /// What it may do.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The name by which rules, records and questions know it: that of its token, or of its role.
+    pub fn name(&self) -> &str {
+        self.token.as_ref().map_or(self.role.as_str(), |(token, _)| &token.name)
+    }
+
+    /// Whether it showed a token that can be revoked.
+    pub fn is_revocable(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether its token was revoked since it was shown.
+    pub fn is_revoked(&self) -> bool {
+        self.token.as_ref().is_some_and(|(token, tokens)| !tokens.has(token))
+    }
+
+    /// Says so.
+    pub fn revoked(&self) -> String {
+        format!("the token `{}` was revoked", self.name())
+    }
+}
+
+impl From<Role> for Caller {
+    fn from(role: Role) -> Self {
+        Self { role, token: None }
     }
 }
 
@@ -115,9 +165,31 @@ impl RemoteTokens {
         Ok(Self(credentials))
     }
 
+    /// Accepts the approver's credential where one is named, and no caller's: named tokens open the
+    /// port.
+    ///
+    /// # Errors
+    ///
+    /// As [`RemoteTokens::load`].
+    pub fn without_caller(approver: Option<&Path>) -> Result<Self, Error> {
+        let approver = approver.map(read_token).transpose()?.unwrap_or_default();
+        Ok(Self(Credentials { caller: String::new(), approver }))
+    }
+
     /// Whether who may only call would be an approver on the daemon's own sockets.
     pub fn hands_out(&self, local: &Credentials) -> bool {
         local.role_of(&self.0.caller) == Some(Role::Approver)
+    }
+
+    /// The named token whose secret is among them, if one is: revoking it would shut nobody out.
+    pub fn named_in(&self, tokens: &Tokens) -> Option<Token> {
+        let Credentials { caller, approver } = &self.0;
+        [caller, approver].into_iter().find_map(|secret| tokens.find(secret))
+    }
+
+    /// Whether there is no caller's credential among them.
+    pub fn lack_a_caller(&self) -> bool {
+        self.0.caller.is_empty()
     }
 
     /// The secrets, for who shows them to a daemon.
@@ -164,17 +236,27 @@ impl std::fmt::Debug for RemoteTokens {
 impl Access {
     /// For processes of the same user.
     pub fn local(credentials: Credentials) -> Self {
-        Self { credentials, is_open: true }
+        Self { credentials, tokens: None, is_open: true }
     }
 
     /// For whoever can reach a port: without a credential there is nothing, not even health.
     pub fn remote(tokens: RemoteTokens) -> Self {
-        Self { credentials: tokens.0, is_open: false }
+        Self { credentials: tokens.0, tokens: None, is_open: false }
     }
 
-    /// Returns the role of a presented secret.
-    pub fn role_of(&self, secret: &str) -> Option<Role> {
-        self.credentials.role_of(secret)
+    /// The same, and for who shows a named token.
+    pub fn and_named(self, tokens: Arc<Tokens>) -> Self {
+        Self { tokens: Some(tokens), ..self }
+    }
+
+    /// Returns who shows a secret.
+    pub fn caller_of(&self, secret: &str) -> Option<Caller> {
+        let own = self.credentials.role_of(secret).map(Caller::from);
+        own.or_else(|| {
+            let tokens = self.tokens.as_ref()?;
+            let token = tokens.find(secret)?;
+            Some(Caller { role: Role::Caller, token: Some((token, Arc::clone(tokens))) })
+        })
     }
 
     /// Whether who shows nothing may ask what there is.

@@ -32,6 +32,7 @@ mod serve;
 mod status;
 mod table;
 mod text;
+mod token;
 mod tools;
 mod ui;
 mod user_prompt;
@@ -132,6 +133,8 @@ enum Command {
     Bridge(bridge::BridgeCommand),
     #[command(subcommand)]
     Certificate(certificate::CertificateCommand),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -235,6 +238,7 @@ impl Command {
             Self::Audit(command) => audit::run(&command, session),
             Self::Bridge(command) => bridge::run(&command, session).await,
             Self::Certificate(command) => certificate::run(command, session),
+            Self::Token(command) => token::run(&command, session),
             Self::Status(_) => status::run(session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),

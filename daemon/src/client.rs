@@ -293,12 +293,14 @@ impl Client {
         tool: &str,
         arguments_json: String,
         session_id: String,
+        caller: String,
     ) -> Result<v1::ExplainPolicyResponse, Failure> {
         let request = v1::ExplainPolicyRequest {
             workspace: self.workspace.clone(),
             tool: tool.to_owned(),
             arguments_json,
             session_id,
+            caller,
         };
         let request = self.request(Role::Caller, request);
         body(service!(PolicyServiceClient, self).explain_policy(request).await)

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use crate::answers::Situation;
 use crate::call::{CallError, protection};
-use crate::caller::Role;
 use crate::catalog::Entry;
 use crate::operations;
 use crate::policy::explain::{Explanation, explain, explain_search};
@@ -49,15 +48,15 @@ pub fn call(
     workspace: &WorkspaceState,
     tool: &str,
     arguments: Map<String, Value>,
-    role: Role,
+    caller: &str,
     session: Option<&SessionKey>,
 ) -> Result<Vec<Explanation>, CallError> {
     if PLUGIN_CHANGES.contains(&tool) {
-        return Ok(vec![plugin_change(workspace, tool, role, session)]);
+        return Ok(vec![plugin_change(workspace, tool, caller, session)]);
     }
     match tool {
-        UNDO => return undo::explain_undo(workspace, &arguments, role),
-        UNDO_USER_PROMPT => return Ok(vec![undo::explain_undo_user_prompt(workspace, role)]),
+        UNDO => return undo::explain_undo(workspace, &arguments, caller),
+        UNDO_USER_PROMPT => return Ok(vec![undo::explain_undo_user_prompt(workspace, caller)]),
         _ => {}
     }
     let catalog = workspace.catalog.load();
@@ -65,7 +64,7 @@ pub fn call(
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();
     let file = path_of(&arguments).map(|text| resolve(&workspace.files, text)).transpose()?;
-    let asker = Asker { tool, plugin: entry.plugin(), caller: role.as_str() };
+    let asker = Asker { tool, plugin: entry.plugin(), caller };
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
     workspace.answers.reload();
@@ -76,7 +75,7 @@ pub fn call(
             tool,
             tool_effect: entry.spec.effect,
             plugin: entry.plugin(),
-            caller: role.as_str(),
+            caller,
             path: file.as_ref().filter(|_| action != Action::Call).map(|file| &file.path),
             protection: file.as_ref().and_then(|file| file.protection_against(action)),
             size_bytes: size_of(entry, &arguments).filter(|_| action.is_write()),
@@ -97,10 +96,10 @@ pub fn call(
 fn plugin_change(
     workspace: &WorkspaceState,
     tool: &str,
-    role: Role,
+    caller: &str,
     session: Option<&SessionKey>,
 ) -> Explanation {
-    let asker = Asker { tool, plugin: None, caller: role.as_str() };
+    let asker = Asker { tool, plugin: None, caller };
     let situation = Situation { asker, component: None, session };
     workspace.answers.reload();
     let answers = workspace.answers.in_force(situation, Timestamp::now());
@@ -109,7 +108,7 @@ fn plugin_change(
         tool,
         tool_effect: Effect::Write,
         plugin: None,
-        caller: role.as_str(),
+        caller,
         path: None,
         protection: None,
         size_bytes: None,

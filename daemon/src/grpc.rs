@@ -13,6 +13,7 @@ mod from_proto;
 mod history;
 mod plugins;
 mod policy;
+mod revocable;
 mod status;
 mod to_proto;
 mod tools;

@@ -70,13 +70,13 @@ pub async fn serve(
     endpoint: Option<metrics::endpoint::Endpoint>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let Started { daemon, credentials } = started;
+    let Started { daemon, credentials, tokens } = started;
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
     // Before the first call: it waits for plugins that are on their way.
     daemon.plugins_loading.send_replace(true);
     for socket in sockets {
-        let access = socket.access(&credentials);
+        let access = socket.access(&credentials, &tokens);
         let count = daemon.metrics.connections(socket.transport());
         let connections = listener::accept(socket, daemon.config().grpc.connections_max, count);
         let stopped = stop.clone().cancelled_owned();

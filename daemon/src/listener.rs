@@ -25,6 +25,7 @@ use self::strangers::Strangers;
 pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::UnixSocket;
 use crate::address::Address;
+use crate::caller::tokens::Tokens;
 use crate::caller::{Access, Credentials};
 use crate::metrics::{ConnectionCount, OpenConnection};
 
@@ -59,7 +60,10 @@ pub enum BindError {
     #[error("{}: not a usable name for a socket", .0.display())]
     Name(PathBuf),
     /// A port, and nothing that says who may come in.
-    #[error("a port needs a credential: name a file that holds one with --token-file")]
+    #[error(
+        "a port needs a credential: name a file that holds one with --token-file, or make a token \
+         with `moss token create NAME`"
+    )]
     Unguarded,
     /// A port that other machines can reach, without encryption.
     #[error(
@@ -231,11 +235,12 @@ async fn arrive(
 
 impl Socket {
     /// What a client on it has to show, where `local` are the daemon's own credentials.
-    pub fn access(&self, local: &Credentials) -> Access {
-        match self {
+    pub fn access(&self, local: &Credentials, tokens: &Arc<Tokens>) -> Access {
+        let access = match self {
             Self::Unix(_) => Access::local(local.clone()),
             Self::Tcp(socket) => Access::remote(socket.guard.tokens.clone()),
-        }
+        };
+        access.and_named(Arc::clone(tokens))
     }
 
     /// The kind of socket, in one word.

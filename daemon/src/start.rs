@@ -12,7 +12,8 @@ use moss_workspace::own::{self, OwnDir};
 use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
 
 use crate::answers::Answers;
-use crate::caller::Credentials;
+use crate::caller::tokens::Tokens;
+use crate::caller::{Credentials, Role};
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
@@ -63,6 +64,8 @@ pub struct Started {
     pub daemon: Arc<Daemon>,
     /// Its two secrets.
     pub credentials: Credentials,
+    /// Its named tokens.
+    pub tokens: Arc<Tokens>,
 }
 
 /// Why a daemon cannot start.
@@ -109,7 +112,8 @@ pub fn start(setup: &Setup) -> Result<Started, StartError> {
         .iter()
         .map(|directory| open_workspace(setup, &config, directory))
         .collect::<Result<_, _>>()?;
-    Ok(Started { daemon: Daemon::new(config, workspaces, traces, setup.clone()), credentials })
+    let daemon = Daemon::new(config, workspaces, traces, setup.clone());
+    Ok(Started { daemon, credentials, tokens: Arc::new(Tokens::open(state)) })
 }
 
 /// Resolves the limits out of the user's and the admin's file.
@@ -148,7 +152,8 @@ fn open_workspace(
         read_bytes_max: config.files.read_bytes_max,
         ..Limits::default()
     };
-    let options = Options { limits, own: own_paths(setup), ..Options::default() };
+    let (own, secrets) = (own_paths(setup), secrets(setup));
+    let options = Options { limits, own, secrets, ..Options::default() };
     let files = Workspace::open(directory, options)?;
     let state = setup.dirs.workspace_state(files.root());
     OwnDir::create(&state)?;
@@ -191,6 +196,13 @@ fn own_paths(setup: &Setup) -> Vec<PathBuf> {
     paths.extend(setup.trial_list.iter().chain(&setup.plugin_lists).cloned());
     paths.extend(setup.secrets.iter().cloned());
     paths
+}
+
+/// What opens a port or a socket: known by which file it is, too.
+fn secrets(setup: &Setup) -> Vec<PathBuf> {
+    let own = [Role::Caller, Role::Approver];
+    let own = own.map(|role| setup.dirs.state.join(format!("{}.token", role.as_str())));
+    own.into_iter().chain(setup.secrets.iter().cloned()).collect()
 }
 
 /// The native tools with their texts in every language.

@@ -140,6 +140,11 @@ pub fn explain(error: &io::Error) -> Option<String> {
                 "its certificate is not of the authority that --tls-ca names".to_owned()
             }
             CertificateError::ExpiredContext { .. } => "its certificate expired".to_owned(),
+            CertificateError::NotValidForNameContext { expected, .. } => format!(
+                "its certificate is not for `{}`: name it as its certificate does, or make one with \
+                 `moss certificate new --host`",
+                expected.to_str()
+            ),
             reason => format!("its certificate is not accepted: {reason}"),
         },
         rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {

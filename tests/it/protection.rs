@@ -105,9 +105,11 @@ async fn own_files_of_moss_are_protected_where_they_lie_in_the_workspace() {
     let mut site = Site::allowing();
     let everything = site.outside("").display().to_string();
     site.argument("--workspace").argument(&everything);
+    assert_eq!(site.run(&["token", "create", "ci"]).code, Some(0));
     let daemon = site.serve();
     let client = daemon.caller().await;
     let paths = [
+        "state/moss/tokens.json",
         "state/moss/approver.token",
         "state/moss/caller.token",
         "config/moss/policy.toml",

@@ -38,10 +38,10 @@ fn on_loopback() -> Site {
 }
 
 /// Certificates that `moss certificate new` made.
-struct Certificates(PathBuf);
+pub(crate) struct Certificates(PathBuf);
 
 impl Certificates {
-    fn new(site: &Site, name: &str, hosts: &[&str]) -> Self {
+    pub(crate) fn new(site: &Site, name: &str, hosts: &[&str]) -> Self {
         let directory = site.outside(name);
         let mut command = vec!["certificate", "new", "--dir", directory.to_str().unwrap()];
         hosts.iter().for_each(|host| command.extend(["--host", host]));
@@ -50,7 +50,7 @@ impl Certificates {
         Self(directory)
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
 
@@ -64,7 +64,7 @@ impl Certificates {
     }
 
     /// The arguments of a client that trusts them, and shows one where it is named.
-    fn client(&self, identity: Option<&str>) -> Vec<String> {
+    pub(crate) fn client(&self, identity: Option<&str>) -> Vec<String> {
         let mut arguments = vec!["--token-file".to_owned(), self.path("caller.token")];
         arguments.extend(["--tls-ca".to_owned(), self.path("ca.crt")]);
         if let Some(name) = identity {
@@ -76,7 +76,7 @@ impl Certificates {
 }
 
 /// A machine whose daemon listens on a port with TLS, with the certificates and how to say so.
-fn encrypted(is_mutual: bool) -> (Site, Certificates) {
+pub(crate) fn encrypted(is_mutual: bool) -> (Site, Certificates) {
     let mut site = Site::allowing();
     site.write("a.txt", "x\n");
     let certificates = Certificates::new(&site, "certificates", &[]);
@@ -88,7 +88,7 @@ fn encrypted(is_mutual: bool) -> (Site, Certificates) {
 }
 
 /// Runs a command against the port of a daemon.
-fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> Ended {
+pub(crate) fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> Ended {
     let server = format!("tcp:127.0.0.1:{}", daemon.port());
     let mut command = vec!["--server", &server];
     command.extend(remote.iter().map(String::as_str));
@@ -96,10 +96,10 @@ fn run(site: &Site, daemon: &Daemon, remote: &[String], arguments: &[&str]) -> E
     site.run(&command)
 }
 
-const READ: [&str; 3] = ["call", "read_file", "path=a.txt"];
+pub(crate) const READ: [&str; 3] = ["call", "read_file", "path=a.txt"];
 
 #[track_caller]
-fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
+pub(crate) fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
     assert_eq!(ended.code, Some(code), "{ended:?}");
     for word in words {
         assert!(ended.stderr.contains(word), "`{word}` is not in {}", ended.stderr);
@@ -110,7 +110,7 @@ fn assert_refused(ended: &Ended, code: i32, words: &[&str]) {
 fn without_a_token_no_port_is_opened() {
     let mut site = Site::new();
     site.argument("--listen").argument("tcp:127.0.0.1:0");
-    assert_refused(&site.serve_refused(), 2, &["--token-file"]);
+    assert_refused(&site.serve_refused(), 2, &["--token-file", "moss token create"]);
     assert!(!site.socket().exists(), "the Unix socket is left behind");
 }
 
@@ -581,4 +581,40 @@ async fn what_opens_a_port_is_not_for_tools() {
     let result = client.call(call("read_file", json!({"path": "token"}))).await;
     let text = format!("{result:?}");
     assert!(!text.contains(TOKEN), "{text}");
+}
+
+#[tokio::test]
+async fn what_opens_a_port_is_not_for_tools_under_any_name() {
+    let site = on_loopback();
+    let daemon = site.serve();
+    let link = |from: PathBuf, name: &str| {
+        std::fs::hard_link(from, site.workspace().join(name)).unwrap();
+    };
+    link(site.outside("token"), "linked");
+    link(site.state().join("approver.token"), "approver");
+    link(site.outside("token"), ".ignore");
+    site.write("c0ffee1234567890c0ffee1234567890", "named as the token\n");
+    std::fs::rename(site.outside("token"), site.workspace().join("moved")).unwrap();
+    let client = daemon.dial(Some(TOKEN)).await;
+    let approver = daemon.token("approver");
+    let permanent = json!({"path": "moved", "permanent": true});
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "linked"})),
+        ("read_file", json!({"path": "approver"})),
+        ("read_file", json!({"path": "moved"})),
+        ("replace_lines", json!({"path": "moved", "startLine": 1, "endLine": 1, "newText": "x"})),
+        ("delete_file", json!({"path": "moved"})),
+        ("delete_file", permanent),
+        ("grep_search", json!({"pattern": "c0ffee|[0-9a-f]{64}"})),
+    ] {
+        let text = format!("{:?}", client.call(call(tool, arguments.clone())).await);
+        assert!(!text.contains(&TOKEN[8..]), "{tool} {arguments}: {text}");
+        assert!(!text.contains(&approver), "{tool} {arguments}: {text}");
+        let refused = text.contains("credential or a key of moss");
+        assert!(refused || tool == "grep_search", "{tool} {arguments}: {text}");
+    }
+    // Nor does it tell what to leave out.
+    let listed = client.done("list_directory", json!({"path": "."})).await.to_string();
+    assert!(listed.contains(TOKEN), "{listed}");
+    assert_eq!(site.read("moved"), TOKEN);
 }

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
 
 use crate::harness::guests::zoo;
 use crate::harness::{BOUND, Site};
@@ -88,8 +90,9 @@ impl Terminal {
     }
 }
 
-fn edit(site: &Site) -> Command {
-    site.command(["call", "replace_text", "path=a.txt", "oldText=one", "newText=1"])
+fn edit(site: &Site, old: &str) -> Command {
+    let old = format!("oldText={old}");
+    site.command(["call", "replace_text", "path=a.txt", &old, "newText=1"])
 }
 
 fn site() -> Site {
@@ -103,7 +106,7 @@ fn a_person_sees_the_diff_and_says_yes() {
     for served in [false, true] {
         let site = site();
         let _daemon = served.then(|| site.serve());
-        let mut terminal = Terminal::start(edit(&site));
+        let mut terminal = Terminal::start(edit(&site, "one"));
         terminal.wait_for("apply?");
         assert_eq!(site.read("a.txt"), "one\ntwo\n");
         terminal.type_in("y\n");
@@ -117,7 +120,7 @@ fn a_person_sees_the_diff_and_says_yes() {
 #[test]
 fn a_person_says_no_and_why() {
     let site = site();
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.wait_for("apply?");
     terminal.type_in("n use two in its place\n");
     let (code, screen) = terminal.end();
@@ -129,7 +132,7 @@ fn a_person_says_no_and_why() {
 #[test]
 fn what_is_no_answer_is_asked_again_and_is_never_a_yes() {
     let site = site();
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.wait_for("apply?");
     terminal.type_in("perhaps\n\nyes but\n");
     let (code, screen) = terminal.end();
@@ -138,7 +141,7 @@ fn what_is_no_answer_is_asked_again_and_is_never_a_yes() {
     assert_eq!(site.read("a.txt"), "one\ntwo\n");
 
     // The end of the input.
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.wait_for("apply?");
     terminal.type_in("\u{4}");
     assert_eq!(terminal.end().0, Some(4));
@@ -165,7 +168,7 @@ fn a_person_sees_what_is_compiled_and_no_more_of_it_in_the_end() {
 #[test]
 fn what_was_typed_before_the_question_is_no_answer() {
     let site = site();
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.type_in("y\n");
     terminal.wait_for("apply?");
     terminal.type_in("n\n");
@@ -177,7 +180,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
 #[test]
 fn no_color_is_honoured() {
     let site = site();
-    let mut command = edit(&site);
+    let mut command = edit(&site, "one");
     command.env("NO_COLOR", "1");
     let mut terminal = Terminal::start(command);
     terminal.wait_for("apply?");
@@ -191,7 +194,7 @@ fn no_color_is_honoured() {
 fn a_file_cannot_speak_to_the_terminal() {
     let site = Site::new();
     site.write("a.txt", "one \u{1b}]0;owned\u{7}\u{1b}[2J\u{202e} end\ntwo\n");
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.wait_for("apply?");
     terminal.type_in("n\n");
     let (_, screen) = terminal.end();
@@ -204,7 +207,7 @@ fn a_file_cannot_speak_to_the_terminal() {
 #[test]
 fn a_person_allows_a_rule_for_always_after_reading_it() {
     let site = site();
-    let mut terminal = Terminal::start(edit(&site));
+    let mut terminal = Terminal::start(edit(&site, "one"));
     terminal.wait_for("/ [a]lways:");
     // What was typed before the rule was shown does not agree to it.
     terminal.type_in("a\ny\n");
@@ -242,7 +245,7 @@ fn a_person_allows_a_rule_for_always_after_reading_it() {
 fn a_person_allows_a_rule_for_a_session() {
     let site = site();
     let _daemon = site.serve();
-    let mut command = edit(&site);
+    let mut command = edit(&site, "one");
     command.args(["--session", "s"]);
     let mut terminal = Terminal::start(command);
     terminal.wait_for("for the [s]ession / [a]lways:");
@@ -279,4 +282,44 @@ fn a_person_sees_the_lines_that_are_not_as_the_edit_says() {
         ["line 3", "the edit says: \\ty := 99", "the file has:  \\ty := 2", "@@", "apply?"];
     assert!(places.map(place).is_sorted(), "{screen}");
     assert!(!screen.contains("[a]lways"), "{screen}");
+}
+
+#[test]
+fn who_cannot_answer_is_not_asked_and_waits_for_the_approver() {
+    let mut site = site();
+    for (name, token) in [("token", "c0ffee1234567890"), ("approver", "deadbeef12345678")] {
+        let path = site.outside(name);
+        std::fs::write(&path, token.repeat(2)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let option = if name == "token" { "--token-file" } else { "--approver-token-file" };
+        site.argument(option).argument(path.to_str().unwrap());
+    }
+    site.argument("--listen").argument("tcp:127.0.0.1:0");
+    let daemon = site.serve();
+    let over_port = |tokens: &[&str], old: &str| {
+        let mut command = edit(&site, old);
+        command.args(["--server", &format!("tcp:127.0.0.1:{}", daemon.port())]);
+        for (option, name) in ["--token-file", "--approver-token-file"].iter().zip(tokens) {
+            command.arg(option).arg(site.outside(name));
+        }
+        Terminal::start(command)
+    };
+    let terminal = over_port(&["token"], "one");
+    terminal.wait_for("waiting for `moss confirm approve");
+    assert_eq!(site.read("a.txt"), "one\ntwo\n");
+    let listed: Value =
+        serde_json::from_str(&site.run(&["confirm", "list", "--json"]).stdout).unwrap();
+    let id = listed["confirmations"][0]["id"].as_str().unwrap();
+    assert_eq!(site.run(&["confirm", "approve", id]).code, Some(0));
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(site.read("a.txt"), "1\ntwo\n");
+    assert!(!screen.contains("apply?") && screen.contains("--approver-token-file"), "{screen}");
+    assert!(screen.contains(id), "{screen}");
+    // Who has the approver's token as well is asked.
+    let mut terminal = over_port(&["token", "approver"], "two");
+    terminal.wait_for("apply?");
+    terminal.type_in("y\n");
+    let (code, screen) = terminal.end();
+    assert_eq!((code, site.read("a.txt").as_str()), (Some(0), "1\n1\n"), "{screen}");
 }

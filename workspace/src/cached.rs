@@ -91,7 +91,7 @@ impl Workspace {
         let fd = self.open_if_cached(&real, handle::READ, ResolveFlags::NO_SYMLINKS)?;
         // As everywhere, a real name is believed only where it leads to the same file.
         let opened = handle::stat(&fd)?;
-        let is_same = opened.identity == stat.identity;
+        let is_same = opened.identity == stat.identity && !self.secrets.contains(stat.identity);
         Ok(is_same.then(|| OpenedFile::cached(self, path.clone(), real, fd, opened)))
     }
 

@@ -121,6 +121,12 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// A file that moss keeps for itself, whatever its name.
+    #[error("{path} is a credential or a key of moss itself")]
+    Secret {
+        /// The path.
+        path: RelPath,
+    },
     /// Larger than a limit.
     #[error("{path} has {size_bytes} bytes; at most {bytes_max} are allowed here ({setting})")]
     TooLarge {
@@ -319,9 +325,10 @@ impl Error {
             Self::Exists { .. } => ErrorCode::AlreadyExists,
             Self::NotAFile { .. } | Self::IsLink { .. } => ErrorCode::NotAFile,
             Self::NotADirectory { .. } => ErrorCode::NotADirectory,
-            Self::HardLinked { .. } | Self::ReadOnly { .. } | Self::Protected { .. } => {
-                ErrorCode::Denied
-            }
+            Self::HardLinked { .. }
+            | Self::ReadOnly { .. }
+            | Self::Protected { .. }
+            | Self::Secret { .. } => ErrorCode::Denied,
             Self::TooLarge { .. } | Self::TooLargeToKeep { .. } => ErrorCode::TooLarge,
             Self::Binary { .. } => ErrorCode::Binary,
             Self::Encoding { .. } => ErrorCode::Encoding,

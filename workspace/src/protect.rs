@@ -6,11 +6,13 @@
 mod keys;
 mod names;
 mod repository;
+mod secrets;
 
 use moss_sdk::RelPath;
 
 use self::names::Content;
 pub use self::names::{Row, TABLE};
+pub(crate) use self::secrets::Secrets;
 use crate::error::Error;
 use crate::root::Workspace;
 use crate::spelling::{bare, fold};
@@ -76,7 +78,11 @@ impl Workspace {
     ///
     /// As [`Workspace::resolve`].
     pub fn protection_resolved(&self, path: &RelPath) -> Result<Option<Protection>, Error> {
-        let real = self.resolve(path)?.path;
+        let resolved = self.resolve(path)?;
+        let real = resolved.path;
+        if resolved.identity.is_some_and(|identity| self.secrets.contains(identity)) {
+            return Ok(Some(Protection::Secret));
+        }
         let named = self.protection(path).max(self.protection(&real));
         Ok(named.max(self.protection_around(&real, &[])))
     }

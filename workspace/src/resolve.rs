@@ -169,6 +169,10 @@ impl Workspace {
             Err(errno) => return Err(Error::io(&place.path, "open", errno)),
         };
         let stat = handle::stat(&fd).map_err(|errno| Error::io(&place.path, "look at", errno))?;
+        // By its own name the policy refuses it, with a record of that.
+        if self.secrets.contains(stat.identity) && !self.is_own(&place.path) {
+            return Err(Error::Secret { path: place.path.clone() });
+        }
         if stat.identity == place.stat.identity { Ok(fd) } else { Err(unsteady(&place.path)) }
     }
 

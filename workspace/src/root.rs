@@ -12,6 +12,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::error::Error;
 use crate::handle::{self, Identity};
+use crate::protect::Secrets;
 use crate::resolve::{Aliases, Mount};
 
 /// One opened workspace root. Holds a descriptor of the directory: what is done through it stays
@@ -28,6 +29,8 @@ pub struct Workspace {
     pub(crate) options: Options,
     /// moss's own directories, where they lie beneath the root.
     pub(crate) own: Vec<RelPath>,
+    /// Files that are not opened under any name.
+    pub(crate) secrets: Secrets,
     #[cfg(target_os = "linux")]
     pub(crate) cached: crate::cached::Cached,
 }
@@ -55,6 +58,9 @@ pub struct Options {
     /// Directories of moss itself (state, configuration, run time). Where they lie beneath the
     /// root, they are protected.
     pub own: Vec<PathBuf>,
+    /// Files with credentials and keys of moss itself, wherever they are: not opened under any name
+    /// that they have beneath the root. Those that there are when the workspace is opened.
+    pub secrets: Vec<PathBuf>,
 }
 
 /// A bound on the size of a file.
@@ -92,6 +98,7 @@ impl Default for Options {
             same_filesystem_only: true,
             create_mode: None,
             own: Vec::new(),
+            secrets: Vec::new(),
         }
     }
 }
@@ -152,6 +159,7 @@ impl Workspace {
             resolver,
             aliases: Aliases::of(&fd),
             directory: fd,
+            secrets: Secrets::hold(&options.secrets),
             options,
             own: Vec::new(),
         };

@@ -172,7 +172,8 @@ impl Workspace {
             return None;
         }
         let fd = handle::open_at(directory, name, handle::READ).ok()?;
-        if handle::stat(&fd).ok()?.identity != stat.identity {
+        let is_same = handle::stat(&fd).ok()?.identity == stat.identity;
+        if !is_same || self.secrets.contains(stat.identity) {
             return None;
         }
         let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).ok()?;

@@ -238,6 +238,9 @@ impl Workspace {
         };
         // Another file may have taken the name since it was looked at.
         let stat = handle::stat(&fd)?;
+        if self.secrets.contains(stat.identity) {
+            return Err(Errno::ACCESS);
+        }
         if stat.identity == found.stat.identity { Ok(fd) } else { Err(Errno::STALE) }
     }
 }

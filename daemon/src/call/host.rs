@@ -111,7 +111,7 @@ impl CallHost {
 
     fn todo_key(&self) -> TodoKey {
         let call = &self.scope.call;
-        TodoKey { caller: call.role.as_str().to_owned(), session: call.session_id.clone() }
+        TodoKey { caller: call.caller.name().to_owned(), session: call.session_id.clone() }
     }
 
     async fn list_names(&self, path: &RelPath, options: ListOptions) -> Result<Listing, ToolError> {

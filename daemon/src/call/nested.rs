@@ -72,7 +72,7 @@ pub(super) async fn call(
     check_reads(scope, name)?;
     let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
     let call = Call {
-        role: scope.call.role,
+        caller: scope.call.caller.clone(),
         workspace: Arc::clone(&scope.call.workspace),
         work: Work::Tool { name: name.to_owned(), arguments },
         confirm: ConfirmMode::Refuse,

@@ -52,7 +52,7 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
         return Err(Error::Cancelled.into());
     }
     let call = &scope.call;
-    let is_shown = may_show(&call.workspace, call.role, call.tool(), &file);
+    let is_shown = may_show(&call.workspace, call.caller.name(), call.tool(), &file);
     let diff = match *left {
         _ if !is_shown => PastDiff::Denied,
         0 => PastDiff::TooLong,
@@ -120,7 +120,7 @@ fn recalled_file(
         return Err(Error::Cancelled.into());
     }
     let call = &scope.call;
-    if !may_show(&call.workspace, call.role, call.tool(), file) {
+    if !may_show(&call.workspace, call.caller.name(), call.tool(), file) {
         let message = format!(
             "change {number} is about {}, which the policy does not let you read",
             file.path

@@ -40,7 +40,7 @@ pub(super) async fn run(
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
-        whom: Some(format!("{} {}", scope.call.role.as_str(), scope.call.workspace.name())),
+        whom: Some(format!("{} {}", scope.call.caller.name(), scope.call.workspace.name())),
     };
     let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tell(error))?;
     if !outcome.edits.is_empty() {

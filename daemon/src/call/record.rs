@@ -48,8 +48,8 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
     };
     let event = Event::CallStarted {
-        caller: Text::new(call.role.as_str()),
-        role: call.role.as_str(),
+        caller: Text::new(call.caller.name()),
+        role: call.caller.role().as_str(),
         workspace: call.workspace.name().to_owned(),
         session: call.session_id.as_deref().map(Text::new),
         arguments,
@@ -213,7 +213,7 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
     if call.is_attended || !scope.held.is_holding() {
         return Ok(false);
     }
-    let refused = Refused { caller: call.role.as_str(), tool: call.tool(), outcome, call_id };
+    let refused = Refused { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
     let mut due = Vec::new();
     let is_folded = call.workspace.folding.fold(refused, Instant::now(), &mut due);
     for record in due {

@@ -22,8 +22,8 @@ use super::{Session, effect, text, whole};
 /// Call a tool
 ///
 /// Prints what the tool returns. Effects that need a confirmation are shown as a diff and asked
-/// about on the terminal; without a terminal the call ends with exit code 4 and the digest that
-/// `--confirm` takes.
+/// about on the terminal; with a caller's token alone it waits for an approver elsewhere. Without a
+/// terminal the call ends with exit code 4 and the digest that `--confirm` takes.
 #[derive(Debug, clap::Args)]
 pub(super) struct CallArgs {
     /// Name of the tool
@@ -177,6 +177,13 @@ impl Following<'_> {
         confirmation: &v1::Confirmation,
         calling: &mut Calling,
     ) -> Result<Option<v1::CallResult>, CliError> {
+        if self.answering == Answering::Prompt && !self.client.may_answer().await? {
+            self.answering = Answering::Elsewhere;
+            self.ui.note(
+                "the credentials of this command cannot answer: an approver does, on the daemon's \
+                 machine or with --approver-token-file",
+            );
+        }
         match confirming::reply(self.answering, confirmation) {
             // Whoever says it says it of whatever the call does.
             Reply::Approve => self.resolve(confirmation, client::Answer::YesByDigest).await,

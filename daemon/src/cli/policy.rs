@@ -62,6 +62,10 @@ pub(super) struct ExplainArgs {
     /// Count the answers that hold for the session
     #[arg(long, value_name = "ID", default_value = "")]
     session: String,
+
+    /// Explain the call of another caller, such as a token of `moss token`
+    #[arg(long, value_name = "NAME", default_value = "")]
+    caller: String,
 }
 
 /// What a check found.
@@ -121,7 +125,8 @@ async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliEr
     let explanation = session
         .with_client(Need::Tool(&args.tool), async |client| {
             let arguments = args.arguments.to_json(client, &args.tool).await?;
-            Ok(client.explain(&args.tool, arguments, args.session.clone()).await?)
+            let (session, caller) = (args.session.clone(), args.caller.clone());
+            Ok(client.explain(&args.tool, arguments, session, caller).await?)
         })
         .await?;
     session.ui.print_either(|| views::explanation(&explanation), || explained(&explanation))?;

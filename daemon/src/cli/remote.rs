@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use moss_daemon::address::Address;
+use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
 use moss_daemon::client::Server;
 use moss_daemon::dirs::Dirs;
@@ -34,7 +35,8 @@ pub(super) struct Remote {
 
     /// Show the credential in FILE; `moss serve` asks for it on its ports
     ///
-    /// Its holder may call tools. The file must be readable by its owner only.
+    /// Its holder may call tools. The file must be readable by its owner only. Tokens that `moss
+    /// token create` made are accepted without it.
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TOKEN_FILE")]
     #[arg(hide_env_values = true)]
     token_file: Option<PathBuf>,
@@ -103,9 +105,17 @@ impl Remote {
         }
     }
 
-    /// What `moss serve` asks of who comes to its ports; none where no token was named.
-    pub(super) fn guard(&self) -> Result<Option<Guard>, CliError> {
-        let Some(tokens) = self.tokens().map_err(BindError::from)? else { return Ok(None) };
+    /// What `moss serve` asks of who comes to its ports; none where no token was named and there was
+    /// never one with a name. Where the last of those was revoked, nobody gets in.
+    pub(super) fn guard(&self, dirs: &Dirs) -> Result<Option<Guard>, CliError> {
+        let tokens = match self.tokens().map_err(BindError::from)? {
+            Some(tokens) => tokens,
+            None if are_named_kept(dirs)? => {
+                let approver = self.approver_token_file.as_deref();
+                RemoteTokens::without_caller(approver).map_err(BindError::from)?
+            }
+            None => return Ok(None),
+        };
         let tls = match (self.identity()?, &self.tls_ca) {
             (Some(identity), authority) => Some(tls::server(&identity, authority.as_deref())?),
             (None, Some(_)) => {
@@ -139,6 +149,14 @@ impl Remote {
             _ => Err(CliError::invalid("--tls-cert and --tls-key belong together")),
         }
     }
+}
+
+fn are_named_kept(dirs: &Dirs) -> Result<bool, CliError> {
+    let Ok(state) = OwnDir::open(&dirs.state) else { return Ok(false) };
+    let tokens = Tokens::open(state);
+    // A port that a broken file opens to nobody is not opened.
+    tokens.list()?;
+    Ok(tokens.are_kept())
 }
 
 // === impl CliError ===

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use moss_daemon::address::{Address, Host};
 use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
 use moss_daemon::metrics::endpoint;
-use moss_daemon::start::Setup;
+use moss_daemon::start::{Setup, Started};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -21,8 +21,9 @@ pub(super) struct ServeArgs {
     /// Listen on unix:PATH or tcp:HOST:PORT, may be given several times
     ///
     /// Unless a Unix socket is named or inherited, also on the one that commands look for:
-    /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file`, and `--tls-cert` and
-    /// `--tls-key` where other machines can reach it. Port 0 takes a free one.
+    /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file` or a token that `moss
+    /// token create` made, and `--tls-cert` and `--tls-key` where other machines can reach it. Port 0
+    /// takes a free one.
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
 
@@ -72,7 +73,7 @@ pub(super) async fn run(
     let shutdown = shutdown()?;
     // Next: a second daemon is told so before it touches anything.
     let guard = if needs_guard(&args.listen, &inherited) {
-        remote.guard()?
+        remote.guard(&setup.dirs)?
     } else {
         if !setup.secrets.is_empty() {
             session.ui.note("no port is opened: the token and the certificates are for ports only");
@@ -88,10 +89,8 @@ pub(super) async fn run(
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))??;
-    if guard.is_some_and(|guard| guard.tokens.hands_out(&started.credentials)) {
-        let message = "--token-file names the approver's credential: whoever holds it could answer \
-                       confirmations; name another file";
-        return Err(CliError::new(Outcome::Failed, "credential_invalid", message));
+    if let Some(guard) = &guard {
+        check_tokens(guard, &started, session)?;
     }
     let mut listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
     listening.extend(endpoint.as_ref().map(ToString::to_string));
@@ -105,6 +104,32 @@ pub(super) async fn run(
         .await
         .map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
+}
+
+/// Refuses secrets that open more than they should, or longer.
+fn check_tokens(guard: &Guard, started: &Started, session: &Session) -> Result<(), CliError> {
+    let refused =
+        |message: String| Err(CliError::new(Outcome::Failed, "credential_invalid", message));
+    if guard.tokens.hands_out(&started.credentials) {
+        return refused(
+            "--token-file names the approver's credential: whoever holds it could answer \
+             confirmations; name another file"
+                .to_owned(),
+        );
+    }
+    if let Some(token) = guard.tokens.named_in(&started.tokens) {
+        return refused(format!(
+            "a token file holds the secret of the token `{}`, which opens ports by itself and could \
+             not be revoked so: leave the option out, or name another file",
+            token.name
+        ));
+    }
+    if guard.tokens.lack_a_caller() && started.tokens.list()?.is_empty() {
+        session
+            .ui
+            .note("nobody gets in by the port: `moss token create NAME` makes a token for it");
+    }
+    Ok(())
 }
 
 fn needs_guard(addresses: &[Address], inherited: &Inherited) -> bool {

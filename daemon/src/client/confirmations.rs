@@ -5,7 +5,7 @@ use std::path::Path;
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 
-use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, scope};
+use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, reason, scope};
 use crate::caller::Role;
 
 /// An answer for once.
@@ -18,6 +18,11 @@ pub enum Answer {
     /// No, and why.
     No(String),
 }
+
+/// No confirmation has it: a list of those that do is empty.
+const NOT_AN_ID: &str = "-";
+/// Why somebody does not get to see confirmations.
+const REFUSALS: [&str; 2] = [reason::ROLE_MISSING, reason::CREDENTIAL_INVALID];
 
 macro_rules! service {
     ($self:expr) => {
@@ -44,6 +49,19 @@ impl Client {
             v1::ListConfirmationsRequest { workspace: scope(workspace), id: id.to_owned() };
         let request = self.request(Role::Approver, request);
         body(service!(self).list_confirmations(request).await)
+    }
+
+    /// Whether the daemon takes answers from who has these credentials.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub async fn may_answer(&self) -> Result<bool, Failure> {
+        match self.confirmations(None, NOT_AN_ID).await {
+            Ok(_) => Ok(true),
+            Err(failure) if REFUSALS.contains(&failure.reason.as_str()) => Ok(false),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Follows confirmations, in one workspace or in all.

@@ -21,6 +21,8 @@ pub mod reason {
     pub const DAEMON_INCOMPATIBLE: &str = "DAEMON_INCOMPATIBLE";
     /// The credentials cannot be read, or are not the daemon's.
     pub const CREDENTIAL_INVALID: &str = "CREDENTIAL_INVALID";
+    /// The credential is known and does not allow that.
+    pub const ROLE_MISSING: &str = "ROLE_MISSING";
     /// The request is malformed.
     pub const REQUEST_INVALID: &str = "REQUEST_INVALID";
     /// The time of the request is over.

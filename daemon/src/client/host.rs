@@ -27,7 +27,7 @@ impl Host {
     pub(super) async fn start(
         setup: Setup,
     ) -> Result<(Self, DuplexStream, Credentials), OpenError> {
-        let Started { daemon, credentials } =
+        let Started { daemon, credentials, .. } =
             transport::blocking(move || crate::start(&setup)).await.map_err(Failure::broken)??;
         let stop = CancellationToken::new();
         let (near, far) = transport::pipe();

@@ -215,7 +215,7 @@ impl Bench {
 
     fn as_call(&self, tool: &str, arguments: Map<String, Value>) -> Call {
         Call {
-            role: Role::Approver,
+            caller: Role::Approver.into(),
             workspace: Arc::clone(&self.workspace),
             work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
             confirm: ConfirmMode::Refuse,

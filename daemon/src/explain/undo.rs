@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use super::{File, UNDO, UNDO_USER_PROMPT, resolve};
 use crate::call::CallError;
-use crate::caller::Role;
 use crate::policy::explain::{Explanation, explain};
 use crate::policy::{Action, Subject};
 use crate::state::WorkspaceState;
@@ -20,12 +19,12 @@ use crate::validate::Violation;
 pub(super) fn explain_undo(
     workspace: &WorkspaceState,
     arguments: &Map<String, Value>,
-    role: Role,
+    caller: &str,
 ) -> Result<Vec<Explanation>, CallError> {
     let Some(target) =
         target(arguments).map_err(|violation| CallError::Invalid(vec![violation]))?
     else {
-        return Ok(vec![explained(workspace, UNDO, Action::Modify, None, role)]);
+        return Ok(vec![explained(workspace, UNDO, Action::Modify, None, caller)]);
     };
     let refused = |error: moss_workspace::Error| {
         invalid("", "changes that the history holds", error.to_string())
@@ -39,17 +38,17 @@ pub(super) fn explain_undo(
             continue;
         }
         let found = resolve(&workspace.files, file.real.as_str())?;
-        explanations.push(explained(workspace, UNDO, Action::Read, Some((&found, None)), role));
+        explanations.push(explained(workspace, UNDO, Action::Read, Some((&found, None)), caller));
         let size = Some(file.before_bytes);
         let action = back(&file, &found);
-        explanations.push(explained(workspace, UNDO, action, Some((&found, size)), role));
+        explanations.push(explained(workspace, UNDO, action, Some((&found, size)), caller));
     }
     Ok(explanations)
 }
 
 /// Explains taking a change of the user's prompt back.
-pub(super) fn explain_undo_user_prompt(workspace: &WorkspaceState, role: Role) -> Explanation {
-    explained(workspace, UNDO_USER_PROMPT, Action::Configure, None, role)
+pub(super) fn explain_undo_user_prompt(workspace: &WorkspaceState, caller: &str) -> Explanation {
+    explained(workspace, UNDO_USER_PROMPT, Action::Configure, None, caller)
 }
 
 /// What brings a file back, as it is now.
@@ -66,7 +65,7 @@ fn explained(
     tool: &str,
     action: Action,
     file: Option<(&File, Option<u64>)>,
-    role: Role,
+    caller: &str,
 ) -> Explanation {
     let has_content = matches!(action, Action::Create | Action::Modify);
     let path: Option<&RelPath> = file.map(|(file, _)| &file.path);
@@ -75,7 +74,7 @@ fn explained(
         tool,
         tool_effect: Effect::Write,
         plugin: None,
-        caller: role.as_str(),
+        caller,
         path,
         protection: file.and_then(|(file, _)| file.protection_against(action)),
         size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),

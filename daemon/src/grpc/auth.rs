@@ -10,7 +10,8 @@ use tower::{Layer, Service};
 
 use moss_sdk::context::BoxFuture;
 
-use crate::caller::{Access, Role};
+use super::revocable::Revocable;
+use crate::caller::{Access, Caller, Role};
 use crate::listener::Peer;
 use crate::state::Daemon;
 
@@ -57,7 +58,7 @@ pub const APPROVER_HEADER: &str = "moss-approver";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Attended;
 
-/// Checks the credential of every request and puts the caller's [`Role`] into its extensions.
+/// Checks the credential of every request and puts the [`Caller`] into its extensions.
 #[derive(Debug, Clone)]
 pub(super) struct AuthLayer(Arc<Access>, Arc<Daemon>);
 
@@ -77,8 +78,8 @@ pub(super) fn service_names() -> Vec<&'static str> {
     names
 }
 
-/// Returns the role that a request is made in; none for a service that anybody may use.
-fn check(access: &Access, path: &str, token: Option<&str>) -> Result<Option<Role>, Status> {
+/// Returns who makes a request; none for a service that anybody may use.
+fn check(access: &Access, path: &str, token: Option<&str>) -> Result<Option<Caller>, Status> {
     let is_open = OPEN.iter().any(|open| path.starts_with(open));
     if is_open && access.is_open() {
         return Ok(None);
@@ -94,16 +95,18 @@ fn check(access: &Access, path: &str, token: Option<&str>) -> Result<Option<Role
              caller.token, or over TCP of the daemon's token file",
         ));
     };
-    let Some(role) = access.role_of(token) else {
+    let Some(caller) = access.caller_of(token) else {
         return Err(super::error::unauthenticated(
             "the credential is not known: read caller.token or approver.token again, or over TCP \
-             the daemon's token file",
+             the daemon's token file; a named token may be revoked (`moss token list`)",
         ));
     };
     match method {
-        Some((_, needed)) if role < *needed => Err(super::error::role_missing(path, *needed)),
+        Some((_, needed)) if caller.role() < *needed => {
+            Err(super::error::role_missing(path, *needed))
+        }
         None if !is_open => Err(no_method(path)),
-        _ => Ok(Some(role)),
+        _ => Ok(Some(caller)),
     }
 }
 
@@ -114,7 +117,8 @@ fn no_method(path: &str) -> Status {
 /// Whether the approver's credential is there, too. One that is not known is as none.
 fn is_attended<B>(access: &Access, request: &Request<B>) -> bool {
     bearer_in(request, APPROVER_HEADER)
-        .is_some_and(|token| access.role_of(token) == Some(Role::Approver))
+        .and_then(|token| access.caller_of(token))
+        .is_some_and(|caller| caller.role() == Role::Approver)
 }
 
 fn bearer<B>(request: &Request<B>) -> Option<&str> {
@@ -161,14 +165,22 @@ where
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         match check(&self.access, request.uri().path(), bearer(&request)) {
-            Ok(Some(role)) => {
+            Ok(Some(caller)) => {
                 if let Some(peer) = request.extensions().get::<Peer>() {
                     peer.vouch();
                 }
                 if is_attended(&self.access, &request) {
                     request.extensions_mut().insert(Attended);
                 }
-                request.extensions_mut().insert(role);
+                request.extensions_mut().insert(caller.clone());
+                if caller.is_revocable() {
+                    let request = request.map(|body| Revocable::request(body, caller.clone()));
+                    let response = self.inner.call(request);
+                    let guarded = |response: Response<Body>| {
+                        response.map(|body| Revocable::response(body, caller))
+                    };
+                    return Box::pin(async move { response.await.map(guarded) });
+                }
             }
             Ok(None) => {}
             Err(status) => {
@@ -209,6 +221,11 @@ mod tests {
         assert_eq!(listed, described);
     }
 
+    fn role(checked: Result<Option<Caller>, Status>) -> Result<Option<Role>, tonic::Code> {
+        let checked = checked.map_err(|status| status.code())?;
+        Ok(checked.map(|caller| caller.role()))
+    }
+
     fn credentials() -> Credentials {
         Credentials { caller: "c".repeat(64), approver: "a".repeat(64) }
     }
@@ -218,7 +235,7 @@ mod tests {
         let credentials = credentials();
         let access = Access::local(credentials.clone());
         for (path, needed) in METHODS {
-            let code = |token| check(&access, path, token).map_err(|status| status.code());
+            let code = |token| role(check(&access, path, token));
             assert_eq!(code(None), Err(tonic::Code::Unauthenticated));
             assert_eq!(code(Some("x")), Err(tonic::Code::Unauthenticated));
             assert_eq!(code(Some("")), Err(tonic::Code::Unauthenticated));
@@ -254,7 +271,7 @@ mod tests {
                 assert_eq!(status.code(), tonic::Code::Unauthenticated, "{path}");
             }
         }
-        let code = |path| check(&access, path, Some(&token)).map_err(|status| status.code());
+        let code = |path| role(check(&access, path, Some(&token)));
         assert_eq!(code(reflection), Ok(Some(Role::Caller)));
         assert_eq!(code("/x"), Err(tonic::Code::Unimplemented));
         for (path, needed) in METHODS.iter().filter(|(_, role)| *role == Role::Approver) {

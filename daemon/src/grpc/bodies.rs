@@ -16,7 +16,7 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::error;
-use crate::caller::Role;
+use crate::caller::{Caller, Role};
 use crate::config::Grpc;
 use crate::listener::Peer;
 
@@ -127,7 +127,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (head, body) = request.into_parts();
-        let of_all = match head.extensions.get::<Role>() {
+        let of_all = match head.extensions.get::<Caller>().map(Caller::role) {
             Some(Role::Approver) => &self.bounds.of_approvers,
             Some(Role::Caller) | None => &self.bounds.of_callers,
         };

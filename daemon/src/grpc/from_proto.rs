@@ -15,7 +15,7 @@ use super::deadline;
 use super::error::{self, invalid_field};
 use crate::arguments::{self, Unreadable};
 use crate::call::{Call, ConfirmMode, Work};
-use crate::caller::Role;
+use crate::caller::{Caller, Role};
 use crate::catalog::Language;
 use crate::state::{Daemon, WorkspaceState};
 use crate::validate::{self, SHOWN_KEY_CHARS_MAX};
@@ -29,14 +29,14 @@ const APPROVED_DIGESTS_MAX: usize = 32;
 /// Most files whose content a call may expect.
 const EXPECTED_HASHES_MAX: usize = 256;
 
-/// The role that the auth layer found.
-pub(super) fn role(extensions: &Extensions) -> Result<Role, Status> {
-    extensions.get::<Role>().copied().ok_or_else(|| error::internal("a request without a role"))
+/// Who calls, as the auth layer found.
+pub(super) fn caller(extensions: &Extensions) -> Result<Caller, Status> {
+    extensions.get::<Caller>().cloned().ok_or_else(|| error::internal("a request without a caller"))
 }
 
 /// Whether the approver's credential came with a call, as its own or beside the caller's.
-pub(super) fn is_attended(role: Role, extensions: &Extensions) -> bool {
-    role == Role::Approver || extensions.get::<Attended>().is_some()
+pub(super) fn is_attended(caller: &Caller, extensions: &Extensions) -> bool {
+    caller.role() == Role::Approver || extensions.get::<Attended>().is_some()
 }
 
 /// Finds a workspace by its root directory.
@@ -61,14 +61,14 @@ pub(super) fn call(
     let expected_hashes = expected_hashes(&workspace.files, &call.expected_hashes)?;
     let text = call.arguments_json;
     let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
-    let role = role(extensions)?;
+    let caller = caller(extensions)?;
     Ok(Call {
-        role,
+        is_attended: is_attended(&caller, extensions),
+        approved_digests: approved_digests(&caller, &call.approved_digests)?,
+        caller,
         workspace,
         confirm: confirm_mode(call.confirm)?,
-        approved_digests: approved_digests(role, &call.approved_digests)?,
         dry_run: call.dry_run,
-        is_attended: is_attended(role, extensions),
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
         deadline: deadline::of_call(metadata.as_ref()),
@@ -84,14 +84,14 @@ pub(super) fn undo(
     extensions: &Extensions,
     metadata: &MetadataMap,
 ) -> Result<Call, Status> {
-    let role = role(extensions)?;
+    let caller = caller(extensions)?;
     Ok(Call {
-        role,
+        is_attended: is_attended(&caller, extensions),
+        approved_digests: approved_digests(&caller, &request.approved_digests)?,
+        caller,
         workspace: workspace(daemon, &request.workspace)?,
         confirm: confirm_mode(request.confirm)?,
-        approved_digests: approved_digests(role, &request.approved_digests)?,
         dry_run: request.dry_run,
-        is_attended: is_attended(role, extensions),
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
@@ -164,12 +164,15 @@ fn confirm_mode(mode: i32) -> Result<ConfirmMode, Status> {
     }
 }
 
-pub(super) fn approved_digests(role: Role, digests: &[String]) -> Result<Vec<ContentHash>, Status> {
+pub(super) fn approved_digests(
+    caller: &Caller,
+    digests: &[String],
+) -> Result<Vec<ContentHash>, Status> {
     if digests.len() > APPROVED_DIGESTS_MAX {
         let message = format!("more than {APPROVED_DIGESTS_MAX}");
         return Err(invalid_field("approved_digests", &message));
     }
-    if !digests.is_empty() && role < Role::Approver {
+    if !digests.is_empty() && caller.role() < Role::Approver {
         return Err(error::role_missing("approved_digests", Role::Approver));
     }
     digests.iter().map(|digest| hash("approved_digests", digest)).collect()

@@ -10,7 +10,6 @@ use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
 use crate::call::{self, Events};
-use crate::caller::Role;
 use crate::change;
 use crate::operations::HISTORY;
 use crate::state::{Daemon, WorkspaceState};
@@ -34,7 +33,7 @@ impl HistoryService for History {
         request: Request<v1::ListHistoryRequest>,
     ) -> Result<Response<v1::ListHistoryResponse>, Status> {
         let (_, extensions, request) = request.into_parts();
-        let role = from_proto::role(&extensions)?;
+        let caller = from_proto::caller(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let page_size = match request.page_size {
             0 => PAGE_SIZE_DEFAULT,
@@ -57,8 +56,9 @@ impl HistoryService for History {
         let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
         let listed = |found: &HistoryEntry| {
             let files = found.files.iter();
-            let changes =
-                files.map(|file| change_of(file, call::may_show(&workspace, role, HISTORY, file)));
+            let changes = files.map(|file| {
+                change_of(file, call::may_show(&workspace, caller.name(), HISTORY, file))
+            });
             v1::HistoryEntry { changes: changes.collect(), ..entry(found) }
         };
         let entries = entries.iter().map(listed).collect();
@@ -70,12 +70,12 @@ impl HistoryService for History {
         request: Request<v1::GetHistoryEntryRequest>,
     ) -> Result<Response<v1::GetHistoryEntryResponse>, Status> {
         let (_, extensions, request) = request.into_parts();
-        let role = from_proto::role(&extensions)?;
+        let caller = from_proto::caller(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let bytes_max = self.0.config().calls.diff_bytes_max;
         let (found, mut changes) = blocking(move || {
             let found = workspace.history.get(request.number)?;
-            let changes = with_diffs(&workspace, role, &found, bytes_max)?;
+            let changes = with_diffs(&workspace, caller.name(), &found, bytes_max)?;
             Ok((found, changes))
         })
         .await?;
@@ -154,14 +154,14 @@ pub(super) fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
 /// goes. A diff is only computed to be shown.
 fn with_diffs(
     workspace: &WorkspaceState,
-    role: Role,
+    caller: &str,
     entry: &HistoryEntry,
     bytes_max: usize,
 ) -> Result<Vec<v1::FileChange>, Error> {
     let mut left = bytes_max;
     let mut changes = Vec::with_capacity(entry.files.len());
     for file in &entry.files {
-        let is_shown = call::may_show(workspace, role, HISTORY, file);
+        let is_shown = call::may_show(workspace, caller, HISTORY, file);
         let diff = match (is_shown, left) {
             (false, _) => NOT_SHOWN.to_owned(),
             (true, 0) => TOO_MUCH.to_owned(),

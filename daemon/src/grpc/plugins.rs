@@ -151,7 +151,7 @@ fn change_of(
     extensions: &Extensions,
     metadata: &MetadataMap,
 ) -> Result<Call, Status> {
-    let role = from_proto::role(extensions)?;
+    let caller = from_proto::caller(extensions)?;
     let change = match request.change {
         Some(Change::Add(add)) => PluginChange::Add(Box::new(added(add)?)),
         Some(Change::Remove(v1::RemovePlugin { list, name, forget_store })) => {
@@ -166,12 +166,12 @@ fn change_of(
         None => return Err(invalid_field("change", "missing")),
     };
     Ok(Call {
-        role,
+        is_attended: from_proto::is_attended(&caller, extensions),
+        approved_digests: from_proto::approved_digests(&caller, &request.approved_digests)?,
+        caller,
         workspace: from_proto::workspace(daemon, &request.workspace)?,
         confirm: ConfirmMode::Refuse,
-        approved_digests: from_proto::approved_digests(role, &request.approved_digests)?,
         dry_run: request.dry_run,
-        is_attended: from_proto::is_attended(role, extensions),
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),

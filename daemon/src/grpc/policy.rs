@@ -73,17 +73,21 @@ impl PolicyService for Policy {
         request: Request<v1::ExplainPolicyRequest>,
     ) -> Result<Response<v1::ExplainPolicyResponse>, Status> {
         let (_, extensions, request) = request.into_parts();
-        let role = from_proto::role(&extensions)?;
+        let caller = match request.caller.as_str() {
+            "" => from_proto::caller(&extensions)?.name().to_owned(),
+            named => named.to_owned(),
+        };
+        from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let daemon = Arc::clone(&self.0);
         let (explained, problems) = tokio::task::spawn_blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
             let session_id = Some(request.session_id).filter(|id| !id.is_empty());
-            let caller = role.as_str().to_owned();
-            let session = session_id.map(|session_id| SessionKey { caller, session_id });
+            let session =
+                session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
             let explained =
-                explain::call(&workspace, &request.tool, arguments, role, session.as_ref());
+                explain::call(&workspace, &request.tool, arguments, &caller, session.as_ref());
             let explained = explained.map_err(|refusal| match refusal {
                 CallError::UnknownTool(unknown) => {
                     CallError::UnknownTool(daemon.with_plugins(&workspace, unknown))

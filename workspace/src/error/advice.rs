@@ -32,6 +32,7 @@ impl Error {
             Self::TooLargeToKeep { .. } => {
                 "`permanent: true` deletes it without keeping the content"
             }
+            Self::Secret { .. } => "leave it alone: no tool reads or changes it, by any name",
             Self::Protected { .. } => {
                 "name other directories: smaller ones where this one holds too much"
             }

@@ -432,6 +432,36 @@ fn what_belongs_to_moss_is_not_listed() {
     }
 }
 
+#[test]
+fn a_secret_of_moss_is_not_opened_under_any_name() {
+    for resolver in RESOLVERS {
+        let fixture = fixture(resolver);
+        let root = fixture.root();
+        let (outside, moved) = (fixture.temp.path().join("token"), root.join("moved"));
+        std::fs::write(&outside, "secret\n").unwrap();
+        std::fs::hard_link(&outside, root.join("linked")).unwrap();
+        link(&root, "to-linked", "linked");
+        fixture.put("ordinary", "text\n");
+        let secrets = vec![outside.clone(), fixture.temp.path().join("missing")];
+        let options = Options { resolver: Some(resolver), secrets, ..Options::default() };
+        let workspace = Workspace::open(&root, options).unwrap();
+        std::fs::rename(&outside, &moved).unwrap();
+        // Another file at its path is another file.
+        std::fs::write(&outside, "other\n").unwrap();
+        std::fs::hard_link(&outside, root.join("other")).unwrap();
+        for name in ["linked", "to-linked", "moved"] {
+            let path = rel(name);
+            assert!(workspace.open_cached(&path).is_none(), "{name}");
+            assert!(matches!(workspace.read(&path), Err(Error::Secret { .. })), "{name}");
+            let protection = workspace.protection_resolved(&path).unwrap();
+            assert_eq!(protection, Some(Protection::Secret), "{name}");
+        }
+        for name in ["ordinary", "other"] {
+            workspace.read(&rel(name)).unwrap();
+        }
+    }
+}
+
 /// A thread exchanges a directory with a link that leads out, as fast as it can; whatever is read
 /// and written meanwhile stays inside.
 #[test]

@@ -107,7 +107,12 @@ impl Effects {
         self.lock().asking = None;
         match answer {
             Answer::Approved => {
-                record::answered(&self.scope, digest, Recorded::Approved, None).await
+                record::answered(&self.scope, digest, Recorded::Approved, None).await?;
+                if call.caller.is_revoked() {
+                    let message = format!("{}; nothing was changed", call.caller.revoked());
+                    return Err(CallError::Denied { message, rule: None });
+                }
+                Ok(())
             }
             Answer::Denied(reason) => {
                 record::answered(&self.scope, digest, Recorded::Denied, Some(&reason)).await?;
@@ -130,7 +135,7 @@ impl Effects {
             workspace: call.workspace.name().to_owned(),
             tool: call.tool().to_owned(),
             plugin: self.lock().tool.plugin.clone(),
-            caller: call.role.as_str().to_owned(),
+            caller: call.caller.name().to_owned(),
             session: call.session_id.clone(),
             is_attended: call.is_attended,
             held_bytes: self.held_bytes(&ask),

@@ -7,6 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::{Origin, Plan};
 
 use super::Effects;
+use crate::call::CallError;
 use crate::change::Status;
 use crate::state::WorkspaceState;
 
@@ -64,10 +65,17 @@ impl Effects {
         Ok(self.committed(plan, committed.number))
     }
 
+    /// Fails where the call was cancelled or its caller's token revoked: the last look before
+    /// anything is written.
     pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), ToolError> {
         if self.scope.cancel.is_cancelled() {
             let message = "cancelled before anything was written";
             return Err(ToolError::new(ErrorCode::Cancelled, message));
+        }
+        let caller = &self.scope.call.caller;
+        if caller.is_revoked() {
+            let message = format!("{}; nothing was changed", caller.revoked());
+            return Err(self.stop(CallError::Denied { message, rule: None }));
         }
         Ok(())
     }
@@ -77,7 +85,7 @@ impl Effects {
         Origin {
             call_id: self.scope.call_id.clone(),
             tool: self.scope.call.tool().to_owned(),
-            caller: self.scope.call.role.as_str().to_owned(),
+            caller: self.scope.call.caller.name().to_owned(),
             summary: String::new(),
         }
     }

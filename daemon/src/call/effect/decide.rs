@@ -8,7 +8,6 @@ use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
 use crate::call::{CallError, record};
-use crate::caller::Role;
 use crate::policy::{self, Action, Decision, Layer, Subject, Verdict};
 use crate::state::WorkspaceState;
 
@@ -54,7 +53,7 @@ pub(super) fn action_of(file: &PlannedFile) -> Action {
 /// service of that name.
 pub(crate) fn may_show(
     workspace: &WorkspaceState,
-    role: Role,
+    caller: &str,
     tool: &str,
     file: &HistoryFile,
 ) -> bool {
@@ -65,7 +64,7 @@ pub(crate) fn may_show(
             tool,
             tool_effect: moss_sdk::Effect::Read,
             plugin: None,
-            caller: role.as_str(),
+            caller,
             path: Some(name),
             protection: workspace.files.protection(name).map(protection),
             size_bytes: None,
@@ -231,7 +230,7 @@ impl Effects {
             tool: self.scope.call.tool(),
             tool_effect: tool.effect,
             plugin: tool.plugin.as_deref(),
-            caller: self.scope.call.role.as_str(),
+            caller: self.scope.call.caller.name(),
             path: file.map(|(path, ..)| path),
             protection: file.and_then(|(_, protection, _)| protection),
             size_bytes: change.size_bytes,

@@ -120,7 +120,7 @@ impl Effects {
         let call = &self.scope.call;
         let session = call.session();
         let asker =
-            Asker { tool: call.tool(), plugin: tool.plugin.as_deref(), caller: call.role.as_str() };
+            Asker { tool: call.tool(), plugin: tool.plugin.as_deref(), caller: call.caller.name() };
         let component = tool.component.as_deref();
         then(Situation { asker, component, session: session.as_ref() })
     }

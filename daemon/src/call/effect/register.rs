@@ -137,7 +137,7 @@ impl Effects {
         let hears = Hears { on_bytes: &on_bytes, on_compile: &on_compile };
         let proposal = {
             // What a caller asks for is compiled before anybody agrees to it.
-            let _turn = match self.scope.call.role {
+            let _turn = match self.scope.call.caller.role() {
                 Role::Caller => Some(daemon.looks.acquire().await.expect("nobody closes it")),
                 Role::Approver => None,
             };

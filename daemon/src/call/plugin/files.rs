@@ -331,6 +331,7 @@ fn why(error: Error) -> FileError {
         | Error::Outside { .. }
         | Error::OtherFilesystem { .. }
         | Error::Protected { .. }
+        | Error::Secret { .. }
         | Error::Alias { .. }
         | Error::Unnameable { .. } => FileError::NotPermitted,
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {

@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use moss_daemon::caller::Role;
+use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::dirs::Dirs;
+use moss_workspace::own::OwnDir;
 use rustix::fs::Access;
 
 use super::Check;
@@ -21,7 +23,21 @@ pub(super) fn check(dirs: &Dirs) -> Vec<Check> {
         directory("socket directory", &dirs.runtime, OTHERS),
         credential("caller credential", &token(Role::Caller)),
         credential("approver credential", &token(Role::Approver)),
+        named_tokens(&dirs.state),
     ]
+}
+
+fn named_tokens(state: &Path) -> Check {
+    const NAME: &str = "named tokens";
+    let listed = match OwnDir::open(state) {
+        Ok(directory) => Tokens::open(directory).list(),
+        // The check of the directory says what is wrong with it.
+        Err(_) => Ok(Vec::new()),
+    };
+    match listed {
+        Ok(tokens) => Check::ok(NAME, format!("{} (`moss token list`)", tokens.len())),
+        Err(error) => Check::fail(NAME, error.to_string(), "repair or remove the file"),
+    }
 }
 
 /// A directory that others must not have certain permissions on. A missing one is made when it is
