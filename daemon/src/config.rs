@@ -119,6 +119,8 @@ section!(Grpc {
     request_total_ms: u64,
     arriving_bytes_max: usize,
     connection_arriving_bytes_max: usize,
+    encoding_bytes_max: usize,
+    connection_encoding_bytes_max: usize,
     response_bytes_max: usize,
     connections_max: usize,
     streams_max: u32,
@@ -235,6 +237,8 @@ const LIVE: &[&str] = &[
     "network.request_bytes_max",
     "network.response_bytes_max",
     "user_prompt.bytes_max",
+    "grpc.encoding_bytes_max",
+    "grpc.connection_encoding_bytes_max",
     "shutdown.grace_ms",
 ];
 
