@@ -45,6 +45,7 @@ macro_rules! section {
 section!(Calls {
     running_max: usize,
     queued_max: usize,
+    caller_bytes_max: usize,
     timeout_ms: u64,
     output_bytes_max: usize,
     diff_bytes_max: usize,
@@ -203,6 +204,7 @@ enum Take {
 
 /// Sections and values whose change holds at once. The others are read at the start.
 const LIVE: &[&str] = &[
+    "calls.caller_bytes_max",
     "calls.timeout_ms",
     "calls.output_bytes_max",
     "calls.diff_bytes_max",

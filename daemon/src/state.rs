@@ -50,6 +50,8 @@ pub struct Daemon {
     pub confirmations: Arc<Confirmations>,
     /// Places for running calls.
     pub permits: Permits,
+    /// What calls came with, while they run or wait for a place.
+    pub calls_held: Budgets,
     /// What replies hold that are written for clients of APIs.
     pub encoding: Budgets,
     /// Places for blocking work of calls.
@@ -179,6 +181,7 @@ impl Daemon {
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+            calls_held: Budgets::default(),
             encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),

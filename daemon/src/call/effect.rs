@@ -267,9 +267,9 @@ impl Effects {
             CallError::Unconfirmed(_) => ErrorCode::Unconfirmed,
             CallError::Timeout { .. } => ErrorCode::Timeout,
             CallError::Cancelled => ErrorCode::Cancelled,
-            CallError::QueueFull(_) | CallError::TooManyConfirmations(_) => {
-                ErrorCode::LimitExceeded
-            }
+            CallError::QueueFull(_)
+            | CallError::TooMuch(_)
+            | CallError::TooManyConfirmations(_) => ErrorCode::LimitExceeded,
             CallError::UnknownTool(_) | CallError::Invalid(_) | CallError::Internal(_) => {
                 ErrorCode::Internal
             }
