@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
-use moss_workspace::UndoTarget;
+use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -121,6 +121,8 @@ pub struct CallOutcome {
     pub digest: Option<ContentHash>,
     /// The number of its change in the history, where it made one.
     pub history: Option<u64>,
+    /// What stands in the way of an undo.
+    pub conflicts: Vec<UndoConflict>,
     /// How long it took, waiting included.
     pub duration: Duration,
 }
@@ -233,6 +235,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         changes: shown.changes,
         digest: shown.digest,
         history: shown.history,
+        conflicts: shown.conflicts,
         duration,
     })
 }

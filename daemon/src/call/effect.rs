@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moss_sdk::context::Applied;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::Plan;
+use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
@@ -52,6 +52,8 @@ struct Inner {
     /// The number in the history of the user's prompt, where that was changed.
     prompt_version: Option<u64>,
     digest: Option<ContentHash>,
+    /// What stands in the way of an undo.
+    conflicts: Vec<UndoConflict>,
     /// Room in the journal for what was changed, until that is recorded.
     rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
@@ -84,6 +86,8 @@ pub(super) struct Shown {
     /// The number in the history, where anything was written.
     pub(super) history: Option<u64>,
     pub(super) digest: Option<ContentHash>,
+    /// What stands in the way of an undo.
+    pub(super) conflicts: Vec<UndoConflict>,
     /// Room in the journal for the records of it.
     pub(super) rooms: Vec<Room>,
 }
@@ -311,6 +315,7 @@ impl Effects {
             changes: std::mem::take(&mut inner.changes),
             history: inner.history.take(),
             digest: inner.digest.take(),
+            conflicts: std::mem::take(&mut inner.conflicts),
             rooms: std::mem::take(&mut inner.rooms),
         }
     }
