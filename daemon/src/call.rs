@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
-use moss_workspace::UndoTarget;
+use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,7 @@ use self::host::CallHost;
 use self::nested::Behalf;
 pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
+pub use self::weight::TooMuch;
 use crate::arguments::Unreadable;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
@@ -120,6 +121,8 @@ pub struct CallOutcome {
     pub digest: Option<ContentHash>,
     /// The number of its change in the history, where it made one.
     pub history: Option<u64>,
+    /// What stands in the way of an undo.
+    pub conflicts: Vec<UndoConflict>,
     /// How long it took, waiting included.
     pub duration: Duration,
 }
@@ -139,6 +142,8 @@ pub(crate) struct Scope {
     behalf: Option<Behalf>,
     /// What is not written of it yet.
     held: record::Held,
+    /// What it came with, in memory.
+    weight: weight::Held,
 }
 
 /// Makes a call that goes on when it is polled.
@@ -147,7 +152,10 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
     let (daemon_of_call, cancel_of_call) = (Arc::clone(daemon), cancel.clone());
     let run = async move {
         let (daemon, cancel) = (daemon_of_call, cancel_of_call);
-        if let Work::Tool { name, .. } = &call.work {
+        let weight = weight::Held::new(&daemon, call.caller.role(), &call.work);
+        if let Work::Tool { name, .. } = &call.work
+            && weight.admitted().is_ok()
+        {
             tokio::select! {
                 () = cancel.cancelled() => {}
                 () = daemon.await_tool(&call.workspace, name) => {}
@@ -156,8 +164,19 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
         let catalog = call.workspace.catalog.load_full();
         let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
         let (behalf, held) = (None, record::Held::default());
-        let scope = Scope { daemon, call, call_id, catalog, events, cancel, permit, behalf, held };
-        execute(Arc::new(scope)).await
+        execute(Arc::new(Scope {
+            daemon,
+            call,
+            call_id,
+            catalog,
+            events,
+            cancel,
+            permit,
+            behalf,
+            held,
+            weight,
+        }))
+        .await
     };
     Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
 }
@@ -208,6 +227,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         )),
         None => error,
     })?;
+    drop(shown.rooms);
     result.map(|result| CallOutcome {
         call_id: scope.call_id.clone(),
         tool: scope.call.tool().to_owned(),
@@ -215,6 +235,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         changes: shown.changes,
         digest: shown.digest,
         history: shown.history,
+        conflicts: shown.conflicts,
         duration,
     })
 }
@@ -233,6 +254,7 @@ async fn attempt(
     scope: &Arc<Scope>,
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
+    scope.weight.admitted().map_err(CallError::TooMuch)?;
     let (name, arguments) = match &scope.call.work {
         Work::Undo(target) => {
             scope.take_place().await?;

@@ -45,6 +45,7 @@ macro_rules! section {
 section!(Calls {
     running_max: usize,
     queued_max: usize,
+    caller_bytes_max: usize,
     timeout_ms: u64,
     output_bytes_max: usize,
     diff_bytes_max: usize,
@@ -119,6 +120,8 @@ section!(Grpc {
     request_total_ms: u64,
     arriving_bytes_max: usize,
     connection_arriving_bytes_max: usize,
+    encoding_bytes_max: usize,
+    connection_encoding_bytes_max: usize,
     response_bytes_max: usize,
     connections_max: usize,
     streams_max: u32,
@@ -201,6 +204,7 @@ enum Take {
 
 /// Sections and values whose change holds at once. The others are read at the start.
 const LIVE: &[&str] = &[
+    "calls.caller_bytes_max",
     "calls.timeout_ms",
     "calls.output_bytes_max",
     "calls.diff_bytes_max",
@@ -235,6 +239,8 @@ const LIVE: &[&str] = &[
     "network.request_bytes_max",
     "network.response_bytes_max",
     "user_prompt.bytes_max",
+    "grpc.encoding_bytes_max",
+    "grpc.connection_encoding_bytes_max",
     "shutdown.grace_ms",
 ];
 

@@ -21,12 +21,14 @@ pub mod audit;
 pub mod folding;
 pub mod record;
 pub mod redact;
+pub mod room;
 mod writer;
 
 pub use self::record::{Answer, CalledBy, Event, FileChange, PluginDigest, Record};
 
 use self::audit::pruning::Bounds;
 use self::audit::{Entry, Filter, Verification};
+use self::room::{Room, Rooms};
 use self::writer::{Message, Signals, Writer};
 
 /// Most records that wait for the writer.
@@ -42,6 +44,7 @@ pub struct Journal {
     signals: Arc<Signals>,
     thread: std::thread::Thread,
     writer: Mutex<Option<JoinHandle<()>>>,
+    rooms: Arc<Rooms>,
     dir: PathBuf,
 }
 
@@ -90,6 +93,17 @@ pub enum JournalError {
     /// A record cannot be written.
     #[error("the audit journal cannot be written: {0}; check disk space and permissions")]
     Write(String),
+    /// The disk has no room for the records of a change.
+    #[error(
+        "the audit journal {path} has no room for the records of this change: {reason}; nothing was \
+         changed: free space on the disk that it lies on, then retry"
+    )]
+    NoRoom {
+        /// The database file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// The journal cannot be read.
     #[error("the audit journal cannot be read: {0}")]
     Read(String),
@@ -122,6 +136,7 @@ impl Journal {
     /// As [`Journal::open`].
     pub fn open_bounded(dir: &Path, bounds: Bounds) -> Result<Self, JournalError> {
         let log = audit::Log::open(dir)?;
+        let rooms = Arc::new(Rooms::open(dir)?);
         let (sender, receiver) = channel(QUEUE_RECORDS_MAX);
         let signals = Arc::new(Signals::default());
         let writer = Writer::new(log, bounds, receiver, Arc::clone(&signals));
@@ -133,7 +148,8 @@ impl Journal {
                 reason: error.to_string(),
             })?;
         let thread = writer.thread().clone();
-        Ok(Self { sender, signals, thread, writer: Mutex::new(Some(writer)), dir: dir.to_owned() })
+        let (writer, dir) = (Mutex::new(Some(writer)), dir.to_owned());
+        Ok(Self { sender, signals, thread, writer, rooms, dir })
     }
 
     /// Records something, after everything that was recorded before this was called. Waits for a
@@ -173,6 +189,16 @@ impl Journal {
                 receiver.await.unwrap_or(Err(JournalError::Closed))
             }
         }
+    }
+
+    /// Reserves room on the disk for the records of a change, before anything changes: see
+    /// [`room::needed`]. Blocks for a moment, but waits for no disk.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NoRoom`].
+    pub fn reserve(&self, bytes: u64) -> Result<Room, JournalError> {
+        self.rooms.reserve(bytes)
     }
 
     /// Reads records back, what was just recorded included. Blocks: not for async code.

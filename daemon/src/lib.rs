@@ -10,6 +10,7 @@ pub mod address;
 pub mod answers;
 pub mod arguments;
 pub mod bridge;
+pub mod budget;
 pub mod call;
 pub mod caller;
 pub mod catalog;

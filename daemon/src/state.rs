@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::answers::Answers;
+use crate::budget::Budgets;
 use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
@@ -49,6 +50,10 @@ pub struct Daemon {
     pub confirmations: Arc<Confirmations>,
     /// Places for running calls.
     pub permits: Permits,
+    /// What calls came with, while they run or wait for a place.
+    pub calls_held: Budgets,
+    /// What replies hold that are written for clients of APIs.
+    pub encoding: Budgets,
     /// Places for blocking work of calls.
     pub workers: Permits,
     /// Processes that compile plugins.
@@ -176,6 +181,8 @@ impl Daemon {
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+            calls_held: Budgets::default(),
+            encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
             compilers: Arc::new(Semaphore::new(compilers_max())),
             thinkers: Arc::new(Semaphore::new(compilers_max())),

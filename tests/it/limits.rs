@@ -137,6 +137,68 @@ async fn a_full_queue_of_calls_is_refused_and_drains() {
 }
 
 #[tokio::test]
+async fn calls_that_run_or_wait_hold_a_bounded_part_of_the_memory() {
+    let site = Site::allowing();
+    site.config("[calls]\nrunning_max = 1\ncaller_bytes_max = 1_000_000\n");
+    install(&site, &[("zoo", &zoo("spin"), json!({ "limits": { "timeout": "10m" } }))]);
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    until("the plugin is there", async || client.load().await.workspaces[0].plugins_ready == 1)
+        .await;
+    let runs = client.stream(call("act", json!({}))).await.unwrap();
+    until("it runs", async || client.load().await.calls_running == 1).await;
+    let content = "x".repeat(200_000);
+    let create = |path: &str| call("create_file", json!({ "path": path, "content": content }));
+    let mut waiting = Vec::new();
+    for (of, path) in [(&client, "a"), (&approver, "b")] {
+        waiting.push(of.stream(create(path)).await.unwrap());
+        let queued = u32::try_from(waiting.len()).unwrap();
+        until("it waits", async || client.load().await.calls_queued == queued).await;
+    }
+    for path in ["c", "d", "e"] {
+        let status = client.call(create(path)).await.unwrap_err();
+        let found = (status.code(), reason(&status));
+        assert_eq!(found, (Code::ResourceExhausted, "CALLS_TOO_LARGE".to_owned()));
+        assert!(details(&status).retry_info().is_some());
+        assert!(status.message().contains("calls.caller_bytes_max"), "{}", status.message());
+    }
+    // A small one waits like any other.
+    waiting.push(client.stream(call("list_directory", json!({ "path": "." }))).await.unwrap());
+    until("it waits", async || client.load().await.calls_queued == 3).await;
+    drop(runs);
+    for events in waiting {
+        events.end().await.unwrap();
+    }
+    client.call(create("c")).await.unwrap();
+    assert!(["a", "b", "c"].iter().all(|path| site.has(path)) && !site.has("d"));
+    let large = call("create_file", json!({ "path": "d", "content": "x".repeat(400_000) }));
+    let status = client.call(large).await.unwrap_err();
+    assert_eq!(reason(&status), "CALLS_TOO_LARGE");
+}
+
+#[tokio::test]
+async fn a_call_that_is_asked_about_holds_no_part_of_what_running_calls_hold() {
+    let site = Site::new();
+    site.config("[calls]\ncaller_bytes_max = 1_000_000\n");
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let create = |path: &str| {
+        waiting("create_file", json!({ "path": path, "content": "x".repeat(200_000) }))
+    };
+    let mut asked = Vec::new();
+    for path in ["a", "b", "c"] {
+        let mut events = client.stream(create(path)).await.unwrap();
+        let question = events.question().await;
+        asked.push((events, question));
+    }
+    for (events, question) in asked {
+        approver.approve(&question).await.unwrap();
+        events.end().await.unwrap();
+    }
+    assert!(["a", "b", "c"].iter().all(|path| site.has(path)));
+}
+
+#[tokio::test]
 async fn a_call_that_waits_for_a_person_takes_no_place() {
     let site = Site::new();
     site.config("[calls]\nrunning_max = 1\nqueued_max = 1\n");

@@ -29,6 +29,7 @@ mod edit_mistakes;
 mod editor;
 mod edits;
 mod files;
+mod full_disk;
 mod guide;
 mod harness;
 mod history;

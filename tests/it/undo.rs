@@ -127,6 +127,66 @@ async fn conflicts_name_entry_file_and_lines_and_nothing_is_written() {
 }
 
 #[tokio::test]
+async fn conflicts_name_the_later_change_to_programs() {
+    let site = Site::allowing();
+    site.write("a.txt", "1\n2\n3\n4\n5\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    for (old, new) in [("4\n", "four\n"), ("1\n", "one\n"), ("four\n", "FOUR\nand more\n")] {
+        let edit = json!({ "path": "a.txt", "oldText": old, "newText": new });
+        client.done("replace_text", edit).await;
+    }
+    let edit = json!({"path": "a.txt", "startLine": 2, "endLine": 2, "newText": "two"});
+    client.done("replace_lines", edit).await;
+    put(&client, "b.txt", "b\n").await;
+    site.write("b.txt", "not through moss\n");
+    let call_id = listed(&client, v1::ListHistoryRequest { since: 2, ..Default::default() }).await
+        [2]
+    .call_id
+    .clone();
+
+    let result = client.undo(1).await.unwrap();
+    let message = &failure(&result).message;
+    assert!(message.ends_with("since change 1, by change 3 (replace_text)"), "{message}");
+    let [conflict] = &result.conflicts[..] else { panic!("{result:?}") };
+    assert_eq!((conflict.number, conflict.path.as_str()), (1, "a.txt"));
+    assert_eq!(conflict.lines, [v1::ConflictLines { first: 4, last: 5 }]);
+    let later = conflict.later.as_ref().unwrap();
+    assert_eq!((later.number, later.tool.as_str(), &later.call_id), (3, "replace_text", &call_id));
+    assert!(later.committed_at.is_some());
+
+    let before = site.snapshot();
+    let mut daemon = Some(daemon);
+    for _ in 0..2 {
+        let ended = site.run(&["history", "undo", "1", "--json", "--confirm", "allow"]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let [conflict] = &told["conflicts"].as_array().unwrap()[..] else { panic!("{told}") };
+        let time = conflict["later"]["committed_at"].as_str().unwrap();
+        assert!(time.ends_with('Z') && told["error"]["code"] == "conflict", "{told}");
+        let expected = json!({
+            "number": 1, "path": "a.txt", "what": "was changed again at lines 4-5",
+            "lines": [{ "first": 4, "last": 5 }],
+            "later": { "number": 3, "tool": "replace_text", "committed_at": time,
+                       "call_id": call_id, "caller": "caller" },
+        });
+        assert_eq!(*conflict, expected);
+        let ended = site.run(&["history", "undo", "--since", "0", "--json", "--confirm", "allow"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let expected = json!([{ "number": 5, "path": "b.txt", "what": "was changed again",
+                                "lines": [], "later": null }]);
+        assert_eq!(told["conflicts"], expected);
+        // The same without a daemon.
+        if let Some(daemon) = daemon.take() {
+            daemon.stop();
+        }
+    }
+    assert_eq!(site.snapshot(), before);
+    let done = parsed(&site.run(&["history", "undo", "4", "--json", "--confirm", "allow"]));
+    assert!(done.get("conflicts").is_none(), "{done}");
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_not_taken_back() {
     let site = Site::allowing();
     let daemon = site.serve();

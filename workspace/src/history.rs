@@ -42,7 +42,7 @@ pub(crate) use claims::Touched;
 use group_sync::GroupSync;
 pub(crate) use group_sync::PendingSync;
 use lease::Lease;
-pub use merge::{UndoConflict, UndoConflicts};
+pub use merge::{LaterChange, UndoConflict, UndoConflicts};
 use settled::Settled;
 pub(crate) use store::IntentFile;
 

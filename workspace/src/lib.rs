@@ -52,7 +52,7 @@ pub use crate::handle::{Identity, hash};
 pub use crate::held::HeldFile;
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
-    Origin, UndoConflict, UndoConflicts, UndoTarget,
+    LaterChange, Origin, UndoConflict, UndoConflicts, UndoTarget,
 };
 pub use crate::look::{LastLink, Looked, Names};
 pub use crate::protect::{Protection, Row as ProtectedRow, TABLE as PROTECTED, protection};

@@ -148,8 +148,15 @@ impl Effects {
 
     /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
     /// since the plan was made: then nothing is changed.
-    pub(super) async fn commit_in_editor(&self, plan: &Plan) -> Result<Applied, ToolError> {
+    pub(super) async fn commit_in_editor(
+        self: &Arc<Self>,
+        plan: &Plan,
+    ) -> Result<Applied, ToolError> {
         self.check_not_cancelled()?;
+        let (effects, path) =
+            (Arc::clone(self), plan.files().first().map(|file| file.path.clone()));
+        let reserve = move || effects.reserve_room(path.as_ref().map(RelPath::as_str));
+        self.scope().blocking(reserve).await??;
         let scope = self.scope();
         let file = plan.files().first().expect("a plan changes at least one file");
         let buffer = self.buffer_of(file)?;

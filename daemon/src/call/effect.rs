@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moss_sdk::context::Applied;
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::Plan;
+use moss_workspace::{Plan, UndoConflict};
 use serde_json::Value;
 
 use self::ask::Ask;
@@ -29,6 +29,7 @@ use super::{CallError, Scope, record};
 use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
 use crate::journal::Answer as Recorded;
+use crate::journal::room::Room;
 use crate::policy::standing::StandingAnswer;
 use crate::policy::{Action, Decision, Policy, Verdict, strictest};
 use crate::turns::Turn;
@@ -51,6 +52,10 @@ struct Inner {
     /// The number in the history of the user's prompt, where that was changed.
     prompt_version: Option<u64>,
     digest: Option<ContentHash>,
+    /// What stands in the way of an undo.
+    conflicts: Vec<UndoConflict>,
+    /// Room in the journal for what was changed, until that is recorded.
+    rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
     turn: Option<Turn>,
     /// Why an effect ended the call, which the tool only sees as an error of its own.
@@ -81,6 +86,10 @@ pub(super) struct Shown {
     /// The number in the history, where anything was written.
     pub(super) history: Option<u64>,
     pub(super) digest: Option<ContentHash>,
+    /// What stands in the way of an undo.
+    pub(super) conflicts: Vec<UndoConflict>,
+    /// Room in the journal for the records of it.
+    pub(super) rooms: Vec<Room>,
 }
 
 /// The decision that holds for a whole plan.
@@ -262,9 +271,9 @@ impl Effects {
             CallError::Unconfirmed(_) => ErrorCode::Unconfirmed,
             CallError::Timeout { .. } => ErrorCode::Timeout,
             CallError::Cancelled => ErrorCode::Cancelled,
-            CallError::QueueFull(_) | CallError::TooManyConfirmations(_) => {
-                ErrorCode::LimitExceeded
-            }
+            CallError::QueueFull(_)
+            | CallError::TooMuch(_)
+            | CallError::TooManyConfirmations(_) => ErrorCode::LimitExceeded,
             CallError::UnknownTool(_) | CallError::Invalid(_) | CallError::Internal(_) => {
                 ErrorCode::Internal
             }
@@ -306,6 +315,8 @@ impl Effects {
             changes: std::mem::take(&mut inner.changes),
             history: inner.history.take(),
             digest: inner.digest.take(),
+            conflicts: std::mem::take(&mut inner.conflicts),
+            rooms: std::mem::take(&mut inner.rooms),
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use moss_sdk::ContentHash;
 
+use super::weight::TooMuch;
 use crate::catalog::UnknownTool;
 use crate::confirm::Confirmation;
 use crate::permits::QueueFull;
@@ -33,6 +34,9 @@ pub enum CallError {
     /// Too many calls wait.
     #[error("too many calls: {0}")]
     QueueFull(QueueFull),
+    /// What calls came with takes too much memory.
+    #[error("{0}")]
+    TooMuch(TooMuch),
     /// Too many questions wait.
     #[error("too many confirmations: {0}")]
     TooManyConfirmations(crate::confirm::TooMany),
@@ -70,7 +74,10 @@ impl CallError {
             Self::UnknownTool(_) | Self::Invalid(_) => "invalid",
             Self::Denied { .. } => "denied",
             Self::Unconfirmed(_) => "unconfirmed",
-            Self::QueueFull(_) | Self::TooManyConfirmations(_) | Self::Internal(_) => "failed",
+            Self::QueueFull(_)
+            | Self::TooMuch(_)
+            | Self::TooManyConfirmations(_)
+            | Self::Internal(_) => "failed",
             Self::Timeout { .. } => "timeout",
             Self::Cancelled => "cancelled",
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::record::Held;
-use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute};
+use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute, weight};
 use crate::arguments::{self, Unreadable};
 use crate::journal::CalledBy;
 
@@ -85,6 +85,7 @@ pub(super) async fn call(
         parent: scope.call.parent.clone(),
     };
     let cancel = scope.cancel.child_token();
+    let weight = weight::Held::new(&scope.daemon, call.caller.role(), &call.work);
     let nested = Scope {
         daemon: Arc::clone(&scope.daemon),
         call,
@@ -95,6 +96,7 @@ pub(super) async fn call(
         permit: std::sync::Mutex::default(),
         behalf: Some(behalf),
         held: Held::default(),
+        weight,
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match Running::new(Box::pin(run), cancel).await {
@@ -143,7 +145,9 @@ fn explain(name: &str, error: CallError) -> ToolError {
             return ToolError::new(ErrorCode::Denied, message)
                 .hint("call the tool without the plugin, or allow it with a rule of the policy");
         }
-        CallError::QueueFull(_) | CallError::TooManyConfirmations(_) => ErrorCode::LimitExceeded,
+        CallError::QueueFull(_) | CallError::TooMuch(_) | CallError::TooManyConfirmations(_) => {
+            ErrorCode::LimitExceeded
+        }
         CallError::Timeout { .. } => ErrorCode::Timeout,
         CallError::Cancelled => ErrorCode::Cancelled,
         CallError::Internal(_) => ErrorCode::Internal,

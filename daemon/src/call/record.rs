@@ -200,6 +200,7 @@ fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
             | CallError::Invalid(_)
             | CallError::Unconfirmed(_)
             | CallError::QueueFull(_)
+            | CallError::TooMuch(_)
             | CallError::TooManyConfirmations(_),
         ) => true,
         Err(CallError::Timeout { .. } | CallError::Cancelled | CallError::Internal(_)) => false,

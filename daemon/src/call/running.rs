@@ -133,6 +133,7 @@ mod tests {
             changes: Vec::new(),
             digest: None,
             history: None,
+            conflicts: Vec::new(),
             duration: std::time::Duration::ZERO,
         }
     }

@@ -64,7 +64,9 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
             Some("look for the cause with `moss doctor`")
         }
         "call_timeout" => Some("give it more time with `--timeout`"),
-        "queue_full" | "confirmations_full" => Some("try again in a moment"),
+        "queue_full" | "confirmations_full" | "calls_too_large" | "replies_full" => {
+            Some("try again in a moment")
+        }
         "admin_policy_invalid" | "policy_invalid" => {
             Some("mend the file, then check it with `moss policy check`")
         }
@@ -133,6 +135,7 @@ mod tests {
             ("confirmation_required", Outcome::Unconfirmed),
             ("queue_full", Outcome::Failed),
             ("confirmations_full", Outcome::Failed),
+            ("calls_too_large", Outcome::Failed),
             ("call_timeout", Outcome::Timeout),
             ("call_cancelled", Outcome::Cancelled),
             ("no_daemon", Outcome::Unavailable),

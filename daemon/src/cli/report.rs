@@ -23,6 +23,9 @@ pub(super) struct Report {
     /// The number in the history; only where anything was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<u64>,
+    /// What stands in the way of an undo; only where anything does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<Value>,
     /// What a person is shown.
     #[serde(skip)]
     shown: Shown,
@@ -110,6 +113,7 @@ impl Report {
             changes: views,
             digest: non_empty(result.digest),
             history: Some(result.history).filter(|number| *number > 0),
+            conflicts: result.conflicts.iter().map(views::undo_conflict).collect(),
             shown,
         }
     }
@@ -128,6 +132,7 @@ impl Report {
             changes: changes.map(|change| change_view(change, unconfirmed)).collect(),
             digest: confirmation.as_ref().map(|asked| asked.digest.clone()),
             history: None,
+            conflicts: Vec::new(),
             error: Some(error.error),
             shown: Shown::Error(confirmation),
         }

@@ -81,6 +81,26 @@ pub(super) fn history_entry(entry: &v1::HistoryEntry) -> Value {
     })
 }
 
+pub(super) fn undo_conflict(conflict: &v1::UndoConflict) -> Value {
+    let lines = |lines: &v1::ConflictLines| json!({ "first": lines.first, "last": lines.last });
+    let later = |later: &v1::LaterChange| {
+        json!({
+            "number": later.number,
+            "tool": later.tool,
+            "committed_at": time(later.committed_at.as_ref()),
+            "call_id": later.call_id,
+            "caller": later.caller,
+        })
+    };
+    json!({
+        "number": conflict.number,
+        "path": conflict.path,
+        "what": conflict.what,
+        "lines": conflict.lines.iter().map(lines).collect::<Vec<_>>(),
+        "later": conflict.later.as_ref().map(later),
+    })
+}
+
 fn changes(changes: &[v1::FileChange]) -> Value {
     changes
         .iter()

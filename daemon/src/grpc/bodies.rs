@@ -3,7 +3,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,7 +15,8 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::error;
-use crate::caller::{Caller, Role};
+use crate::budget::{Budgets, Share};
+use crate::caller::Caller;
 use crate::config::Grpc;
 use crate::listener::Peer;
 
@@ -48,18 +48,7 @@ struct Bounds {
     total: Duration,
     bytes_max: usize,
     connection_bytes_max: usize,
-    of_callers: Arc<AtomicUsize>,
-    of_approvers: Arc<AtomicUsize>,
-}
-
-/// What one request holds of the shares; given back when it is dropped.
-#[derive(Debug)]
-struct Share {
-    /// What all of the role hold, and the most that they may.
-    of_all: (Arc<AtomicUsize>, usize),
-    /// The same for the connection.
-    of_connection: (Arc<AtomicUsize>, usize),
-    bytes: usize,
+    arriving: Budgets,
 }
 
 /// Finds where messages end.
@@ -76,7 +65,8 @@ struct Framing {
 struct Arriving {
     body: Body,
     bounds: Arc<Bounds>,
-    share: Share,
+    /// Of what the connection, and all of the role, may hold.
+    share: Share<2>,
     /// Whether one message follows the other.
     is_stream: bool,
     framing: Framing,
@@ -97,8 +87,7 @@ impl BodiesLayer {
             total: Duration::from_millis(limits.request_total_ms),
             bytes_max: limits.arriving_bytes_max,
             connection_bytes_max: limits.connection_arriving_bytes_max,
-            of_callers: Arc::default(),
-            of_approvers: Arc::default(),
+            arriving: Budgets::default(),
         }))
     }
 }
@@ -127,64 +116,24 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (head, body) = request.into_parts();
-        let of_all = match head.extensions.get::<Caller>().map(Caller::role) {
-            Some(Role::Approver) => &self.bounds.of_approvers,
-            Some(Role::Caller) | None => &self.bounds.of_callers,
-        };
+        let role = head.extensions.get::<Caller>().map(Caller::role);
+        let of_all = self.bounds.arriving.of(role).clone();
         let of_connection = head.extensions.get::<Peer>().map(Peer::arriving).unwrap_or_default();
-        let share = Share {
-            of_all: (Arc::clone(of_all), self.bounds.bytes_max),
-            of_connection: (of_connection, self.bounds.connection_bytes_max),
-            bytes: 0,
-        };
+        let share = Share::new([
+            (of_connection, self.bounds.connection_bytes_max),
+            (of_all, self.bounds.bytes_max),
+        ]);
         let is_stream = STREAMS.contains(&head.uri.path());
         let arriving = Arriving::new(body, Arc::clone(&self.bounds), share, is_stream);
         self.inner.call(Request::from_parts(head, Body::new(arriving)))
     }
 }
 
-// === impl Share ===
-
-impl Share {
-    /// Holds so many bytes from now on.
-    fn hold(&mut self, bytes: usize) -> Result<(), Status> {
-        let bytes = bytes.saturating_sub(FREE_BYTES);
-        let more = bytes.saturating_sub(self.bytes);
-        if more == 0 {
-            self.release(self.bytes - bytes);
-            return Ok(());
-        }
-        let (of_all, of_connection) = (&self.of_all, &self.of_connection);
-        if !take(of_connection, more) {
-            return Err(full("this connection", of_connection.1, "connection_arriving_bytes_max"));
-        }
-        if !take(of_all, more) {
-            of_connection.0.fetch_sub(more, Ordering::Relaxed);
-            return Err(full("all callers", of_all.1, "arriving_bytes_max"));
-        }
-        self.bytes = bytes;
-        Ok(())
-    }
-
-    fn release(&mut self, bytes: usize) {
-        self.bytes -= bytes;
-        self.of_all.0.fetch_sub(bytes, Ordering::Relaxed);
-        self.of_connection.0.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.release(self.bytes);
-    }
-}
-
-fn take((held, max): &(Arc<AtomicUsize>, usize), more: usize) -> bool {
-    let sum = |held: usize| held.checked_add(more).filter(|sum| sum <= max);
-    held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
-}
-
-fn full(whose: &str, max: usize, limit: &str) -> Status {
+/// Makes the status of a request for which one of its budgets has no room.
+fn full(which: usize, bytes_max: [usize; 2]) -> Status {
+    let whose = ["this connection", "all callers"][which];
+    let limit = ["connection_arriving_bytes_max", "arriving_bytes_max"][which];
+    let max = bytes_max[which];
     let message = format!(
         "requests of {whose} that are not whole yet hold {max} bytes already (grpc.{limit}); try \
          again later"
@@ -232,7 +181,7 @@ impl Framing {
 // === impl Arriving ===
 
 impl Arriving {
-    fn new(body: Body, bounds: Arc<Bounds>, share: Share, is_stream: bool) -> Self {
+    fn new(body: Body, bounds: Arc<Bounds>, share: Share<2>, is_stream: bool) -> Self {
         let begun = Instant::now();
         let (framing, open_bytes) = (Framing::default(), 0);
         Self { body, bounds, share, is_stream, framing, open_bytes, begun, came: begun, late: None }
@@ -251,7 +200,8 @@ impl Arriving {
         if self.open_bytes > 0 && self.came - self.begun > self.bounds.total {
             return Err(stalled());
         }
-        self.share.hold(self.open_bytes)
+        let bytes = self.open_bytes.saturating_sub(FREE_BYTES);
+        self.share.hold(bytes).map_err(|which| full(which, self.share.bytes_max()))
     }
 
     /// Whether what has begun does not come on. Wakes up when it is.

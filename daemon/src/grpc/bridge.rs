@@ -21,7 +21,7 @@ use moss_proto::v1::tool_choice::Choice;
 use moss_proto::v1::{encode_request, parse_request};
 use prost::Message as _;
 use tokio_stream::Stream;
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Code, Extensions, Request, Response, Status, Streaming};
 
 use self::exchange::Answers;
 use self::reading::Reading;
@@ -29,7 +29,10 @@ use self::writing::{Writer, Writing};
 use super::error::{self, invalid_field};
 use super::from_proto;
 use crate::bridge::Form;
+use crate::budget::Share;
+use crate::caller::Caller;
 use crate::catalog::Language;
+use crate::listener::Peer;
 use crate::state::Daemon;
 use crate::user_prompt;
 
@@ -69,6 +72,7 @@ impl BridgeService for Bridge {
         &self,
         request: Request<Streaming<v1::EncodeRequest>>,
     ) -> Result<Response<Self::EncodeStream>, Status> {
+        let share = self.encoding_share(request.extensions());
         let mut told = request.into_inner();
         let first = exchange::first(&mut told).await?;
         let Some(encode_request::Message::Start(start)) = first.and_then(|first| first.message)
@@ -77,7 +81,8 @@ impl BridgeService for Bridge {
         };
         let writer = Writer::new(start)?;
         let (answers, stream) = Answers::new(&self.0);
-        self.0.tasks.spawn(exchange::run(Writing::new(answers, writer), told));
+        let writing = Writing::new(answers, writer, share)?;
+        self.0.tasks.spawn(exchange::run(writing, told));
         Ok(Response::new(Box::pin(stream)))
     }
 
@@ -142,6 +147,19 @@ impl BridgeService for Bridge {
             return Err(too_large("the conversation", size, bytes_max));
         }
         Ok(Response::new(response))
+    }
+}
+
+impl Bridge {
+    /// What a reply may hold of the memory of its connection and of its role.
+    fn encoding_share(&self, extensions: &Extensions) -> Share<2> {
+        let limits = &self.0.config().grpc;
+        let of_all = self.0.encoding.of(extensions.get::<Caller>().map(Caller::role)).clone();
+        let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
+        Share::new([
+            (of_connection, limits.connection_encoding_bytes_max),
+            (of_all, limits.encoding_bytes_max),
+        ])
     }
 }
 

@@ -84,6 +84,7 @@ pub(super) fn call(error: &CallError) -> Status {
         ),
         CallError::Unconfirmed(unconfirmed) => unconfirmed_status(unconfirmed),
         CallError::QueueFull(_) => exhausted("QUEUE_FULL", &message),
+        CallError::TooMuch(_) => exhausted("CALLS_TOO_LARGE", &message),
         CallError::TooManyConfirmations(_) => exhausted("CONFIRMATIONS_FULL", &message),
         CallError::Timeout { .. } => status(Code::DeadlineExceeded, "CALL_TIMEOUT", &message, &[]),
         CallError::Cancelled => status(Code::Cancelled, "CALL_CANCELLED", &message, &[]),

@@ -5,7 +5,7 @@ use moss_proto::v1;
 use moss_sdk::edit::Drift;
 use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
-use moss_workspace::Action;
+use moss_workspace::{Action, UndoConflict};
 
 use crate::answers::{Listed, Offer, Scope};
 use crate::call::{CallOutcome, Event};
@@ -67,6 +67,28 @@ pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {
         digest: optional_hash(outcome.digest),
         duration: prost_types::Duration::try_from(outcome.duration).ok(),
         history: outcome.history.unwrap_or_default(),
+        conflicts: outcome.conflicts.iter().map(undo_conflict).collect(),
+    }
+}
+
+fn undo_conflict(conflict: &UndoConflict) -> v1::UndoConflict {
+    let lines = conflict
+        .lines
+        .iter()
+        .map(|lines| v1::ConflictLines { first: lines.start as u64 + 1, last: lines.end as u64 });
+    let later = conflict.later.as_ref().map(|later| v1::LaterChange {
+        number: later.number,
+        tool: later.origin.tool.clone(),
+        committed_at: Some(later.at.into()),
+        call_id: later.origin.call_id.clone(),
+        caller: later.origin.caller.clone(),
+    });
+    v1::UndoConflict {
+        number: conflict.number,
+        path: conflict.path.to_string(),
+        what: conflict.what.clone(),
+        lines: lines.collect(),
+        later,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::transport::server::Connected;
 
 use super::Place;
+use crate::budget::Budget;
 
 /// What a client says first: the preface of HTTP/2, in bytes.
 pub(super) const PREFACE_BYTES: usize = 24;
@@ -44,7 +45,9 @@ pub struct Peer {
     is_remote: bool,
     is_known: Arc<AtomicBool>,
     /// Bytes of requests on the connection that are not whole yet.
-    arriving: Arc<AtomicUsize>,
+    arriving: Budget,
+    /// Bytes that replies hold which are written for clients of APIs over it.
+    encoding: Budget,
     /// Its place is needed for somebody else.
     leaves: CancellationToken,
 }
@@ -65,7 +68,8 @@ impl Peer {
         Self {
             is_remote,
             is_known: Arc::default(),
-            arriving: Arc::default(),
+            arriving: Budget::default(),
+            encoding: Budget::default(),
             leaves: CancellationToken::new(),
         }
     }
@@ -91,8 +95,13 @@ impl Peer {
     }
 
     /// The count of the bytes of requests on the connection that are not whole yet.
-    pub fn arriving(&self) -> Arc<AtomicUsize> {
-        Arc::clone(&self.arriving)
+    pub fn arriving(&self) -> Budget {
+        self.arriving.clone()
+    }
+
+    /// Where bytes of replies are counted that are written for clients of APIs.
+    pub fn encoding(&self) -> Budget {
+        self.encoding.clone()
     }
 
     fn is_awaited(&self) -> bool {

@@ -86,6 +86,10 @@ struct Call {
     held: String,
     /// Where in it the closing brackets and white space at its end begin.
     tail_start: usize,
+    /// The first two letters before that which are no white space.
+    first: String,
+    /// How far it was read for them.
+    read_to: usize,
 }
 
 // === impl Ending ===
@@ -184,6 +188,7 @@ impl Flow {
             return;
         }
         call.hold(fragment);
+        call.read_first();
         if !call.is_due() {
             return;
         }
@@ -239,6 +244,8 @@ impl Call {
             sent_bytes: 0,
             held: String::new(),
             tail_start: 0,
+            first: String::new(),
+            read_to: 0,
         }
     }
 
@@ -251,12 +258,25 @@ impl Call {
         self.held.push_str(fragment);
     }
 
+    /// Looks for the letters that it begins with, in what was not read yet: what waits is read once,
+    /// however many fragments it comes in. Returns how much was read.
+    fn read_first(&mut self) -> usize {
+        if self.is_shown {
+            return 0;
+        }
+        let more = &self.held[self.read_to..self.tail_start.max(self.read_to)];
+        self.read_to += more.len();
+        let missing = 2_usize.saturating_sub(self.first.chars().count());
+        self.first.extend(more.chars().filter(|c| !c.is_whitespace()).take(missing));
+        more.len()
+    }
+
     /// Whether enough waits that it is worth a piece. An opening bracket alone is not: the call may
     /// have no arguments.
     fn is_due(&self) -> bool {
         let body = &self.held[..self.tail_start];
         let enough = (self.sent_bytes / PIECE_SHARE).min(PIECE_BYTES_MAX);
-        !body.is_empty() && body.len() >= enough && (self.is_shown || body.trim() != "{")
+        !body.is_empty() && body.len() >= enough && (self.is_shown || self.first != "{")
     }
 
     fn show(&mut self, end: usize, sink: &mut dyn FnMut(Step<'_>)) {

@@ -5,6 +5,7 @@ use super::{
     begin, by_library, call_end, call_start, encoded, estimate_tokens, event, fragment, in_library,
     json, open, payloads, reason, start, stop, text, usage, v1,
 };
+use crate::harness::until;
 
 /// Holds a refusal to its code and reason, and returns its message.
 fn refused(refusal: Result<impl std::fmt::Debug, Status>, expected: &str) -> String {
@@ -226,6 +227,46 @@ async fn large_answers_come_in_pieces_and_larger_ones_are_refused() {
     let refusal = encoded(&client, start_again(true), &[call_start(0), large], usage()).await;
     assert_eq!(refusal.unwrap_err().code(), Code::OutOfRange);
     daemon.stop();
+}
+
+#[tokio::test]
+async fn replies_that_are_written_hold_a_bounded_part_of_the_memory() {
+    let site = Site::new();
+    site.config(
+        "[grpc]\nconnection_encoding_bytes_max = 2_500_000\nencoding_bytes_max = 4_500_000\n",
+    );
+    let daemon = site.serve();
+    let told = event(text(&"a".repeat(200_000)));
+    let mut written = Vec::new();
+    let (first, second) = (daemon.caller().await, daemon.caller().await);
+    for client in [&first, &first, &second, &second] {
+        let mut encode = begin(client, start_again(true)).await.unwrap();
+        encode.send(told.clone()).await;
+        assert!(encode.next().await.unwrap().is_some());
+        written.push(encode);
+    }
+    let (third, approver) = (daemon.caller().await, daemon.approver().await);
+    for (client, limit) in
+        [(&first, "grpc.connection_encoding_bytes_max"), (&third, "grpc.encoding_bytes_max")]
+    {
+        let large = [text(&"a".repeat(200_000))];
+        let refusal = encoded(client, start_again(true), &large, usage()).await;
+        let status = refusal.unwrap_err();
+        let found = (status.code(), reason(&status));
+        assert_eq!(found, (Code::ResourceExhausted, "REPLIES_FULL".to_owned()));
+        assert!(status.message().contains(limit), "{}", status.message());
+        // A small one is taken, and so is one that keeps nothing.
+        encoded(client, start_again(true), &[text("a"), stop()], usage()).await.unwrap();
+    }
+    let events = [text(&"a".repeat(200_000)), stop()];
+    encoded(&approver, start_again(true), &events, usage()).await.unwrap();
+    let streamed = start(ChatApi::AnthropicMessages, true);
+    encoded(&second, streamed, &events, usage()).await.unwrap();
+    drop(written);
+    until("there is room again", async || {
+        encoded(&third, start_again(true), &events, usage()).await.is_ok()
+    })
+    .await;
 }
 
 fn start_again(streams: bool) -> v1::EncodeStart {

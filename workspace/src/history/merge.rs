@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::time::SystemTime;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::TextForm;
 use similar::{DiffOp, TextDiff, TextMerge};
 
+use super::Origin;
 use crate::diff::SEARCH_TIME_MAX;
 use crate::text;
 
@@ -14,6 +16,8 @@ use crate::text;
 const CONFLICTS_SHOWN_MAX: usize = 20;
 /// Most places of one conflict of which an error tells.
 const PLACES_SHOWN_MAX: usize = 8;
+/// Most places of one conflict that programs are told.
+const LINES_MAX: usize = 64;
 
 /// A file into which taking an entry back cannot be brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +28,31 @@ pub struct UndoConflict {
     pub path: RelPath,
     /// What became of it, with the lines of the present file where it is about lines.
     pub what: String,
+    /// These lines, counted from 0, so many of them as are told; an empty range is between two.
+    pub lines: Vec<Range<usize>>,
+    /// The later change that stands in the way; none where it was made outside of moss, or takes part
+    /// in what was to be taken back.
+    pub later: Option<LaterChange>,
+}
+
+/// A change that was made after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaterChange {
+    /// Its number in the history.
+    pub number: u64,
+    /// When it was begun.
+    pub at: SystemTime,
+    /// Who made it.
+    pub origin: Origin,
+}
+
+/// Why a file cannot be brought a step back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Clash {
+    /// What became of it.
+    pub(super) what: String,
+    /// The lines of the present file that this is about.
+    pub(super) lines: Vec<Range<usize>>,
 }
 
 /// Everything that stands in the way of an undo, at least one conflict.
@@ -47,40 +76,39 @@ pub(super) struct Step<'a> {
 impl Step<'_> {
     /// Brings the way from `after` back to `before` into `now`; what became of the file where that
     /// cannot be.
-    pub(super) fn merge(&self) -> Result<Vec<u8>, String> {
-        let decode =
-            |bytes| text::decode(bytes).map_err(|_| "was changed again and is not text".to_owned());
+    pub(super) fn merge(&self) -> Result<Vec<u8>, Clash> {
+        let decode = |bytes| {
+            text::decode(bytes).map_err(|_| Clash::from("was changed again and is not text"))
+        };
         let base = decode(self.after)?;
         let (ours, theirs) = (decode(self.now)?, decode(self.before)?);
         let is_other =
             |form: &TextForm| (&form.encoding, form.bom) != (&ours.form.encoding, ours.form.bom);
         if is_other(&base.form) || is_other(&theirs.form) {
-            return Err("was changed again at its encoding".to_owned());
+            return Err(Clash::from("was changed again at its encoding"));
         }
         let (base, theirs) = (base.text.as_str(), theirs.text.as_str());
         let merged = TextMerge::from_lines(base, ours.text.as_str(), theirs);
         if merged.is_conflicted() {
             let regions: Vec<_> = merged.conflicts().map(|region| region.ours_range()).collect();
-            return Err(format!("was changed again at {}", self.places(&ours.text, &regions)));
+            let mut lines = self.places(&ours.text, &regions);
+            let what = format!("was changed again at {}", names(&lines));
+            lines.truncate(LINES_MAX);
+            return Err(Clash { what, lines });
         }
         text::encode(&merged.to_string(), &ours.form).map_err(|c| {
-            format!("was changed again, and its encoding lacks `{}`", c.escape_debug())
+            let what = format!("was changed again, and its encoding lacks `{}`", c.escape_debug());
+            Clash { what, lines: Vec::new() }
         })
     }
 
-    /// Names lines of `now` by their numbers in the present file.
-    fn places(&self, now: &str, regions: &[Range<usize>]) -> String {
+    /// Finds lines of `now` in the present file.
+    fn places(&self, now: &str, regions: &[Range<usize>]) -> Vec<Range<usize>> {
         let present = text::decode(self.present).map(|text| text.text).unwrap_or_default();
         let diff = TextDiff::configure().timeout(SEARCH_TIME_MAX).diff_lines(&*present, now);
-        let mut named: Vec<String> =
-            regions.iter().map(|lines| name(&in_old(diff.ops(), lines))).collect();
-        named.dedup();
-        let more = named.len().saturating_sub(PLACES_SHOWN_MAX);
-        named.truncate(PLACES_SHOWN_MAX);
-        if more > 0 {
-            named.push(format!("{more} more places"));
-        }
-        named.join(", ")
+        let mut places: Vec<_> = regions.iter().map(|lines| in_old(diff.ops(), lines)).collect();
+        places.dedup();
+        places
     }
 }
 
@@ -108,6 +136,18 @@ fn in_old(ops: &[DiffOp], new: &Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
+/// Names lines, so many as an error tells of.
+fn names(places: &[Range<usize>]) -> String {
+    let mut named: Vec<String> = places.iter().map(name).collect();
+    named.dedup();
+    let more = named.len().saturating_sub(PLACES_SHOWN_MAX);
+    named.truncate(PLACES_SHOWN_MAX);
+    if more > 0 {
+        named.push(format!("{more} more places"));
+    }
+    named.join(", ")
+}
+
 fn name(lines: &Range<usize>) -> String {
     let first = lines.start + 1;
     if lines.end <= first {
@@ -117,15 +157,26 @@ fn name(lines: &Range<usize>) -> String {
     }
 }
 
+// === impl Clash ===
+
+impl From<&str> for Clash {
+    fn from(what: &str) -> Self {
+        Self { what: what.to_owned(), lines: Vec::new() }
+    }
+}
+
 // === impl UndoConflicts ===
 
 impl fmt::Display for UndoConflicts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("nothing was taken back: ")?;
         for (position, conflict) in self.0.iter().take(CONFLICTS_SHOWN_MAX).enumerate() {
-            let UndoConflict { number, path, what } = conflict;
+            let UndoConflict { number, path, what, later, .. } = conflict;
             let separator = if position > 0 { "; " } else { "" };
             write!(f, "{separator}{path} {what} since change {number}")?;
+            if let Some(LaterChange { number, origin, .. }) = later {
+                write!(f, ", by change {number} ({})", origin.tool)?;
+            }
         }
         match self.0.len().saturating_sub(CONFLICTS_SHOWN_MAX) {
             0 => Ok(()),
@@ -140,7 +191,7 @@ mod tests {
 
     fn places(after: &str, before: &str, now: &str, present: &str) -> String {
         let [after, before, now, present] = [after, before, now, present].map(str::as_bytes);
-        Step { after, before, now, present }.merge().unwrap_err()
+        Step { after, before, now, present }.merge().unwrap_err().what
     }
 
     #[test]
@@ -171,7 +222,13 @@ mod tests {
     #[test]
     fn an_error_tells_of_so_many_conflicts() {
         let path = RelPath::parse("a").unwrap();
-        let conflict = |number| UndoConflict { number, path: path.clone(), what: "is gone".into() };
+        let conflict = |number| UndoConflict {
+            number,
+            path: path.clone(),
+            what: "is gone".into(),
+            lines: Vec::new(),
+            later: None,
+        };
         let told = UndoConflicts((0..25).map(conflict).collect()).to_string();
         assert!(
             told.starts_with("nothing was taken back: a is gone since change 0; a is"),

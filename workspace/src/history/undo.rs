@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 
-use super::merge::{Step, UndoConflict, UndoConflicts};
+use super::merge::{Clash, LaterChange, Step, UndoConflict, UndoConflicts};
 use super::{History, HistoryEntry, HistoryFile, HistoryFilter, UndoTarget, query};
 use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{Action, Plan, Planner, Target};
@@ -17,6 +17,8 @@ use crate::root::{Limits, Workspace};
 
 /// Most entries that are taken back at once.
 const ENTRIES_MAX: usize = 1_000;
+/// Most later changes of a file among which the one is looked for that stands in the way of an undo.
+const LATER_MAX: usize = 32;
 
 /// What entries did to one file, the newest first.
 struct Trail<'a> {
@@ -37,7 +39,7 @@ struct Back {
 
 /// Why a step cannot be taken back.
 enum Stop {
-    Conflict(String),
+    Conflict(Clash),
     Failed(Error),
 }
 
@@ -166,12 +168,45 @@ impl History {
             match self.step_back(number, file, &mut back, present) {
                 Ok(()) => {}
                 Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Conflict(what)) => {
-                    return Ok(Err(UndoConflict { number, path: file.path.clone(), what }));
+                Err(Stop::Conflict(Clash { what, lines })) => {
+                    let (path, later) = (file.path.clone(), self.later(number, file, steps)?);
+                    return Ok(Err(UndoConflict { number, path, what, lines, later }));
                 }
             }
         }
         Ok(Ok(back))
+    }
+
+    /// The change since which a step cannot be taken back: the earliest of those after which it never
+    /// could. None where the newest of them leaves it possible, or is one of the steps.
+    fn later(
+        &self,
+        number: u64,
+        file: &HistoryFile,
+        steps: &[(u64, &HistoryFile)],
+    ) -> Result<Option<LaterChange>, Error> {
+        let (path, since) = (Some(file.real.clone()), Some(number));
+        let filter = HistoryFilter { path, since, entries_max: LATER_MAX, ..Default::default() };
+        let entries = query::list(&self.connection(), &filter)?;
+        let mut found = None;
+        for HistoryEntry { number: later, at, origin, files, .. } in entries {
+            let Some(made) = files.iter().find(|made| made.real == file.real) else { continue };
+            if steps.iter().any(|(step, _)| *step == later) {
+                break;
+            }
+            let Ok(content) =
+                made.after.map(|hash| self.held(later, made, Some(&hash))).transpose()
+            else {
+                break;
+            };
+            let present = content.clone();
+            let mut back = Back { content, ..Back::default() };
+            match self.step_back(number, file, &mut back, present.as_deref()) {
+                Err(Stop::Conflict(_)) => found = Some(LaterChange { number: later, at, origin }),
+                Ok(()) | Err(Stop::Failed(_)) => break,
+            }
+        }
+        Ok(found)
     }
 
     /// Brings a file one step back.
@@ -182,7 +217,7 @@ impl History {
         back: &mut Back,
         present: Option<&[u8]>,
     ) -> Result<(), Stop> {
-        let conflict = |what: &str| Err(Stop::Conflict(what.to_owned()));
+        let conflict = |what: &str| Err(Stop::Conflict(Clash::from(what)));
         let hash = back.content.as_deref().map(handle::hash);
         if hash == file.before {
             return Ok(());

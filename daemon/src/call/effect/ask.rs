@@ -101,7 +101,7 @@ impl Effects {
         self.lock().asking = Some(digest);
         let stops = self.scope.daemon.draining.cancelled();
         let answer = tokio::select! {
-            answer = self.scope.parked(pending.answer()) => answer,
+            answer = self.scope.held_by_question(self.scope.parked(pending.answer())) => answer,
             () = stops => return Err(CallError::Cancelled),
         };
         self.lock().asking = None;
@@ -155,7 +155,7 @@ impl Effects {
     fn held_bytes(&self, ask: &Ask<'_>) -> usize {
         let shown = ask.changes.iter().map(FileChange::shown_bytes).sum::<usize>();
         let arguments = ask.arguments.as_ref().map_or(0, String::len);
-        let came_with = self.scope.call.work.bytes().saturating_mul(3);
+        let came_with = self.scope.call.work.held_bytes();
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }
 

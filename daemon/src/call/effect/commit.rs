@@ -9,6 +9,7 @@ use moss_workspace::{Origin, Plan};
 use super::Effects;
 use crate::call::CallError;
 use crate::change::Status;
+use crate::journal::room;
 use crate::state::WorkspaceState;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
@@ -52,6 +53,7 @@ impl Effects {
 
     fn write(&self, plan: &Plan) -> Result<Applied, ToolError> {
         self.check_not_cancelled()?;
+        self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
         let workspace = &self.scope.call.workspace;
         let origin = self.origin();
         let WorkspaceState { files, history, editors, .. } = &**workspace;
@@ -63,6 +65,19 @@ impl Effects {
             error
         })?;
         Ok(self.committed(plan, committed.number))
+    }
+
+    /// Makes sure that the journal has room for what a change of these files leaves there: it is asked
+    /// before anything changes. Not for async code.
+    pub(in crate::call) fn reserve_room<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ToolError> {
+        let bytes = room::needed(paths);
+        let reserved = self.scope.call.workspace.journal.reserve(bytes);
+        let room = reserved.map_err(|error| ToolError::new(ErrorCode::Io, error.to_string()))?;
+        self.lock().rooms.push(room);
+        Ok(())
     }
 
     /// Fails where the call was cancelled or its caller's token revoked: the last look before

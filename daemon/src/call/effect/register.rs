@@ -226,6 +226,7 @@ impl Effects {
         let effects = Arc::clone(self);
         let write = move || {
             effects.check_not_cancelled()?;
+            effects.reserve_room([])?;
             let dirs = &effects.scope.daemon.setup.dirs;
             let written = registration::write(dirs, &proposal);
             effects.mark(match &written {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::{Plan, UndoTarget};
+use moss_workspace::{Error, Plan, UndoTarget};
 use serde_json::{Value, json};
 
 use super::{Effects, Names};
@@ -29,7 +29,11 @@ impl Effects {
             let WorkspaceState { files, history, editors, .. } = &*workspace;
             history.plan_undo_over(files, &target, &**editors)
         };
-        let plan = self.scope.blocking(plan).await??;
+        let plan = self.scope.blocking(plan).await?.inspect_err(|error| {
+            if let Error::Merge(conflicts) = error {
+                self.lock().conflicts.clone_from(&conflicts.0);
+            }
+        })?;
         self.permit_showing(&plan).await?;
         let took_back = plan.undo_of().to_vec();
         let applied = self.settle(plan).await?;
@@ -59,7 +63,7 @@ impl Effects {
                 let now = now(&file.real).unwrap_or_else(|| file.real.clone());
                 (now, file.real, file.path)
             });
-            Ok::<BTreeSet<_>, moss_workspace::Error>(named.collect())
+            Ok::<BTreeSet<_>, Error>(named.collect())
         };
         let policy = self.scope.call.workspace.policy.load_full();
         for (now, real, asked) in self.scope.blocking(find).await?? {

@@ -111,6 +111,7 @@ impl Effects {
         let effects = Arc::clone(self);
         let write = move || {
             effects.check_not_cancelled()?;
+            effects.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
             let committed = prompt.commit(&plan, &effects.origin());
             match &committed {
                 Ok(version) => {

@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::*;
+use crate::budget::Budget;
 
 type Sender = mpsc::Sender<Result<Frame<Bytes>, Infallible>>;
 
@@ -16,22 +17,16 @@ fn bounds() -> Arc<Bounds> {
         total: Duration::from_secs(25),
         bytes_max: 100_000,
         connection_bytes_max: 60_000,
-        of_callers: Arc::default(),
-        of_approvers: Arc::default(),
+        arriving: Budgets::default(),
     })
 }
 
-fn arriving(
-    bounds: &Arc<Bounds>,
-    of_connection: &Arc<AtomicUsize>,
-    is_stream: bool,
-) -> (Sender, Arriving) {
+fn arriving(bounds: &Arc<Bounds>, of_connection: &Budget, is_stream: bool) -> (Sender, Arriving) {
     let (sender, receiver) = mpsc::channel(16);
-    let share = Share {
-        of_all: (Arc::clone(&bounds.of_callers), bounds.bytes_max),
-        of_connection: (Arc::clone(of_connection), bounds.connection_bytes_max),
-        bytes: 0,
-    };
+    let share = Share::new([
+        (of_connection.clone(), bounds.connection_bytes_max),
+        (bounds.arriving.of(None).clone(), bounds.bytes_max),
+    ]);
     let body = Body::new(StreamBody::new(ReceiverStream::new(receiver)));
     (sender, Arriving::new(body, Arc::clone(bounds), share, is_stream))
 }
@@ -47,7 +42,7 @@ async fn next(arriving: &mut Arriving) -> Result<usize, Status> {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_that_rests_or_drips_ends() {
-    let (bounds, connection) = (bounds(), Arc::default());
+    let (bounds, connection) = (bounds(), Budget::default());
     let (sender, mut rests) = arriving(&bounds, &connection, false);
     send(&sender, 50).await;
     assert_eq!(next(&mut rests).await.unwrap(), 50);
@@ -69,7 +64,7 @@ async fn a_request_that_rests_or_drips_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_rests_between_its_messages_only() {
-    let (bounds, connection) = (bounds(), Arc::default());
+    let (bounds, connection) = (bounds(), Budget::default());
     let (sender, mut stream) = arriving(&bounds, &connection, true);
     send(&sender, HEADER_BYTES).await;
     assert_eq!(next(&mut stream).await.unwrap(), HEADER_BYTES);
@@ -80,21 +75,21 @@ async fn a_stream_rests_between_its_messages_only() {
     assert_eq!(next(&mut stream).await.unwrap(), HEADER_BYTES);
     send(&sender, 20_000).await;
     assert_eq!(next(&mut stream).await.unwrap(), 20_000);
-    assert!(connection.load(Ordering::Relaxed) > 0);
+    assert!(connection.held() > 0);
     assert_eq!(next(&mut stream).await.unwrap_err().code(), Code::Aborted);
 
-    let (sender, mut whole) = arriving(&bounds, &Arc::default(), true);
+    let (sender, mut whole) = arriving(&bounds, &Budget::default(), true);
     sender.send(Ok(Frame::data(header.to_vec().into()))).await.unwrap();
     send(&sender, 30_000).await;
     next(&mut whole).await.unwrap();
     next(&mut whole).await.unwrap();
-    assert_eq!((whole.share.bytes, whole.open_bytes), (0, 0));
+    assert_eq!((whole.share.bytes(), whole.open_bytes), (0, 0));
 }
 
 #[tokio::test]
 async fn requests_share_what_their_connection_and_all_callers_have() {
     let bounds = bounds();
-    let (one, two): (Arc<AtomicUsize>, Arc<AtomicUsize>) = Default::default();
+    let (one, two): (Budget, Budget) = Default::default();
     let mut held = Vec::new();
     for (connection, bytes, refused) in [
         (&one, 50_000, None),
@@ -102,7 +97,7 @@ async fn requests_share_what_their_connection_and_all_callers_have() {
         (&two, 50_000, None),
         (&two, 1_000, None),
         (&two, 12_000, None),
-        (&Arc::default(), 20_000, Some("grpc.arriving_bytes_max")),
+        (&Budget::default(), 20_000, Some("grpc.arriving_bytes_max")),
     ] {
         let (sender, mut body) = arriving(&bounds, connection, false);
         send(&sender, bytes).await;
@@ -119,7 +114,7 @@ async fn requests_share_what_their_connection_and_all_callers_have() {
         held.push((sender, body));
     }
     held.clear();
-    let left = [&one, &two, &bounds.of_callers].map(|held| held.load(Ordering::Relaxed));
+    let left = [&one, &two, bounds.arriving.of(None)].map(Budget::held);
     assert_eq!(left, [0, 0, 0]);
 }
 

@@ -51,6 +51,16 @@ impl Sequence {
         self.tokens.tokens()
     }
 
+    /// How long the texts and arguments are that were told, in bytes.
+    pub(super) const fn told_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How long the fragments of the open call are, in bytes.
+    pub(super) fn open_bytes(&self) -> usize {
+        self.open.as_ref().map_or(0, |call| call.written.len())
+    }
+
     /// Takes the next event. One that says nothing to clients is none.
     pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<Event>, Status> {
         let Some(mut event) = event.event else {

@@ -13,12 +13,13 @@ use moss_proto::v1::encode_response::Part;
 use prost::Message as _;
 use tonic::Status;
 
-use super::super::error::invalid_field;
+use super::super::error::{self, invalid_field};
 use super::super::from_proto;
 use super::exchange::{self, Answers, End, Exchange, SHORT_BYTES_MAX};
 use super::sequence::Sequence;
 use super::tools::{TOOLS_BYTES_MAX, TOOLS_MAX};
 use super::{requests, word};
+use crate::budget::{Share, object_bytes};
 
 /// Longest piece of a body in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;
@@ -26,9 +27,21 @@ const PIECE_BYTES_MAX: usize = 256 << 10;
 const FRAME_BYTES_MAX: usize = 16;
 const JSON: &str = "application/json";
 
+/// How often a streamed reply of Responses has its texts when it ends: kept, and said again by the
+/// events that close an item and by the last.
+const RESPONSES_COPIES: usize = 5;
+/// How often another reply has them: kept, and as the body that they become.
+const COPIES: usize = 2;
+/// What of each reply needs no share: small ones are taken whatever else is written.
+const FREE_BYTES: usize = 16 << 10;
+
 /// An answer on its way.
 pub(super) struct Writing {
     answers: Answers<v1::EncodeResponse>,
+    /// Of what the connection, and all of the role, may hold.
+    share: Share<2>,
+    /// How much the writer holds.
+    held_bytes: usize,
     /// None while it is at work, and after the end.
     writer: Option<Writer>,
     /// How much came.
@@ -43,6 +56,9 @@ pub(super) struct Writer {
     sequence: Sequence,
     form: Form,
     has_begun: bool,
+    /// How much it holds before anything is told, and of the arguments of whole calls.
+    start_bytes: usize,
+    arguments_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -132,6 +148,19 @@ fn begin(has_begun: &mut bool, stream: &Stream) -> Option<v1::EncodeHead> {
     begins.then(|| head(200, stream.content_type()))
 }
 
+/// Makes the status of a reply for which one of its budgets has no room.
+fn full(which: usize, bytes_max: [usize; 2]) -> Status {
+    let whose = ["this connection", "all callers"][which];
+    let limit = ["connection_encoding_bytes_max", "encoding_bytes_max"][which];
+    let max = bytes_max[which];
+    let message = format!(
+        "this reply has no room beside those of {whose} that are being written: {max} bytes \
+         (grpc.{limit}); wait for some of them to end, then begin it again; replies that are streamed \
+         need the least room"
+    );
+    error::exhausted("REPLIES_FULL", &message)
+}
+
 /// Keeps an event of a reply that is not streamed: what counts there is text, and calls as a whole.
 fn keep(events: &mut Vec<Event>, event: Event) {
     match (events.last_mut(), event) {
@@ -144,11 +173,26 @@ fn keep(events: &mut Vec<Event>, event: Event) {
 // === impl Writing ===
 
 impl Writing {
-    pub(super) fn new(answers: Answers<v1::EncodeResponse>, writer: Writer) -> Self {
-        Self { answers, writer: Some(writer), bytes: 0 }
+    /// Begins, where there is room for it.
+    pub(super) fn new(
+        answers: Answers<v1::EncodeResponse>,
+        writer: Writer,
+        share: Share<2>,
+    ) -> Result<Self, Status> {
+        let held_bytes = writer.held_bytes();
+        let mut writing = Self { answers, share, held_bytes, writer: Some(writer), bytes: 0 };
+        writing.hold(0)?;
+        Ok(writing)
     }
 
-    async fn tell(&self, Said { head, body, is_last }: Said) -> Result<(), End> {
+    /// Holds so much beside what the writer does.
+    fn hold(&mut self, bytes: usize) -> Result<(), Status> {
+        let bytes = self.held_bytes.saturating_add(bytes).saturating_sub(FREE_BYTES);
+        self.share.hold(bytes).map_err(|which| full(which, self.share.bytes_max()))
+    }
+
+    async fn tell(&mut self, Said { head, body, is_last }: Said) -> Result<(), End> {
+        self.hold(body.len()).map_err(End::Refused)?;
         if let Some(head) = head {
             self.answers.tell(response(Part::Head(head))).await?;
         }
@@ -156,7 +200,10 @@ impl Writing {
         for piece in body.as_bytes().chunks(room.clamp(1, PIECE_BYTES_MAX)) {
             self.answers.tell(response(Part::Body(piece.to_vec()))).await?;
         }
-        if is_last { Err(End::Done) } else { Ok(()) }
+        if is_last {
+            return Err(End::Done);
+        }
+        self.hold(0).map_err(End::Refused)
     }
 }
 
@@ -172,13 +219,16 @@ impl Exchange for Writing {
 
     async fn take(&mut self, request: v1::EncodeRequest) -> Result<(), End> {
         self.bytes = self.bytes.saturating_add(request.encoded_len());
+        self.hold(request.encoded_len()).map_err(End::Refused)?;
         let Some(message) = request.message else { return Err(exchange::unknown_message()) };
         let takes_long = self.bytes > SHORT_BYTES_MAX;
         let written = self.answers.work(takes_long, &mut self.writer, move |mut writer| {
             let said = writer.take(message);
-            (Some(writer), said)
+            let held_bytes = writer.held_bytes();
+            (Some(writer), said.map(|said| (said, held_bytes)))
         });
-        let said = written.await?.map_err(End::Refused)?;
+        let (said, held_bytes) = written.await?.map_err(End::Refused)?;
+        self.held_bytes = held_bytes;
         self.tell(said).await
     }
 }
@@ -191,6 +241,7 @@ impl Writer {
         let api = requests::api("start.api", start.api)?;
         from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;
         word("start.id", &start.id, "_")?;
+        let start_bytes = start.encoded_len();
         let forms = forms(&mut start, api)?;
         let sequence = Sequence::new(forms.free_form.clone());
         let now = || u64::try_from(Timestamp::now().as_second()).unwrap_or_default();
@@ -206,7 +257,19 @@ impl Writer {
             true => Form::Streamed(Box::new(Stream::new(api, head.clone(), options))),
             false => Form::Whole(Vec::new()),
         };
-        Ok(Self { api, head, sequence, form, has_begun: false })
+        let (has_begun, arguments_bytes) = (false, 0);
+        Ok(Self { api, head, sequence, form, has_begun, start_bytes, arguments_bytes })
+    }
+
+    /// How much memory it holds, and will need for the end of the reply.
+    fn held_bytes(&self) -> usize {
+        let (told, open) = (self.sequence.told_bytes(), self.sequence.open_bytes() * COPIES);
+        let kept = match &self.form {
+            Form::Whole(_) => told * COPIES + self.arguments_bytes,
+            Form::Streamed(_) if self.api == Api::OpenAiResponses => told * RESPONSES_COPIES,
+            Form::Streamed(_) | Form::Over => 0,
+        };
+        self.start_bytes * COPIES + open + kept
     }
 
     fn take(&mut self, message: Message) -> Result<Said, Status> {
@@ -234,6 +297,9 @@ impl Writer {
                 Said { head, body, is_last: false }
             }
             Form::Whole(events) => {
+                if let Event::CallEnd { arguments, .. } = &event {
+                    self.arguments_bytes += object_bytes(arguments);
+                }
                 keep(events, event);
                 Said::default()
             }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Ending, Flow, Grain, PIECE_BYTES_MAX, Step};
+use super::{Call, Ending, Flow, Grain, PIECE_BYTES_MAX, Step};
 use crate::event::{Event, Finish};
 
 fn pieces() -> Grain {
@@ -232,6 +232,27 @@ fn a_call_inside_of_which_another_begins_or_the_reply_ends_is_none() {
         shown(pieces(), &twice).0[2..4],
         [("broken", String::new()), ("open", "call_1 tool_1".to_owned()),]
     );
+}
+
+#[test]
+fn what_waits_is_read_once_however_many_fragments_it_comes_in() {
+    // White space of other alphabets and vertical tabs are no end of a body.
+    let blank = ["\u{3000}", "\u{a0}", "\u{b}", " "];
+    let fragments: Vec<&str> =
+        std::iter::once("{").chain(blank.into_iter().cycle().take(4000)).collect();
+    let mut call = Call::new("call_0", "tool_0", true);
+    let (mut read, mut written) = (0, 0);
+    for fragment in fragments {
+        call.hold(fragment);
+        written += fragment.len();
+        read += call.read_first();
+        assert!(!call.is_due());
+        assert!(read <= written, "{read} bytes were read of {written}");
+    }
+    assert!(read > written / 2, "{read} of {written}");
+    call.hold("\"");
+    call.read_first();
+    assert!(call.is_due());
 }
 
 #[test]

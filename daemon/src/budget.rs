@@ -1,0 +1,172 @@
+//! Bounds on memory that many hold shares of: whoever asks for more than is left is refused, and what
+//! is held is given back when its holder ends.
+
+use std::array;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Map, Value};
+
+use crate::caller::Role;
+
+/// Bytes that are held now.
+#[derive(Debug, Clone, Default)]
+pub struct Budget(Arc<AtomicUsize>);
+
+/// A budget for callers and one for approvers, whom callers cannot lock out.
+#[derive(Debug, Clone, Default)]
+pub struct Budgets {
+    callers: Budget,
+    approvers: Budget,
+}
+
+/// What one holder has of several budgets at once; given back when dropped.
+#[derive(Debug)]
+pub struct Share<const N: usize> {
+    /// Each with the most that all of its holders may have.
+    budgets: [(Budget, usize); N],
+    bytes: usize,
+}
+
+/// How long the texts of an object are; each value takes some room beside them.
+pub fn object_bytes(object: &Map<String, Value>) -> usize {
+    object.iter().map(|(key, value)| key.len() + value_bytes(value)).sum()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    let inner = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(value_bytes).sum(),
+        Value::Object(members) => object_bytes(members),
+    };
+    inner + size_of::<Value>()
+}
+
+// === impl Budget ===
+
+impl Budget {
+    fn take(&self, more: usize, bytes_max: usize) -> bool {
+        let sum = |held: usize| held.checked_add(more).filter(|sum| *sum <= bytes_max);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// How many bytes are held.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+// === impl Budgets ===
+
+impl Budgets {
+    /// The budget of a role; a caller's where none is known.
+    pub fn of(&self, role: Option<Role>) -> &Budget {
+        match role {
+            Some(Role::Approver) => &self.approvers,
+            Some(Role::Caller) | None => &self.callers,
+        }
+    }
+}
+
+// === impl Share ===
+
+impl<const N: usize> Share<N> {
+    /// Makes a share of nothing yet, of budgets with the most that each has.
+    pub fn new(budgets: [(Budget, usize); N]) -> Self {
+        Self { budgets, bytes: 0 }
+    }
+
+    /// Holds so many bytes from now on, instead of what it held.
+    ///
+    /// # Errors
+    ///
+    /// Which of the budgets has no room for more; it holds what it held.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), usize> {
+        let Some(more) = bytes.checked_sub(self.bytes) else {
+            self.budgets.iter().for_each(|(budget, _)| budget.give_back(self.bytes - bytes));
+            self.bytes = bytes;
+            return Ok(());
+        };
+        let full = self.budgets.iter().position(|(budget, max)| !budget.take(more, *max));
+        if let Some(full) = full {
+            self.budgets[..full].iter().for_each(|(budget, _)| budget.give_back(more));
+            return Err(full);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// As [`Share::hold`], never refused: for what was admitted before and waited outside.
+    pub fn hold_again(&mut self, bytes: usize) {
+        let more = bytes.saturating_sub(self.bytes);
+        self.budgets.iter().for_each(|(budget, _)| {
+            budget.0.fetch_add(more, Ordering::Relaxed);
+        });
+        self.bytes += more;
+    }
+
+    /// How many bytes it holds.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The most that each budget has.
+    pub fn bytes_max(&self) -> [usize; N] {
+        array::from_fn(|index| self.budgets[index].1)
+    }
+}
+
+impl<const N: usize> Drop for Share<N> {
+    fn drop(&mut self) {
+        self.budgets.iter().for_each(|(budget, _)| budget.give_back(self.bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_one_budget_refuses_is_held_of_none() {
+        let (of_all, of_one) = (Budget::default(), Budget::default());
+        let share = || Share::new([(of_one.clone(), 60), (of_all.clone(), 100)]);
+        let (mut first, mut second) = (share(), share());
+        assert_eq!(first.hold(50), Ok(()));
+        assert_eq!(second.hold(20), Err(0));
+        let mut other = Share::new([(Budget::default(), 60), (of_all.clone(), 100)]);
+        assert_eq!(other.hold(51), Err(1));
+        assert_eq!((other.budgets[0].0.held(), of_one.held(), of_all.held()), (0, 50, 50));
+        assert_eq!((first.hold(10), second.hold(50)), (Ok(()), Ok(())));
+        drop((first, second, other));
+        assert_eq!((of_one.held(), of_all.held()), (0, 0));
+    }
+
+    #[test]
+    fn what_was_admitted_is_held_again_beyond_the_bound() {
+        let budget = Budget::default();
+        let share = || Share::new([(budget.clone(), 100)]);
+        let (mut waits, mut runs) = (share(), share());
+        waits.hold(80).unwrap();
+        waits.hold(0).unwrap();
+        runs.hold(80).unwrap();
+        waits.hold_again(80);
+        assert_eq!(budget.held(), 160);
+        assert_eq!(share().hold(1), Err(0));
+        drop((waits, runs));
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn small_values_count_for_what_they_take() {
+        let Value::Object(object) = json!({ "a": [0, 0, 0], "b": "four" }) else { unreachable!() };
+        assert_eq!(object_bytes(&object), 6 + 5 * size_of::<Value>());
+    }
+}

@@ -1,0 +1,115 @@
+//! A full disk under the state directory: an edit is refused before anything changes, or it is in its
+//! file, in the history and in the audit journal.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Ended, Site, call, output, refusing, until};
+use crate::journal::records;
+use crate::kill::entries_of;
+
+/// Says that a test goes on in a process with mounts of its own.
+const INSIDE: &str = "MOSS_TEST_INSIDE_MOUNTS";
+/// The size of the disk.
+const DISK: &str = "size=12m";
+/// How much is left of it for an edit: from nothing on, and enough.
+const ROOM_STEP: u64 = 4 << 10;
+const ROOMS: u64 = 64;
+const ENOUGH: u64 = 4 << 20;
+
+/// How to start a process with mounts of its own; none, with a note, where this is not permitted.
+fn mounts() -> Option<&'static [&'static str]> {
+    let launchers: [&[&str]; 2] = [&["unshare", "-m"], &["unshare", "-rm"]];
+    let works = |launcher: &&&[&str]| {
+        let mut command = Command::new(launcher[0]);
+        command.args(&launcher[1..]).args(["sh", "-c", "mount -t tmpfs none /mnt"]);
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    let found = launchers.iter().find(works).copied();
+    if found.is_none() {
+        // Written past the test runner, which shows nothing of a test that passes.
+        let note = "\nNOT TESTED: a full state disk: this system permits no mounts\n";
+        std::io::stderr().write_all(note.as_bytes()).unwrap();
+    }
+    found
+}
+
+/// Leaves so much of a disk free.
+fn leave(disk: &Path, room: u64) {
+    let ballast = disk.join("ballast");
+    let _ = std::fs::remove_file(&ballast);
+    let free = rustix::fs::statvfs(disk).map(|disk| disk.f_bavail * disk.f_frsize).unwrap();
+    std::fs::write(&ballast, vec![0; free.saturating_sub(room) as usize]).unwrap();
+}
+
+/// Frees the disk and waits until the journal takes records again.
+async fn free(disk: &Path, client: &Client) {
+    std::fs::remove_file(disk.join("ballast")).unwrap();
+    until("the journal takes records again", async || {
+        client.call(call("list_directory", json!({ "path": "." }))).await.is_ok()
+    })
+    .await;
+}
+
+/// The numbers in the history of what was changed, as the audit journal has them.
+fn recorded(site: &Site) -> Vec<Value> {
+    let committed = records(site).into_iter().filter(|record| record["kind"] == "committed");
+    committed.map(|mut record| record["history"].take()).collect()
+}
+
+#[tokio::test]
+async fn edits_on_a_full_state_disk_are_recorded_or_change_nothing() {
+    if std::env::var_os(INSIDE).is_none() {
+        let Some((program, arguments)) = mounts().and_then(|launcher| launcher.split_first())
+        else {
+            return;
+        };
+        let test = "full_disk::edits_on_a_full_state_disk_are_recorded_or_change_nothing";
+        let mut command = Command::new(program);
+        command.args(arguments).arg(std::env::current_exe().unwrap());
+        command.args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+        let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert!(ended.code == Some(0) && ended.stdout.contains("1 passed"), "{ended:?}");
+        return;
+    }
+    let site = Site::allowing();
+    let disk = site.outside("state");
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", DISK, "none"]).arg(&disk);
+    assert!(mount.status().unwrap().success());
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let (mut written, mut refused) = (0, 0);
+    for room in (0..ROOMS).map(|step| step * ROOM_STEP).chain([ENOUGH; 4]) {
+        let path = format!("{}.txt", written + refused);
+        leave(&disk, room);
+        let edit = refusing("create_file", json!({ "path": path, "content": "x\n".repeat(4096) }));
+        let answer = client.call(edit).await;
+        free(&disk, &client).await;
+        let is_done = match &answer {
+            Ok(result) => result.history > 0,
+            Err(status) => {
+                assert!(!status.message().contains("is committed"), "{}", status.message());
+                false
+            }
+        };
+        assert_eq!(site.has(&path), is_done, "room {room}: {answer:?}");
+        if is_done {
+            written += 1;
+        } else {
+            refused += 1;
+        }
+    }
+    assert!(written > 3 && refused > 3, "{written} written, {refused} refused");
+    let mut entries: Vec<_> = entries_of(&client).await.iter().map(|e| json!(e.number)).collect();
+    entries.reverse();
+    // Once it is free the next edit goes through.
+    let last = client.call(refusing("create_file", json!({ "path": "a", "content": "" }))).await;
+    output(last.as_ref().unwrap());
+    entries.push(json!(last.unwrap().history));
+    assert_eq!(recorded(&site), entries);
+    daemon.stop();
+}
