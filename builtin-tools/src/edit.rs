@@ -17,8 +17,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::lines::{LineRange, LineSpan, Lines, without_line_end};
 use crate::matching::placeholder;
 
-/// How often an edit is made anew for a file that changed meanwhile.
-pub(crate) const ATTEMPTS_MAX: usize = 4;
+/// How often an edit is made anew for a file that changed meanwhile. Each time another edit was made: so
+/// many processes that edit one file at once all come through.
+pub(crate) const ATTEMPTS_MAX: usize = 16;
 
 /// A text file that is about to be edited.
 pub(crate) struct Target {

@@ -71,6 +71,7 @@ mod ripgrep;
 mod search;
 mod serve;
 mod shutdown;
+mod side_by_side;
 mod structure;
 mod terminal;
 mod todos;
