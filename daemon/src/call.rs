@@ -200,10 +200,11 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
     let result = tokio::select! {
         biased;
         () = scope.cancel.cancelled() => Err(CallError::Cancelled),
-        error = writes_down => Err(error),
+        // Before what waits: a call that ends at once sets no timer, which would wake another thread.
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, committed: None }))
         }
+        error = writes_down => Err(error),
     };
     let result = match result {
         // A tool may notice the end of its call a moment before the call itself does.

@@ -17,8 +17,9 @@ use crate::limits::{INSTANCES_MAX, MEMORIES_MAX, STACK_BYTES_MAX, TABLE_ELEMENTS
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 
 const ASYNC_STACK_BYTES: usize = 2 << 20;
-/// Memory of a finished call that is kept and zeroed for the next, in bytes.
-const KEEP_RESIDENT_BYTES: usize = 256 << 10;
+/// How much of the tables of a finished call is kept and zeroed for the next, in bytes. Of its memory
+/// nothing is: most guests have their stack at its beginning and touch its other end.
+const TABLES_KEPT_BYTES: usize = 32 << 10;
 
 /// How to set up an [`Engine`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,8 +209,7 @@ fn pooled(mut config: Config, options: EngineOptions) -> Config {
         .max_memory_size(options.memory_bytes_max)
         .table_elements(TABLE_ELEMENTS_MAX)
         .max_tables_per_module(as_u32(TABLES_MAX))
-        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-        .table_keep_resident(KEEP_RESIDENT_BYTES / 8);
+        .table_keep_resident(TABLES_KEPT_BYTES);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }

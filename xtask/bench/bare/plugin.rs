@@ -23,7 +23,7 @@ wasmtime::component::bindgen!({
 const TICK: Duration = Duration::from_millis(5);
 const CALLS_MAX: u32 = 64;
 const MEMORY_BYTES_MAX: usize = 1 << 30;
-const KEEP_RESIDENT_BYTES: usize = 256 << 10;
+const TABLES_KEPT_BYTES: usize = 32 << 10;
 
 /// A component that is ready to be instantiated.
 pub(crate) struct Component {
@@ -99,8 +99,7 @@ fn config() -> Config {
         .max_memory_size(MEMORY_BYTES_MAX)
         .table_elements(65_536)
         .max_tables_per_module(16)
-        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-        .table_keep_resident(KEEP_RESIDENT_BYTES / 8);
+        .table_keep_resident(TABLES_KEPT_BYTES);
     let mut config = Config::new();
     config
         .epoch_interruption(true)
