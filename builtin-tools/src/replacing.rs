@@ -222,7 +222,7 @@ fn several(
     };
     let message = format!("{old} {what}:{}{cut}", shown.concat());
     ToolError::new(ErrorCode::Ambiguous, message)
-        .hint("add lines before or after it until it occurs once, or use replace_lines")
+        .hint("add more of its line, or lines before or after it, until it occurs once, or use replace_lines")
 }
 
 fn drifted(path: &RelPath, old: &str, level: MatchLevel, lines: &[Drift]) -> ToolError {

@@ -208,3 +208,28 @@ fn what_cannot_be_done_with_tokens_is_said_with_what_to_do() {
     assert_eq!(broken.code, Some(1), "{broken:?}");
     assert!(broken.stderr.contains("tokens.json") && broken.stderr.contains("repaired"));
 }
+
+#[tokio::test]
+async fn a_command_shows_its_token_to_the_daemon_on_the_default_socket() {
+    let mut site = Site::new();
+    let secret = create(&site, "ci");
+    let file = site.outside("ci.token");
+    std::fs::write(&file, &secret).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let read = ["call", "read_file", "path=a.txt", "--token-file", file.to_str().unwrap()];
+    // Nobody could tell whose it is.
+    let alone = site.run(&read);
+    assert_eq!(alone.code, Some(5), "{alone:?}");
+    let daemon = serve(&mut site);
+    let shown = site.run(&read);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert_eq!(revoke(&site, "ci").code, Some(0));
+    let revoked = site.run(&read);
+    assert_eq!(revoked.code, Some(5), "{revoked:?}");
+    assert!(revoked.stderr.contains("credential"), "{revoked:?}");
+    daemon.stop();
+    let audit = site.run(&["audit", "tail", "--json"]);
+    assert!(
+        audit.stdout.contains(r#""caller":"ci""#) || audit.stdout.contains(r#""caller": "ci""#)
+    );
+}

@@ -230,6 +230,7 @@ impl<'a> Commit<'a> {
 
     /// Puts the new versions in, one by one.
     fn exchange(&mut self, buffers: &dyn Buffers) -> Result<(), Error> {
+        self.check_surroundings(|_| true)?;
         for step in &self.files {
             step.spot.check(self.workspace)?;
             if buffers.holds(&step.planned.real) {
@@ -254,6 +255,8 @@ impl<'a> Commit<'a> {
             step.spot.check(self.workspace)?;
             swap::check_displaced(&step.spot, &step.intent, self.workspace)?;
         }
+        // Of several that would make a repository together, the last one sees the others here.
+        self.check_surroundings(|action| action == Action::Create)?;
         let finished = store::finish(&mut self.history.connection(), self.number);
         // The mark may have been made and only a later step have failed.
         finished.or_else(|error| {
@@ -266,6 +269,25 @@ impl<'a> Commit<'a> {
             self.sync()?;
         }
         self.history.wait_for(mark_sync)
+    }
+
+    /// Fails where a file would be, or become, a part of a repository and was not when it was planned:
+    /// then other rules hold for it.
+    fn check_surroundings(&self, is_meant: impl Fn(Action) -> bool) -> Result<(), Error> {
+        let made = self.files.iter().map(|step| step.planned);
+        let made: Vec<&RelPath> =
+            made.filter(|file| file.action == Action::Create).map(|file| &file.real).collect();
+        for Step { planned, .. } in &self.files {
+            let is_new = planned.around.is_none() && is_meant(planned.action);
+            if is_new && self.workspace.protection_around(&planned.real, &made).is_some() {
+                return Err(Error::Changed {
+                    path: planned.path.clone(),
+                    expected: "no repository of git around it".to_owned(),
+                    found: "a part of one".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn committed(&self) -> Committed {

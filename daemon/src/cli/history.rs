@@ -54,7 +54,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "N")]
     since: Option<u64>,
 
-    /// Only entries of this credential, `caller` or `approver`
+    /// Only entries of this caller: `caller`, `approver`, or the name of a token
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
 

@@ -33,10 +33,11 @@ pub(super) struct Remote {
     )]
     pub(super) server: Option<Address>,
 
-    /// Show the credential in FILE; `moss serve` asks for it on its ports
+    /// Show the credential in FILE to the daemon; `moss serve` asks for it on its ports
     ///
-    /// Its holder may call tools. The file must be readable by its owner only. Tokens that `moss
-    /// token create` made are accepted without it.
+    /// Its holder may call tools. The file must be readable by its owner only. A command that shows one
+    /// works with a daemon only: the one of `--server`, or on the default socket. `moss serve` accepts
+    /// tokens that `moss token create` made without it.
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TOKEN_FILE")]
     #[arg(hide_env_values = true)]
     token_file: Option<PathBuf>,
@@ -66,9 +67,14 @@ pub(super) struct Remote {
 // === impl Remote ===
 
 impl Remote {
-    /// The daemon that was named, if one was.
+    /// The daemon that was named, if one was; with a credential to show, the one on the default socket:
+    /// what a command does without a daemon asks nobody for it.
     pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<Server>, CliError> {
-        let Some(address) = self.server.clone() else { return Ok(None) };
+        let address = match (&self.server, &self.token_file) {
+            (Some(address), _) => address.clone(),
+            (None, Some(_)) => Address::Unix(dirs.socket()),
+            (None, None) => return Ok(None),
+        };
         let identity = self.identity()?;
         let unusable = |error: TlsError| {
             CliError::new(Outcome::Unavailable, "certificate_unusable", error.to_string())

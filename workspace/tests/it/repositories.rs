@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Barrier;
 
 use moss_sdk::edit::{Change, ChangeSet, Retention};
-use moss_workspace::Protection;
+use moss_workspace::{Error, Protection};
 
-use crate::fixture::{Fixture, RESOLVERS, create, delete, rel, write};
+use crate::fixture::{Fixture, RESOLVERS, create, delete, origin, rel, write};
 
 const HEAD: &str = "ref: refs/heads/main\n";
 
@@ -114,4 +115,45 @@ fn an_ordinary_file_is_free() {
     fixture.put("a/b.rs", "x\n");
     let edit = write("a/b.rs", b"x\n", "y\n");
     assert_eq!(around(&fixture, vec![edit, create("HEAD", "x")]), [None, None]);
+}
+
+/// The parts that make a repository together where `objects` is there, each a change by itself.
+fn parts(directory: &str) -> [Change; 2] {
+    ["refs/x", "HEAD"].map(|part| create(&format!("{directory}/{part}"), HEAD))
+}
+
+#[test]
+fn what_became_a_part_of_a_repository_since_it_was_planned_is_not_written() {
+    let fixture = Fixture::new();
+    fixture.put("x/objects/a", "");
+    let plan = |change| fixture.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+    let [first, second] = parts("x").map(plan);
+    fixture.workspace.commit(&first, &fixture.history, &origin("a test")).unwrap();
+    let refused = fixture.workspace.commit(&second, &fixture.history, &origin("a test"));
+    assert!(matches!(refused, Err(Error::Changed { .. })), "{refused:?}");
+    assert!(!fixture.root().join("x/HEAD").exists());
+}
+
+#[test]
+fn parts_that_are_written_at_once_make_no_repository() {
+    let fixture = Fixture::new();
+    for number in 0..50 {
+        let directory = format!("r{number}");
+        fixture.put(&format!("{directory}/objects/a"), "");
+        let plan = |change| fixture.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+        let plans = parts(&directory).map(plan);
+        let together = Barrier::new(plans.len());
+        std::thread::scope(|scope| {
+            for plan in &plans {
+                scope.spawn(|| {
+                    together.wait();
+                    fixture.workspace.commit(plan, &fixture.history, &origin("a test"))
+                });
+            }
+        });
+        let both = plans
+            .each_ref()
+            .map(|plan| fixture.root().join(plan.files()[0].real.as_str()).exists());
+        assert_ne!(both, [true, true], "{directory}");
+    }
 }

@@ -20,8 +20,8 @@ const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(super) struct RegistryArgs {
     /// Hold calls to the tools of FILE: a JSON array of {name, parameters}
     ///
-    /// By default the built-in tools, as the daemon checks their arguments, and those of the ASI
-    /// specification that this version does not have.
+    /// By default the built-in tools, as the daemon checks their arguments; for checking data also those
+    /// of the ASI specification that this version does not have.
     #[arg(long, value_name = "FILE")]
     registry: Option<PathBuf>,
 }
