@@ -340,7 +340,9 @@ impl Scope {
         if self.behalf.is_some() {
             return Ok(());
         }
-        let permit = self.daemon.permits.acquire().await.map_err(CallError::QueueFull)?;
+        let caller = &self.call.caller;
+        let places = self.daemon.places(caller.role());
+        let permit = places.acquire(caller.name()).await.map_err(CallError::QueueFull)?;
         *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         Ok(())
     }
@@ -378,7 +380,7 @@ impl Scope {
         };
         let value = wait.await;
         if had {
-            let permit = self.daemon.permits.acquire_again().await;
+            let permit = self.daemon.places(self.call.caller.role()).acquire_again().await;
             *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         }
         value

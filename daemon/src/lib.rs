@@ -129,7 +129,7 @@ async fn drain(daemon: &state::Daemon) {
     daemon.tasks.close();
     let grace = Duration::from_millis(daemon.config().shutdown.grace_ms);
     if tokio::time::timeout(grace, daemon.tasks.wait()).await.is_err() {
-        tracing::warn!(running = daemon.permits.running(), "cancelling calls that still run");
+        tracing::warn!(running = daemon.calls().0, "cancelling calls that still run");
         daemon.stopping.cancel();
         if tokio::time::timeout(CANCEL_GRACE, daemon.tasks.wait()).await.is_err() {
             tracing::error!("some calls did not end; nothing is half written");

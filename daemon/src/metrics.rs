@@ -165,8 +165,9 @@ impl Metrics {
         let set = |gauge: &Gauge, number: usize| {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         };
-        set(&self.running, daemon.permits.running());
-        set(&self.queued, daemon.permits.queued());
+        let (running, queued) = daemon.calls();
+        set(&self.running, running);
+        set(&self.queued, queued);
         set(&self.pending, daemon.confirmations.pending().len());
         let states: Vec<&str> = daemon
             .workspaces()

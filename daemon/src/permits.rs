@@ -1,16 +1,16 @@
 //! Places for running calls. A call that waits for a person gives its place away.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A bounded number of places with a bounded queue.
+/// A bounded number of places with a bounded queue, of which no caller has more than half.
 #[derive(Debug)]
 pub struct Permits {
     running: Arc<Semaphore>,
     running_max: usize,
-    queued: AtomicUsize,
+    queued: Mutex<HashMap<String, usize>>,
     queued_max: usize,
 }
 
@@ -20,12 +20,24 @@ pub struct Permit {
     _place: OwnedSemaphorePermit,
 }
 
-/// The queue is full.
+/// The queue is full, or the share of it that one caller has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0} calls wait already (calls.queued_max)")]
-pub struct QueueFull(pub usize);
+#[error("{waiting} calls{} wait already (calls.queued_max)", whose(.is_share))]
+pub struct QueueFull {
+    /// How many calls wait.
+    pub waiting: usize,
+    /// Whether only those of the caller are meant.
+    pub is_share: bool,
+}
 
-struct Queued<'a>(&'a AtomicUsize);
+struct Queued<'a> {
+    permits: &'a Permits,
+    caller: &'a str,
+}
+
+fn whose(is_share: &bool) -> &'static str {
+    if *is_share { " of this caller, half of what may," } else { "" }
+}
 
 // === impl Permits ===
 
@@ -35,26 +47,36 @@ impl Permits {
         Self {
             running: Arc::new(Semaphore::new(running_max)),
             running_max,
-            queued: AtomicUsize::new(0),
+            queued: Mutex::default(),
             queued_max,
         }
     }
 
-    /// Takes a place, waiting in the queue for it.
+    /// Takes a place for a call of somebody, waiting in the queue for it.
     ///
     /// # Errors
     ///
-    /// Where the queue is full.
-    pub async fn acquire(&self) -> Result<Permit, QueueFull> {
+    /// Where the queue, or the caller's share of it, is full.
+    pub async fn acquire(&self, caller: &str) -> Result<Permit, QueueFull> {
         if let Ok(place) = Arc::clone(&self.running).try_acquire_owned() {
             return Ok(Permit { _place: place });
         }
-        if self.queued.fetch_add(1, Ordering::Relaxed) >= self.queued_max {
-            self.queued.fetch_sub(1, Ordering::Relaxed);
-            return Err(QueueFull(self.queued_max));
-        }
-        let _queued = Queued(&self.queued);
+        let _queued = self.queue(caller)?;
         Ok(self.acquire_again().await)
+    }
+
+    fn queue<'a>(&'a self, caller: &'a str) -> Result<Queued<'a>, QueueFull> {
+        let mut queued = self.queued.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of_caller, of_all) = (queued.get(caller).copied(), queued.values().sum::<usize>());
+        let share_max = self.queued_max.div_ceil(2);
+        if of_all >= self.queued_max {
+            return Err(QueueFull { waiting: of_all, is_share: false });
+        }
+        if of_caller.is_some_and(|waiting| waiting >= share_max) {
+            return Err(QueueFull { waiting: share_max, is_share: true });
+        }
+        *queued.entry(caller.to_owned()).or_default() += 1;
+        Ok(Queued { permits: self, caller })
     }
 
     /// Takes a place back after a wait for a person: never refused, or an answer would be lost.
@@ -70,7 +92,7 @@ impl Permits {
 
     /// Calls that wait for one.
     pub fn queued(&self) -> usize {
-        self.queued.load(Ordering::Relaxed)
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
     }
 }
 
@@ -78,7 +100,13 @@ impl Permits {
 
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut queued = self.permits.queued.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = queued.get_mut(self.caller) {
+            *waiting -= 1;
+            if *waiting == 0 {
+                queued.remove(self.caller);
+            }
+        }
     }
 }
 
@@ -88,18 +116,34 @@ mod tests {
 
     #[tokio::test]
     async fn queue_is_bounded_and_a_place_goes_to_who_waits() {
-        let permits = Arc::new(Permits::new(1, 1));
-        let first = permits.acquire().await.unwrap();
-        let waiting = tokio::spawn({
+        let permits = Arc::new(Permits::new(1, 3));
+        let first = permits.acquire("a").await.unwrap();
+        let wait = |caller: &'static str| {
             let permits = Arc::clone(&permits);
-            async move { permits.acquire().await }
-        });
-        while permits.queued() == 0 {
+            tokio::spawn(async move { permits.acquire(caller).await.map(drop) })
+        };
+        let waiting = [wait("a"), wait("a"), wait("b")];
+        while permits.queued() < 3 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(permits.acquire().await.unwrap_err(), QueueFull(1));
+        let full = QueueFull { waiting: 3, is_share: false };
+        assert_eq!(permits.acquire("c").await.unwrap_err(), full);
         drop(first);
-        waiting.await.unwrap().unwrap();
+        for waiting in waiting {
+            waiting.await.unwrap().unwrap();
+        }
         assert_eq!((permits.running(), permits.queued()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_caller_has_half_of_the_queue() {
+        let permits = Permits::new(1, 4);
+        let _first = permits.acquire("a").await.unwrap();
+        let mine = [permits.queue("a").unwrap(), permits.queue("a").unwrap()];
+        let share = QueueFull { waiting: 2, is_share: true };
+        assert_eq!(permits.acquire("a").await.unwrap_err(), share);
+        let _other = permits.queue("b").unwrap();
+        drop(mine);
+        permits.queue("a").unwrap();
     }
 }

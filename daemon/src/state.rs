@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::answers::Answers;
 use crate::budget::Budgets;
+use crate::caller::Role;
 use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
@@ -48,8 +49,10 @@ pub struct Daemon {
     pub config_problem: ArcSwap<String>,
     /// Open questions.
     pub confirmations: Arc<Confirmations>,
-    /// Places for running calls.
+    /// Places for running calls of callers.
     pub permits: Permits,
+    /// As many for those of approvers, whom callers cannot lock out.
+    pub approver_permits: Permits,
     /// What calls came with, while they run or wait for a place.
     pub calls_held: Budgets,
     /// What replies hold that are written for clients of APIs.
@@ -163,6 +166,23 @@ fn compilers_max() -> usize {
 // === impl Daemon ===
 
 impl Daemon {
+    /// The places for calls of a role.
+    pub fn places(&self, role: Role) -> &Permits {
+        match role {
+            Role::Caller => &self.permits,
+            Role::Approver => &self.approver_permits,
+        }
+    }
+
+    /// How many calls run, and how many wait for a place.
+    pub fn calls(&self) -> (usize, usize) {
+        let of = [&self.permits, &self.approver_permits];
+        (
+            of.iter().map(|places| places.running()).sum(),
+            of.iter().map(|places| places.queued()).sum(),
+        )
+    }
+
     /// Makes a daemon that serves these workspaces.
     pub fn new(
         config: Config,
@@ -181,6 +201,7 @@ impl Daemon {
         Arc::new(Self {
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
+            approver_permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             calls_held: Budgets::default(),
             encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),

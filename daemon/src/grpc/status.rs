@@ -27,8 +27,8 @@ impl StatusService for Status {
             pid: std::process::id(),
             started_at: Some(to_proto::timestamp(daemon.started_at)),
             workspaces: daemon.workspaces().map(|workspace| status_of(workspace)).collect(),
-            calls_running: count(daemon.permits.running()),
-            calls_queued: count(daemon.permits.queued()),
+            calls_running: count(daemon.calls().0),
+            calls_queued: count(daemon.calls().1),
             confirmations_pending: count(daemon.confirmations.pending().len()),
             config_problem: daemon.config_problem.load().to_string(),
         }))
