@@ -99,6 +99,8 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
     let mut events = client.stream(waiting("create_file", create)).await.unwrap();
     let question = events.question().await;
     assert_eq!(question.caller, "ci");
+    let mut rests = daemon.dial(Some(&ci)).await.watch_tools().await;
+    assert!(rests.next().await.is_some());
 
     assert_eq!(revoke(&site, "ci").code, Some(0));
     let read = call("read_file", json!({"path": "a.txt"}));
@@ -110,6 +112,10 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
     // What it had begun comes to nothing, also where a person says yes to it.
     let _ = daemon.approver().await.approve(&question).await;
     let status = events.end().await.unwrap_err();
+    assert_eq!(status.code(), Code::Unauthenticated, "{status:?}");
+    assert!(status.message().contains("the token `ci` was revoked"), "{status:?}");
+    // Nothing comes on this one.
+    let status = rests.end().await;
     assert_eq!(status.code(), Code::Unauthenticated, "{status:?}");
     assert!(status.message().contains("the token `ci` was revoked"), "{status:?}");
     stays.done("read_file", json!({"path": "a.txt"})).await;
