@@ -4,7 +4,8 @@
 
 mod connection;
 mod inherited;
-mod strangers;
+mod peer;
+mod places;
 mod tcp;
 mod unix;
 
@@ -15,13 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinSet;
 use tokio_stream::wrappers::ReceiverStream;
 
-pub use self::connection::{Connection, Peer};
+pub use self::connection::Connection;
 pub use self::inherited::{Inherited, inherit};
-use self::strangers::Strangers;
+pub use self::peer::Peer;
+use self::places::Places;
 pub use self::tcp::{Guard, TcpSocket};
 pub use self::unix::UnixSocket;
 use crate::address::Address;
@@ -31,9 +33,6 @@ use crate::metrics::{ConnectionCount, OpenConnection};
 
 /// How long accepting pauses after it failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-/// How long a place takes to be free that a stranger is sent away from.
-const FREED_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// A bound socket.
 #[derive(Debug)]
@@ -119,7 +118,7 @@ pub async fn bind(address: &Address, guard: Option<&Guard>) -> Result<Socket, Bi
     }
 }
 
-/// Accepts connections, at most so many at once, until the stream is dropped; then the socket is
+/// Accepts connections, at most so many at once and a few of approvers, until the stream is dropped; then the socket is
 /// gone.
 pub fn accept(
     socket: Socket,
@@ -127,8 +126,7 @@ pub fn accept(
     count: ConnectionCount,
 ) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
-    let places = Arc::new(Semaphore::new(connections_max));
-    let strangers = Strangers::default();
+    let places = Places::new(connections_max);
     tokio::spawn(async move {
         // Each has its place already: there are at most so many. They end with the loop.
         let mut arriving = JoinSet::new();
@@ -146,8 +144,12 @@ pub fn accept(
                     continue;
                 }
             };
-            let peer = Peer::new(matches!(accepted, Accepted::Tcp(_)));
-            let Some(place) = admit(&accepted, &peer, &places, &strangers) else {
+            let admitted = match &accepted {
+                Accepted::Unix(stream) if !unix::is_of_same_user(stream) => None,
+                Accepted::Unix(_) => places.admit(false),
+                Accepted::Tcp(_) => places.admit(true),
+            };
+            let Some((peer, place)) = admitted else {
                 count.refuse();
                 continue;
             };
@@ -167,43 +169,6 @@ pub fn accept(
     ReceiverStream::new(receiver)
 }
 
-/// Lets a client in while there is a place, or one that becomes free since a stranger is sent away;
-/// on a Unix socket only the same user's.
-fn admit(
-    accepted: &Accepted,
-    peer: &Peer,
-    places: &Arc<Semaphore>,
-    strangers: &Strangers,
-) -> Option<impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<>> {
-    if let Accepted::Unix(stream) = accepted
-        && !unix::is_of_same_user(stream)
-    {
-        return None;
-    }
-    let places = Arc::clone(places);
-    let place = Arc::clone(&places).try_acquire_owned().ok();
-    let is_remote = matches!(accepted, Accepted::Tcp(_));
-    if place.is_none() && !(is_remote && strangers.send_away()) {
-        tracing::warn!("refused a connection: too many (grpc.connections_max)");
-        return None;
-    }
-    if place.is_none() {
-        tracing::warn!(
-            "closed a connection without a credential: another needs its place \
-             (grpc.connections_max)"
-        );
-    }
-    if is_remote {
-        strangers.came(peer);
-    }
-    Some(async move {
-        match place {
-            Some(place) => Some(place),
-            None => tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()).await.ok()?.ok(),
-        }
-    })
-}
-
 /// Makes a connection of what came; none where the client does not agree on encryption.
 async fn arrive(
     accepted: Accepted,
@@ -218,7 +183,7 @@ async fn arrive(
             let address = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
             let shaken = tokio::select! {
                 shaken = tcp::shake_hands(stream, tls) => shaken,
-                () = peer.is_sent_away() => return None,
+                () = peer.leaves() => return None,
             };
             match shaken {
                 Ok(stream) => Some(Connection::new(Box::new(stream), peer, place)),

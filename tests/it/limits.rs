@@ -1,7 +1,5 @@
 //! Every limit that a client can run into answers clearly, and is gone when the load is.
 
-use std::os::unix::net::UnixStream;
-
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::json;
@@ -9,7 +7,7 @@ use tokio::task::JoinSet;
 use tonic::Code;
 
 use crate::harness::guests::{install, zoo};
-use crate::harness::{Events, Site, call, details, failure, reason, until, waiting, within};
+use crate::harness::{Events, Site, call, details, failure, reason, until, waiting};
 use crate::plugins::settled;
 
 /// Calls that are answered while plugins keep every processor busy. A daemon that hears of nothing then
@@ -243,43 +241,6 @@ async fn more_requests_than_a_connection_carries_wait_for_their_turn() {
         events.end().await.unwrap();
     }
     third.await.unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn a_connection_too_many_is_closed_and_a_freed_place_is_taken() {
-    let site = Site::new();
-    site.config("[grpc]\nconnections_max = 2\n");
-    let daemon = site.serve();
-    let client = daemon.caller().await;
-    client.load().await;
-    let mut second = UnixStream::connect(site.socket()).unwrap();
-    until("the second has its place", async || {
-        let mut third = UnixStream::connect(site.socket()).unwrap();
-        within("the third", async move { is_hung_up(&mut third) }).await
-    })
-    .await;
-    until("it is logged", async || daemon.log().contains("grpc.connections_max")).await;
-    // Who is in stays in.
-    client.done("list_directory", json!({"path": "."})).await;
-    second.shutdown(std::net::Shutdown::Both).unwrap();
-    drop(std::mem::replace(&mut second, UnixStream::pair().unwrap().0));
-    until("the place is free", async || {
-        let mut again = UnixStream::connect(site.socket()).unwrap();
-        !is_hung_up(&mut again)
-    })
-    .await;
-}
-
-/// Whether the other side closes the connection; otherwise it says something first.
-fn is_hung_up(stream: &mut UnixStream) -> bool {
-    use std::io::{Read as _, Write as _};
-    stream.set_read_timeout(Some(crate::harness::BOUND)).unwrap();
-    // The preface of HTTP/2 and empty settings: a server answers with its own.
-    let hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    if stream.write_all(hello).is_err() {
-        return true;
-    }
-    !matches!(stream.read(&mut [0; 9]), Ok(count) if count > 0)
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod commands;
 mod compiling;
 mod configuration;
 mod confirmation;
+mod connections;
 mod consent;
 mod documents;
 mod drift;

@@ -35,7 +35,7 @@ fn ask(daemon: &Daemon, request: &str) -> (String, String) {
     (head.lines().next().unwrap().to_owned(), body.to_owned())
 }
 
-fn scrape(daemon: &Daemon) -> String {
+pub(crate) fn scrape(daemon: &Daemon) -> String {
     let (status, body) = ask(daemon, "GET /metrics HTTP/1.1");
     assert_eq!(status, "HTTP/1.1 200 OK");
     assert!(body.ends_with("# EOF\n"), "{body}");
@@ -43,7 +43,7 @@ fn scrape(daemon: &Daemon) -> String {
 }
 
 /// The number in the line with this name and these labels.
-fn number(text: &str, line: &str) -> Option<f64> {
+pub(crate) fn number(text: &str, line: &str) -> Option<f64> {
     let found = text.lines().find_map(|other| other.strip_prefix(line)?.strip_prefix(' '));
     found.map(|number| number.parse().unwrap())
 }

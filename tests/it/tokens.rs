@@ -25,7 +25,7 @@ decision = "deny"
 "#;
 
 /// Makes a token and returns its secret.
-fn create(site: &Site, name: &str) -> String {
+pub(crate) fn create(site: &Site, name: &str) -> String {
     let ended = site.run(&["token", "create", name, "--json"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let made: Value = serde_json::from_str(&ended.stdout).unwrap();
@@ -34,13 +34,13 @@ fn create(site: &Site, name: &str) -> String {
 }
 
 /// A daemon with a port that only named tokens open.
-fn serve(site: &mut Site) -> Daemon {
+pub(crate) fn serve(site: &mut Site) -> Daemon {
     site.write("a.txt", "x\n");
     site.argument("--listen").argument("tcp:127.0.0.1:0");
     site.serve()
 }
 
-fn revoke(site: &Site, name: &str) -> Ended {
+pub(crate) fn revoke(site: &Site, name: &str) -> Ended {
     site.run(&["token", "revoke", name])
 }
 
@@ -99,6 +99,8 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
     let mut events = client.stream(waiting("create_file", create)).await.unwrap();
     let question = events.question().await;
     assert_eq!(question.caller, "ci");
+    let mut rests = daemon.dial(Some(&ci)).await.watch_tools().await;
+    assert!(rests.next().await.is_some());
 
     assert_eq!(revoke(&site, "ci").code, Some(0));
     let read = call("read_file", json!({"path": "a.txt"}));
@@ -108,13 +110,18 @@ async fn what_is_revoked_is_refused_at_once_also_on_open_connections() {
         assert_eq!(reason(&status), "CREDENTIAL_INVALID");
     }
     // What it had begun comes to nothing, also where a person says yes to it.
-    daemon.approver().await.approve(&question).await.unwrap();
+    let _ = daemon.approver().await.approve(&question).await;
     let status = events.end().await.unwrap_err();
+    assert_eq!(status.code(), Code::Unauthenticated, "{status:?}");
+    assert!(status.message().contains("the token `ci` was revoked"), "{status:?}");
+    // Nothing comes on this one.
+    let status = rests.end().await;
     assert_eq!(status.code(), Code::Unauthenticated, "{status:?}");
     assert!(status.message().contains("the token `ci` was revoked"), "{status:?}");
     stays.done("read_file", json!({"path": "a.txt"})).await;
     // A token of the same name is another one.
     let again = self::create(&site, "ci");
+    let client = daemon.dial(Some(&ci)).await;
     assert_eq!(client.call(read.clone()).await.unwrap_err().code(), Code::Unauthenticated);
     daemon.dial(Some(&again)).await.call(read).await.unwrap();
     daemon.stop();

@@ -149,6 +149,26 @@ impl<S> Layer<S> for AuthLayer {
 
 // === impl Auth ===
 
+impl<S> Auth<S> {
+    /// Returns who makes a request, where its connection has a place for that. One that has none
+    /// is closed after the answer.
+    fn enter(&self, request: &Request<Body>) -> Result<Option<Caller>, Status> {
+        let checked = check(&self.access, request.uri().path(), bearer(request));
+        let Some(peer) = request.extensions().get::<Peer>() else { return checked };
+        let entered = checked.and_then(|caller| {
+            let vouched = peer.vouch(caller.as_ref(), is_attended(&self.access, request));
+            vouched.map(|()| caller).map_err(|full| {
+                peer.dismiss();
+                super::error::exhausted("CONNECTIONS_FULL", &full.to_string())
+            })
+        });
+        if entered.is_err() && peer.is_out_of_place() {
+            peer.dismiss();
+        }
+        entered
+    }
+}
+
 impl<S> Service<Request<Body>> for Auth<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
@@ -164,11 +184,8 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        match check(&self.access, request.uri().path(), bearer(&request)) {
+        match self.enter(&request) {
             Ok(Some(caller)) => {
-                if let Some(peer) = request.extensions().get::<Peer>() {
-                    peer.vouch();
-                }
                 if is_attended(&self.access, &request) {
                     request.extensions_mut().insert(Attended);
                 }

@@ -1,17 +1,22 @@
 //! What goes over a connection for a caller whose token can be revoked: after that nothing more, in
-//! either direction, also of what had begun.
+//! either direction, also of what had begun, and of what rests.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tonic::Status;
 use tonic::body::Body;
 
 use super::error;
 use crate::caller::Caller;
+
+/// How often moss looks whether a token is still in effect while a response rests.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The body of a request or of a response.
 pub(super) struct Revocable {
@@ -19,6 +24,8 @@ pub(super) struct Revocable {
     caller: Caller,
     is_response: bool,
     is_over: bool,
+    /// When to look while a response rests; none before it did.
+    looks: Option<Interval>,
 }
 
 // === impl Revocable ===
@@ -26,12 +33,27 @@ pub(super) struct Revocable {
 impl Revocable {
     /// The body of a request: its reader fails.
     pub(super) fn request(body: Body, caller: Caller) -> Body {
-        Body::new(Self { body, caller, is_response: false, is_over: false })
+        Body::new(Self { body, caller, is_response: false, is_over: false, looks: None })
     }
 
     /// The body of a response: it ends with a status.
     pub(super) fn response(body: Body, caller: Caller) -> Body {
-        Body::new(Self { body, caller, is_response: true, is_over: false })
+        Body::new(Self { body, caller, is_response: true, is_over: false, looks: None })
+    }
+
+    /// Waits until it was seen that the token is revoked, which takes a moment.
+    fn poll_revoked(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let looks = self.looks.get_or_insert_with(|| {
+            let mut looks = tokio::time::interval_at(Instant::now() + LOOK_INTERVAL, LOOK_INTERVAL);
+            looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            looks
+        });
+        while looks.poll_tick(cx).is_ready() {
+            if self.caller.is_revoked() {
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
     }
 
     fn refuse(&mut self) -> Result<Frame<Bytes>, Status> {
@@ -59,6 +81,10 @@ impl HttpBody for Revocable {
         }
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(Some(_)) if self.caller.is_revoked() => Poll::Ready(Some(self.refuse())),
+            Poll::Pending if self.is_response => {
+                std::task::ready!(self.poll_revoked(cx));
+                Poll::Ready(Some(self.refuse()))
+            }
             other => other,
         }
     }

@@ -4,18 +4,16 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::transport::server::Connected;
 
 use super::Place;
-use crate::budget::Budget;
+use super::peer::Peer;
 
 /// What a client says first: the preface of HTTP/2, in bytes.
 pub(super) const PREFACE_BYTES: usize = 24;
@@ -39,19 +37,6 @@ pub struct Connection {
     _place: Place,
 }
 
-/// Who is at the other end, as far as the connection knows. Every request has it in its extensions.
-#[derive(Debug, Clone)]
-pub struct Peer {
-    is_remote: bool,
-    is_known: Arc<AtomicBool>,
-    /// Bytes of requests on the connection that are not whole yet.
-    arriving: Budget,
-    /// Bytes that replies hold which are written for clients of APIs over it.
-    encoding: Budget,
-    /// Its place is needed for somebody else.
-    leaves: CancellationToken,
-}
-
 /// What a client has to say next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaited {
@@ -61,61 +46,13 @@ enum Awaited {
     Credential,
 }
 
-// === impl Peer ===
-
-impl Peer {
-    pub(super) fn new(is_remote: bool) -> Self {
-        Self {
-            is_remote,
-            is_known: Arc::default(),
-            arriving: Budget::default(),
-            encoding: Budget::default(),
-            leaves: CancellationToken::new(),
-        }
-    }
-
-    /// Notes that a request on the connection carried a credential.
-    pub fn vouch(&self) {
-        self.is_known.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody is there, or was a moment ago, who has not shown a credential.
-    pub(super) fn is_stranger(&self) -> bool {
-        self.is_awaited() && !self.leaves.is_cancelled() && Arc::strong_count(&self.is_known) > 1
-    }
-
-    /// Ends the connection, unless it shows a credential before it notices.
-    pub(super) fn send_away(&self) {
-        self.leaves.cancel();
-    }
-
-    /// Waits until its place is needed for somebody else.
-    pub(super) async fn is_sent_away(&self) {
-        self.leaves.cancelled().await;
-    }
-
-    /// The count of the bytes of requests on the connection that are not whole yet.
-    pub fn arriving(&self) -> Budget {
-        self.arriving.clone()
-    }
-
-    /// Where bytes of replies are counted that are written for clients of APIs.
-    pub fn encoding(&self) -> Budget {
-        self.encoding.clone()
-    }
-
-    fn is_awaited(&self) -> bool {
-        self.is_remote && !self.is_known.load(Ordering::Relaxed)
-    }
-}
-
 // === impl Connection ===
 
 impl Connection {
     pub(super) fn new(stream: Box<dyn Stream>, peer: Peer, place: Place) -> Self {
         let wait = Box::pin(tokio::time::sleep(PREFACE_WAIT_MAX));
         let awaited = Some((Awaited::Preface(PREFACE_BYTES), wait));
-        let leaves = Box::pin(peer.leaves.clone().cancelled_owned());
+        let leaves = Box::pin(peer.leaves());
         Self { stream, peer, awaited, leaves, _place: place }
     }
 
@@ -133,14 +70,17 @@ impl Connection {
         }
     }
 
-    /// Whether the wait for the client is over. Wakes up when it is.
+    /// Whether the client has to go, or the wait for it is over. Wakes up when it is.
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.leaves.as_mut().poll(cx).is_ready() {
+            return true;
+        }
         let Some((awaited, wait)) = &mut self.awaited else { return false };
         if *awaited == Awaited::Credential && !self.peer.is_awaited() {
             self.awaited = None;
             return false;
         }
-        wait.as_mut().poll(cx).is_ready() || self.leaves.as_mut().poll(cx).is_ready()
+        wait.as_mut().poll(cx).is_ready()
     }
 }
 
@@ -177,6 +117,10 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        // Who reads nothing does not stay for that.
+        if self.leaves.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
@@ -185,6 +129,10 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // Who reads nothing does not stay for that.
+        if self.leaves.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
     }
 

@@ -2,11 +2,22 @@
 
 use std::os::unix::fs::symlink;
 
+use jiff::Timestamp;
+use moss_workspace::own::OwnDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::Semaphore;
 
 use super::connection::{CREDENTIAL_WAIT_MAX, PREFACE_BYTES, PREFACE_WAIT_MAX};
+use super::peer::Peers;
+use super::places::RESERVE;
 use super::unix::bind;
 use super::*;
+use crate::caller::{Caller, Role};
+
+/// A peer of a socket of its own.
+fn peer(is_remote: bool) -> Peer {
+    Arc::new(Peers::new(1)).came(is_remote, false)
+}
 
 /// Both ends of a connection, where there is a place for it.
 fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
@@ -47,8 +58,8 @@ async fn only_a_socket_is_removed() {
 async fn who_says_nothing_or_too_little_loses_the_place() {
     let places = Arc::new(Semaphore::new(1));
     for said in [0, PREFACE_BYTES - 1] {
-        let (mut client, mut connection) = connected(&places, Peer::new(false)).unwrap();
-        assert!(connected(&places, Peer::new(false)).is_none());
+        let (mut client, mut connection) = connected(&places, peer(false)).unwrap();
+        assert!(connected(&places, peer(false)).is_none());
         client.write_all(&vec![b'P'; said]).await.unwrap();
         let error = connection.read_to_end(&mut Vec::new()).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
@@ -60,7 +71,7 @@ async fn who_says_nothing_or_too_little_loses_the_place() {
 #[tokio::test(start_paused = true)]
 async fn who_said_the_preface_may_be_silent() {
     let places = Arc::new(Semaphore::new(1));
-    let (mut client, mut connection) = connected(&places, Peer::new(false)).unwrap();
+    let (mut client, mut connection) = connected(&places, peer(false)).unwrap();
     client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
     connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
     let silence = tokio::time::timeout(PREFACE_WAIT_MAX * 100, connection.read_u8()).await;
@@ -71,7 +82,7 @@ async fn who_said_the_preface_may_be_silent() {
 async fn who_shows_no_credential_over_the_network_loses_the_place() {
     let places = Arc::new(Semaphore::new(1));
     for talks in [false, true] {
-        let (mut client, mut connection) = connected(&places, Peer::new(true)).unwrap();
+        let (mut client, mut connection) = connected(&places, peer(true)).unwrap();
         client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
         connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
         let talking = async {
@@ -92,11 +103,11 @@ async fn who_shows_no_credential_over_the_network_loses_the_place() {
 #[tokio::test(start_paused = true)]
 async fn who_has_shown_a_credential_may_be_silent() {
     let places = Arc::new(Semaphore::new(1));
-    let peer = Peer::new(true);
-    let (mut client, mut connection) = connected(&places, peer.clone()).unwrap();
+    let caller = peer(true);
+    let (mut client, mut connection) = connected(&places, caller.clone()).unwrap();
     client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
     connection.read_exact(&mut [0; PREFACE_BYTES]).await.unwrap();
-    peer.vouch();
+    caller.vouch(Some(&Role::Caller.into()), false).unwrap();
     let silence = tokio::time::timeout(CREDENTIAL_WAIT_MAX * 100, connection.read_u8()).await;
     assert!(silence.is_err());
 }
@@ -104,23 +115,96 @@ async fn who_has_shown_a_credential_may_be_silent() {
 #[tokio::test(start_paused = true)]
 async fn silent_strangers_make_room_the_first_first_and_who_is_known_stays() {
     let places = Arc::new(Semaphore::new(3));
-    let strangers = Strangers::default();
+    let peers = Arc::new(Peers::new(1));
     let mut open = Vec::new();
     for _ in 0..3 {
-        let peer = Peer::new(true);
-        strangers.came(&peer);
+        let peer = peers.came(true, false);
         open.push((connected(&places, peer.clone()).unwrap(), peer));
     }
-    open[0].1.vouch();
-    assert!(strangers.send_away());
+    open[0].1.vouch(Some(&Role::Caller.into()), false).unwrap();
+    assert!(peers.send_away(false));
     let ((_, mut second), _) = open.remove(1);
     let error = second.read_to_end(&mut Vec::new()).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     drop(second);
     assert_eq!(places.available_permits(), 1);
-    assert!(strangers.send_away(), "the third is there");
-    assert!(!strangers.send_away(), "the first is known");
+    assert!(peers.send_away(false), "the third is there");
+    assert!(!peers.send_away(false), "the first is known");
     let ((client, mut first), _) = open.remove(0);
     drop(client);
     assert_eq!(first.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn places_beyond_the_limit_are_kept_by_approvers_alone() {
+    let places = Places::new(1);
+    let (caller, approver) = (Caller::from(Role::Caller), Caller::from(Role::Approver));
+    let (first, permit) = places.admit(false).unwrap();
+    first.vouch(Some(&caller), false).unwrap();
+    let mut kept = vec![(first, permit.await.unwrap())];
+    for number in 0..RESERVE {
+        let (peer, permit) = places.admit(false).unwrap();
+        peer.vouch(Some(&caller), false).unwrap_err();
+        peer.vouch(None, false).unwrap_err();
+        // Also who shows the approver's credential beside the caller's.
+        peer.vouch(Some(if number == 0 { &caller } else { &approver }), number == 0).unwrap();
+        kept.push((peer, permit.await.unwrap()));
+    }
+    assert!(places.admit(false).is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_silent_or_refused_beyond_the_limit_makes_room_there() {
+    let places = Places::new(1);
+    let caller = Caller::from(Role::Caller);
+    let mut kept = Vec::new();
+    for _ in 0..=RESERVE {
+        let (peer, permit) = places.admit(false).unwrap();
+        kept.push((peer, permit.await.unwrap()));
+    }
+    // A silent one on a place for everybody may stay on a Unix socket.
+    for gone in [1, 1] {
+        let (peer, permit) = kept.remove(gone);
+        if kept.len() == RESERVE {
+            peer.vouch(Some(&caller), false).unwrap_err();
+            peer.dismiss();
+        }
+        let (next, place) = places.admit(false).unwrap();
+        peer.leaves().await;
+        drop(permit);
+        kept.push((next, place.await.unwrap()));
+    }
+    let (mut client, mut connection) =
+        connected(&Arc::new(Semaphore::new(1)), kept.pop().unwrap().0).unwrap();
+    client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
+    let error = connection.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_token_gets_its_share_and_loses_it_when_it_is_revoked() {
+    let temp = tempfile::tempdir().unwrap();
+    let directory = OwnDir::create(&temp.path().join("state")).unwrap();
+    let credentials = Credentials::load_or_create(&directory).unwrap();
+    let tokens = Arc::new(Tokens::open(directory));
+    let access = Access::local(credentials).and_named(Arc::clone(&tokens));
+    let create = |name| {
+        let (_, secret) = tokens.create(name, Timestamp::now()).unwrap();
+        access.caller_of(&secret).unwrap()
+    };
+    let (ci, other) = (create("ci"), create("other"));
+    let peers = Arc::new(Peers::new(2));
+    let came: Vec<_> = (0..4).map(|_| peers.came(false, false)).collect();
+    for peer in &came[..2] {
+        peer.vouch(Some(&ci), false).unwrap();
+        peer.vouch(Some(&ci), false).unwrap();
+    }
+    let full = came[2].vouch(Some(&ci), false).unwrap_err();
+    assert!(full.to_string().contains("`ci`") && full.to_string().contains("connections_max"));
+    came[2].vouch(Some(&other), false).unwrap();
+    assert!(!peers.send_away(false));
+    tokens.revoke("ci").unwrap();
+    assert!(came[0].is_out_of_place() && !came[2].is_out_of_place());
+    assert!(peers.send_away(false) && peers.send_away(false) && !peers.send_away(false));
+    came[3].vouch(Some(&create("ci")), false).unwrap();
 }

@@ -336,6 +336,11 @@ impl Catalogs {
     pub(crate) async fn next(&mut self) -> Option<v1::WatchToolsResponse> {
         within("a change of the catalog", self.0.message()).await.unwrap()
     }
+
+    /// Returns with which status the stream ends.
+    pub(crate) async fn end(&mut self) -> Status {
+        within("the end of the stream", self.0.message()).await.unwrap_err()
+    }
 }
 
 // === impl Watcher ===

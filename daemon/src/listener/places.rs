@@ -1,0 +1,72 @@
+//! The places of a socket: a bounded number for everybody, and a few more that only approvers keep,
+//! so that callers who hold all the others keep no approver out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::peer::{Peer, Peers};
+
+/// Places of each socket beyond `grpc.connections_max`, for approvers.
+pub(super) const RESERVE: usize = 16;
+/// The part of the places that one named token holds at most: one in so many.
+const SHARE_PARTS: usize = 4;
+/// How long a place takes to be free that a stranger is sent away from.
+const FREED_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// The places of one socket, and who has them.
+#[derive(Debug)]
+pub(super) struct Places {
+    open: Arc<Semaphore>,
+    reserve: Arc<Semaphore>,
+    peers: Arc<Peers>,
+}
+
+// === impl Places ===
+
+impl Places {
+    pub(super) fn new(connections_max: usize) -> Self {
+        let share = (connections_max / SHARE_PARTS).max(1);
+        Self {
+            open: Arc::new(Semaphore::new(connections_max)),
+            reserve: Arc::new(Semaphore::new(RESERVE)),
+            peers: Arc::new(Peers::new(share)),
+        }
+    }
+
+    /// Lets a client in while there is a place, or one that becomes free since a stranger is sent
+    /// away. Where there is neither, it gets a place that only an approver keeps.
+    pub(super) fn admit(
+        &self,
+        is_remote: bool,
+    ) -> Option<(Peer, impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<>)> {
+        for (places, is_reserved) in [(&self.open, false), (&self.reserve, true)] {
+            let place = Arc::clone(places).try_acquire_owned().ok();
+            if place.is_none() && !self.peers.send_away(is_reserved) {
+                continue;
+            }
+            if place.is_none() {
+                tracing::warn!(
+                    "closed a connection without a credential: another needs its place \
+                     (grpc.connections_max)"
+                );
+            } else if is_reserved {
+                tracing::warn!(
+                    "all connections are taken: the next one is for an approver \
+                     (grpc.connections_max)"
+                );
+            }
+            let peer = self.peers.came(is_remote, is_reserved);
+            let places = Arc::clone(places);
+            return Some((peer, async move {
+                if place.is_some() {
+                    return place;
+                }
+                tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()).await.ok()?.ok()
+            }));
+        }
+        tracing::warn!("refused a connection: too many (grpc.connections_max)");
+        None
+    }
+}
