@@ -152,6 +152,10 @@ pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
     let (daemon_of_call, cancel_of_call) = (Arc::clone(daemon), cancel.clone());
     let run = async move {
         let (daemon, cancel) = (daemon_of_call, cancel_of_call);
+        // Who ends waits for the calls that are there, and closes the journal after them.
+        if daemon.draining.is_cancelled() {
+            return Err(CallError::Cancelled);
+        }
         let weight = weight::Held::new(&daemon, call.caller.role(), &call.work);
         if let Work::Tool { name, .. } = &call.work
             && weight.admitted().is_ok()
@@ -384,17 +388,5 @@ impl Scope {
             *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
         }
         value
-    }
-}
-
-// === impl Entry ===
-
-impl Entry {
-    /// Who is to blame for a result that breaks its schema.
-    fn broken_output_code(&self) -> moss_sdk::ErrorCode {
-        match self.runner {
-            Runner::Native(_) => moss_sdk::ErrorCode::Internal,
-            Runner::Plugin(_) => moss_sdk::ErrorCode::PluginFailed,
-        }
     }
 }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use moss_sdk::ToolError;
+use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
 use super::{CallError, Scope};
-use crate::catalog::Entry;
+use crate::catalog::{Entry, Runner};
 use crate::validate::{Held, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
@@ -55,7 +55,7 @@ fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, Tool
         Held::Fits => {}
         Held::TooManyParts => {
             let message = "the result has more parts than can be held to the declared schema";
-            return Err(ToolError::new(moss_sdk::ErrorCode::TooLarge, message)
+            return Err(ToolError::new(ErrorCode::TooLarge, message)
                 .hint("ask for less at once; the tool may declare a plainer schema"));
         }
         Held::BreaksSomewhere => {
@@ -73,7 +73,7 @@ fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, Tool
     if text.len() > bytes_max {
         let size = text.len();
         return Err(ToolError::new(
-            moss_sdk::ErrorCode::TooLarge,
+            ErrorCode::TooLarge,
             format!(
                 "the result has {size} bytes; the limit is {bytes_max} (calls.output_bytes_max)"
             ),
@@ -98,5 +98,17 @@ impl Scope {
             done
         })
         .await
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// Who is to blame for a result that breaks its schema.
+    fn broken_output_code(&self) -> ErrorCode {
+        match self.runner {
+            Runner::Native(_) => ErrorCode::Internal,
+            Runner::Plugin(_) => ErrorCode::PluginFailed,
+        }
     }
 }
