@@ -80,6 +80,9 @@ pub struct Diagnostic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
+    /// A value in tags that is passed on as it is written may be meant otherwise: it has quotes around it,
+    /// for example.
+    AmbiguousValue,
     /// A call that was made already in this reply; it is made once.
     DuplicateCall,
     /// A frame for a call without one inside.
@@ -178,9 +181,15 @@ pub struct Reply {
 // === impl Code ===
 
 impl Code {
+    /// Whether what it tells is no fault of the reply: all is read as it is written.
+    pub(crate) const fn is_remark(self) -> bool {
+        matches!(self, Self::AmbiguousValue | Self::QuotedExample)
+    }
+
     /// Returns the stable code, for example `unknown_tool`.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::AmbiguousValue => "ambiguous_value",
             Self::DuplicateCall => "duplicate_call",
             Self::EmptyAction => "empty_action",
             Self::HallucinatedResult => "hallucinated_result",

@@ -233,7 +233,12 @@ impl Parser {
                 break;
             }
         }
-        self.text.drain(..self.at);
+        // Of text nothing is left, as a rule.
+        if self.at == self.text.len() {
+            self.text.clear();
+        } else {
+            self.text.drain(..self.at);
+        }
         self.at = 0;
     }
 
@@ -294,6 +299,10 @@ fn push_text(events: &mut Vec<Event>, text: &str) {
     if let Some(Event::Text(last)) = events.last_mut() {
         last.push_str(text);
     } else {
+        if events.is_empty() {
+            // A piece is one event, as a rule.
+            events.reserve_exact(1);
+        }
         events.push(Event::Text(text.to_owned()));
     }
 }

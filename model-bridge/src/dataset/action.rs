@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::finding::{FindingCode, Findings};
-use crate::event::{Code, Finish, Reply};
+use crate::event::{Finish, Reply};
 use crate::parse::parse;
 use crate::registry::Registry;
 
@@ -34,7 +34,7 @@ pub(super) fn read(
     let reply = parse(registry, text, Finish::Stop);
     let pointer = format!("/messages/{place}/content");
     for diagnostic in &reply.diagnostics {
-        if diagnostic.code == Code::QuotedExample {
+        if diagnostic.code.is_remark() {
             continue;
         }
         let (code, why) = (diagnostic.code.as_str(), &diagnostic.message);

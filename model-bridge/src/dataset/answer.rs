@@ -136,7 +136,7 @@ impl Answer {
                 diagnostic.code,
                 Code::JsonRepaired | Code::UnknownArgDropped | Code::UnclosedFrame
             ));
-            if diagnostic.code != Code::QuotedExample {
+            if !diagnostic.code.is_remark() {
                 self.problems.push(format!("{}: {}", diagnostic.code.as_str(), diagnostic.message));
             }
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::Parser;
 use super::calls::NAME_KEYS;
+use super::prose::begins_no_key;
 use super::sloppy;
 use crate::event::Code;
 use crate::registry::Registry;
@@ -14,11 +15,11 @@ const LOOK_BYTES_MAX: usize = 256;
 /// The most bytes of a tag.
 const TAG_BYTES_MAX: usize = 64;
 /// Words of which a tag that marks calls has one.
-const WORDS: &[&str] = &["tool", "function", "call", "invoke", "action"];
+pub(super) const WORDS: &[&str] = &["tool", "function", "call", "invoke", "action"];
 /// What stands between a name and the arguments of a call.
 const ARGUMENTS_MARK: &str = "[ARGS]{";
 /// What begins an argument in a form that is read, where it begins a line.
-const PARAMETER_MARKS: &[&str] = &["<arg_key>", "<parameter="];
+pub(super) const PARAMETER_MARKS: &[&str] = &["<arg_key>", "<parameter="];
 /// What begins a token of a model that is no text.
 const TOKENS: [&str; 2] = ["<|", "<｜"];
 /// Words of the names of those that end something, or begin a result.
@@ -33,6 +34,8 @@ pub(super) const UNMARKED: &str = "text looks like a call of a tool and has no m
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     state: State,
+    /// What came since something began; its memory is kept for the next.
+    begun: Begun,
     /// Whether one was found.
     is_found: bool,
 }
@@ -41,7 +44,8 @@ pub(super) struct Alike {
 enum State {
     #[default]
     Nothing,
-    Begun(Begun),
+    /// In what may begin one.
+    Begun,
     /// In what begins like a call: it is one where its line or a sentence ends behind it. In a sentence
     /// that goes on it is spoken of.
     Inside(Brackets),
@@ -101,12 +105,12 @@ impl Alike {
         match (&mut self.state, start) {
             (State::Nothing, None) => return text.len(),
             (State::Nothing, Some(begins_line)) => {
-                let mut begun = Begun::default();
-                begun.starts.push_back((0, begins_line));
-                self.state = State::Begun(begun);
+                self.begun.clear();
+                self.begun.starts.push_back((0, begins_line));
+                self.state = State::Begun;
             }
-            (State::Begun(begun), Some(begins_line)) => {
-                begun.starts.push_back((begun.text.len(), begins_line));
+            (State::Begun, Some(begins_line)) => {
+                self.begun.starts.push_back((self.begun.text.len(), begins_line));
             }
             _ => {}
         }
@@ -115,7 +119,8 @@ impl Alike {
             let rest = &text[at..];
             match &mut self.state {
                 State::Nothing => break,
-                State::Begun(begun) => {
+                State::Begun => {
+                    let begun = &mut self.begun;
                     let room = LOOK_BYTES_MAX.saturating_sub(begun.text.len());
                     let taken = rest.floor_char_boundary(room);
                     begun.text.push_str(&rest[..taken]);
@@ -167,6 +172,11 @@ impl Alike {
         at
     }
 
+    /// Whether nothing began that may look like a call.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.state, State::Nothing)
+    }
+
     /// Takes that something else than text comes.
     pub(super) fn leave(&mut self) {
         self.state = State::Nothing;
@@ -181,6 +191,11 @@ impl Alike {
 // === impl Begun ===
 
 impl Begun {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.starts.clear();
+    }
+
     /// Goes on to the first thing that looks like a call. Returns whether it is certain to; none where
     /// there is none. `is_long` says that what comes later does not matter for the first one.
     fn first_alike(&mut self, registry: &Registry, mut is_long: bool) -> Option<bool> {
@@ -305,7 +320,7 @@ impl Parser {
     /// the first one may begin what does.
     pub(super) fn pass_prose(&mut self, mut length: usize, mut begins: bool) {
         while !self.alike.is_found && length > 0 {
-            if matches!(self.alike.state, State::Nothing) {
+            if self.alike.is_idle() {
                 let plain = self.plain(length, begins);
                 self.pass(plain);
                 length -= plain;
@@ -320,7 +335,7 @@ impl Parser {
             let start = (may_begin && !is_shown).then(|| self.line.is_blank());
             let next = memchr::memchr3(b'{', b'[', b'<', &text.as_bytes()[1..]);
             let piece = match self.alike.state {
-                State::Nothing | State::Begun(_) => next.map_or(length, |place| place + 1),
+                State::Nothing | State::Begun => next.map_or(length, |place| place + 1),
                 State::Inside(_) | State::Behind => length,
             };
             let text = &self.text[self.at..self.at + piece];
@@ -346,9 +361,12 @@ impl Parser {
             }
             at = 1;
         }
-        for place in memchr::memchr_iter(b'{', &rest.as_bytes()[at..length]) {
-            if !is_plain(&self.registry, &rest[at + place..]) {
-                return at + place;
+        while let Some(place) = memchr::memchr(b'{', &rest.as_bytes()[at..length]) {
+            // Of several in a row only the last one may begin an object with a key.
+            let run = rest[at + place..length].bytes().take_while(|byte| *byte == b'{').count();
+            at += place + run;
+            if !is_plain(&self.registry, &rest[at - 1..]) {
+                return at - 1;
             }
         }
         length
@@ -357,14 +375,7 @@ impl Parser {
 
 /// Whether what may begin a call begins none, as far as the next place that may.
 fn is_plain(registry: &Registry, text: &str) -> bool {
-    // Most of it is seen at once: an object begins with a key, a list with an object or a name.
-    let first = text[1..].trim_start_matches([' ', '\n']).bytes().next();
-    let is_seen = |first: u8| match text.as_bytes()[0] {
-        b'{' => first.is_ascii() && !(first.is_ascii_alphabetic() || b"\"'`_\t\r".contains(&first)),
-        b'<' => first == b' ' || text.starts_with("< "),
-        _ => false,
-    };
-    if first.is_some_and(is_seen) {
+    if text.starts_with('{') && begins_no_key(&text.as_bytes()[1..]) {
         return true;
     }
     let near = &text[..text.floor_char_boundary(LOOK_BYTES_MAX)];

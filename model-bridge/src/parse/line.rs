@@ -63,8 +63,11 @@ impl Quotes {
     }
 
     fn pass(&mut self, text: &str) {
-        self.solid = text.trim_end().chars().next_back().or(self.solid);
-        self.last = text.chars().next_back().or(self.last);
+        let Some(last) = text.chars().next_back() else { return };
+        self.last = Some(last);
+        let solid =
+            if last.is_whitespace() { text.trim_end().chars().next_back() } else { Some(last) };
+        self.solid = solid.or(self.solid);
     }
 }
 
@@ -119,7 +122,9 @@ impl Line {
         }
         self.quotes.take(text);
         let room = BEGIN_BYTES_MAX.saturating_sub(self.begin.len());
-        self.begin.push_str(&text[..text.floor_char_boundary(room)]);
+        if room > 0 {
+            self.begin.push_str(&text[..text.floor_char_boundary(room)]);
+        }
         let tail = text.ceil_char_boundary(text.len().saturating_sub(LINE_BYTES_MAX));
         self.current.push_str(&text[tail..]);
         if self.current.len() > 2 * LINE_BYTES_MAX {

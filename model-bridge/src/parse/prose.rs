@@ -4,6 +4,7 @@ mod blocks;
 mod fences;
 mod line_call;
 mod marks;
+mod skip;
 
 use super::forms::HERMES;
 use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
@@ -13,6 +14,7 @@ use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
 use crate::event::Code;
 pub(super) use fences::begins_call;
+pub(super) use skip::begins_no_key;
 
 /// The most bytes of what a fence says that are waited for.
 const INFO_BYTES_MAX: usize = 20;
@@ -96,7 +98,11 @@ impl Parser {
             end = memchr::memchr(b'\n', self.rest().as_bytes()).map_or(end, |place| place + 1);
         }
         let rest = &self.rest().as_bytes()[..end];
-        let mut next = memchr::memchr3(b'`', b'[', b'<', rest);
+        if self.alike.is_idle() && skip::is_short_text(rest) {
+            self.pass(end);
+            return Step::Again;
+        }
+        let mut next = self.next_mark(rest);
         if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
             next = Some(tilde);
         }
@@ -107,7 +113,8 @@ impl Parser {
         };
         self.pass_prose(next.unwrap_or(end) - lead, false);
         if next.is_none() {
-            return if lead > 0 { Step::NeedsMore } else { Step::Again };
+            let is_all = lead > 0 || self.rest().is_empty();
+            return if is_all { Step::NeedsMore } else { Step::Again };
         }
         let mark = match self.rest().as_bytes()[0] {
             _ if lead > 0 => self.lead(lead, is_last),
@@ -117,6 +124,15 @@ impl Parser {
             _ => self.angle(is_last),
         };
         self.came_upon(mark)
+    }
+
+    /// The next place before which nothing begins. A bracket that begins nothing is passed over, unless
+    /// it may belong to the call right before.
+    fn next_mark(&self, text: &[u8]) -> Option<usize> {
+        let mut places = memchr::memchr3_iter(b'`', b'[', b'<', text);
+        places.find(|place| {
+            self.line.owed().is_some() || !skip::begins_nothing(&self.registry, &text[*place..])
+        })
     }
 
     fn came_upon(&mut self, mark: Mark) -> Step {
@@ -288,12 +304,14 @@ impl Parser {
 /// follows it; where that has not come, by its beginning.
 fn lead_before(text: &[u8], next: Option<u8>) -> usize {
     for (lead, follows) in LEADS {
+        let lead = lead.as_bytes();
         let least = if next.is_some() { lead.len() } else { 1 };
-        let is_end = |length: &usize| text.ends_with(&lead.as_bytes()[..*length]);
+        let tail = &text[text.len().saturating_sub(lead.len())..];
+        let mut ends = memchr::memchr_iter(lead[0], tail).map(|place| &tail[place..]);
         if next.is_none_or(|next| next == *follows)
-            && let Some(length) = (least..=lead.len()).rev().find(is_end)
+            && let Some(end) = ends.find(|end| end.len() >= least && lead.starts_with(end))
         {
-            return length;
+            return end.len();
         }
     }
     0

@@ -162,14 +162,15 @@ impl Elements {
         }
         let written = self.entries.len();
         match values::arguments(tool, plain.into_iter(), Manner::default()) {
-            Ok((mut arguments, changes)) => {
-                arguments.extend(nested);
-                if arguments.len() < written {
+            Ok(mut arguments) => {
+                arguments.map.extend(nested);
+                if arguments.map.len() < written {
                     let message = format!("{}: a parameter is there twice", tool.name());
                     return inside.none(Code::MalformedJson, &message);
                 }
-                inside.note_changes(changes);
-                inside.fit(tool, arguments, None);
+                inside.note_changes(arguments.changes);
+                inside.diagnostics.extend(arguments.doubts);
+                inside.fit(tool, arguments.map, None);
                 inside
             }
             Err(message) => inside.none(Code::MalformedJson, &message),

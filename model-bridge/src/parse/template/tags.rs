@@ -242,9 +242,10 @@ impl Tags {
             is_string: is_string(&body[entry.attributes.clone()]),
         });
         match values::arguments(tool, entries, Manner::of(parameters)) {
-            Ok((arguments, changes)) => {
-                inside.note_changes(changes);
-                inside.fit(tool, arguments, None);
+            Ok(arguments) => {
+                inside.note_changes(arguments.changes);
+                inside.diagnostics.extend(arguments.doubts);
+                inside.fit(tool, arguments.map, None);
                 inside
             }
             Err(message) => inside.none(Code::MalformedJson, &message),

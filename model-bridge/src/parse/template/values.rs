@@ -1,10 +1,12 @@
 //! Values of arguments that are written as they are: what each is, the schema of the tool says.
 
+mod doubt;
+
 use serde_json::{Map, Value};
 
 use super::super::mend::{self, Keys};
 use super::Parameters;
-use crate::event::Change;
+use crate::event::{Change, Code, Diagnostic};
 use crate::registry::Tool;
 
 /// Words for no value.
@@ -33,15 +35,23 @@ pub(super) struct Manner {
     pub(super) has_own_lines: bool,
 }
 
-/// Makes arguments of keys and values. Returns what was changed to read them, too; fails where a key
-/// is there twice, or JSON is none.
+/// Arguments, and how they were read.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) map: Map<String, Value>,
+    /// What was changed to read them.
+    pub(super) changes: Vec<Change>,
+    /// Which of them may be meant otherwise.
+    pub(super) doubts: Vec<Diagnostic>,
+}
+
+/// Makes arguments of keys and values. Fails where a key is there twice, or JSON is none.
 pub(super) fn arguments<'t>(
     tool: &Tool,
     written: impl Iterator<Item = Argument<'t>>,
     manner: Manner,
-) -> Result<(Map<String, Value>, Vec<Change>), String> {
-    let mut arguments = Map::new();
-    let mut changes = Vec::new();
+) -> Result<Arguments, String> {
+    let Arguments { mut map, mut changes, mut doubts } = Arguments::default();
     for mut argument in written {
         let key = argument.key;
         if manner.has_own_lines {
@@ -61,13 +71,20 @@ pub(super) fn arguments<'t>(
         let Some(value) = value(tool, &argument, &mut changes) else {
             return Err(format!("{}: the value of `{key}` is no JSON", tool.name()));
         };
-        if arguments.insert(key.to_owned(), value).is_some() {
+        if let Value::String(text) = &value
+            && let Some(why) = doubt::of(tool, &argument, text)
+        {
+            let message =
+                format!("{}: `{key}` {why}; it is passed on as it is written", tool.name());
+            doubts.push(Diagnostic::new(Code::AmbiguousValue, message));
+        }
+        if map.insert(key.to_owned(), value).is_some() {
             return Err(format!("{}: `{key}` is there twice", tool.name()));
         }
     }
     changes.sort_unstable();
     changes.dedup();
-    Ok((arguments, changes))
+    Ok(Arguments { map, changes, doubts })
 }
 
 // === impl Manner ===
