@@ -21,7 +21,7 @@ fn good(text: &str) -> String {
 }
 
 fn example(name: &str) -> String {
-    format!("{}/../model-bridge/examples/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../crates/model-bridge/examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Runs `moss bridge` with `--json`.

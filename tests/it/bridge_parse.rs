@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::Site;
 
 /// The shared cases: texts of models, and what is to be read in them.
-const CASES: &str = include_str!("../../model-bridge/testdata/toolcalls.json");
+const CASES: &str = include_str!("../../crates/model-bridge/testdata/toolcalls.json");
 
 /// Runs `moss bridge parse` on a reply. Returns the code it ends with, and what it printed.
 fn parse(site: &Site, arguments: &[&str], reply: &[u8]) -> (Option<i32>, String, String) {

@@ -142,8 +142,9 @@ fn sources(language: Language) -> Vec<String> {
 /// The sources of moss itself.
 fn rust_sources() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders: Vec<_> =
-        ["sdk/src", "workspace/src", "builtin-tools/src"].map(|folder| root.join(folder)).into();
+    let mut folders: Vec<_> = ["sdk/src", "crates/workspace/src", "builtin-tools/src"]
+        .map(|folder| root.join(folder))
+        .into();
     let mut texts = Vec::new();
     while let Some(folder) = folders.pop() {
         let mut entries: Vec<_> =

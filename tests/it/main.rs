@@ -34,7 +34,7 @@ mod full_disk;
 mod guide;
 mod harness;
 mod history;
-#[path = "../../plugin-host/tests/it/hostile.rs"]
+#[path = "../../crates/plugin-host/tests/it/hostile.rs"]
 mod hostile;
 mod huge;
 mod journal;

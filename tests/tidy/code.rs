@@ -15,14 +15,14 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
         "a table with a record of every kind",
     ),
     (
-        "workspace/tests/it/escapes.rs: a_race_between_a_directory_and_a_link_never_leads_out",
+        "crates/workspace/tests/it/escapes.rs: a_race_between_a_directory_and_a_link_never_leads_out",
         "one race; its threads share what the function owns",
     ),
 ];
 /// Files that may hold `unsafe`, each with the argument why it is sound.
 const UNSAFE: &[(&str, &str)] = &[
     (
-        "plugin-host/src/code.rs",
+        "crates/plugin-host/src/code.rs",
         "compiled code becomes executable: only what was just compiled here, or what the compiler \
          sealed with a secret of this user, checked over every byte",
     ),
@@ -36,7 +36,7 @@ const TONIC: &[(&str, &str)] = &[
     ("daemon/src/lib.rs", "`serve` passes on the transport's error"),
     ("daemon/src/listener/connection.rs", "a connection tells the server who its peer is"),
 ];
-/// Who may know the WASM engine besides `plugin-host/`.
+/// Who may know the WASM engine besides `crates/plugin-host/`.
 const WASMTIME: &[(&str, &str)] =
     &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];
 /// Where `policy::decide` is called.
@@ -45,7 +45,7 @@ const DECIDERS: &[(&str, &str)] = &[
     ("daemon/src/policy.rs", "defines it"),
     ("daemon/src/policy/explain.rs", "explains without doing"),
 ];
-/// Who may name `std::fs` or `tokio::fs` besides `workspace/`.
+/// Who may name `std::fs` or `tokio::fs` besides `crates/workspace/`.
 const FILE_DOORS: &[(&str, &str)] = &[
     ("daemon/src/cli/policy.rs", "`policy check` reads the file that a person names"),
     ("daemon/src/plugins/component.rs", "components lie in no workspace"),
@@ -143,7 +143,7 @@ fn only_the_rims_know_grpc() {
 fn only_the_plugin_host_knows_the_engine() {
     let holders =
         naming(|code| rust::has_word(code, "wasmtime") || rust::has_word(code, "wasmtime_wasi"));
-    let holders = holders.filter(|(path, _)| !path.starts_with("plugin-host/"));
+    let holders = holders.filter(|(path, _)| !path.starts_with("crates/plugin-host/"));
     hold_but("does not name wasmtime", holders, WASMTIME);
 }
 
@@ -178,7 +178,7 @@ fn one_function_decides() {
 
 #[test]
 fn files_are_opened_behind_one_door() {
-    let without = ["workspace/", "tests/", "xtask/", "sdk/src/guest", "plugins-example/"];
+    let without = ["crates/workspace/", "tests/", "xtask/", "sdk/src/guest", "plugins-example/"];
     let holders = naming(|code| {
         let mut after = code.split("std::fs").skip(1);
         code.contains("tokio::fs") || after.any(|rest| !rest.starts_with("::Metadata"))
@@ -198,7 +198,7 @@ fn only_the_sandbox_starts_processes() {
             imported.starts_with("Command") || is_group && rust::has_word(group, "Command")
         })
     });
-    let may = ["sandbox/", "tests/", "xtask/"];
+    let may = ["crates/sandbox/", "tests/", "xtask/"];
     let holders = holders.filter(|(path, _)| !may.iter().any(|part| path.starts_with(part)));
     hold_but("starts processes through moss-sandbox", holders, &[]);
 }

@@ -22,14 +22,14 @@ const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("model-bridge", &[]),
-    ("plugin-host", &["moss-sdk"]),
+    ("crates/model-bridge", &[]),
+    ("crates/plugin-host", &["moss-sdk"]),
     ("proto", &[]),
-    ("sandbox", &[]),
+    ("crates/sandbox", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("sdk/macros", &[]),
     ("tests", &["moss-model-bridge", "moss-proto"]),
-    ("workspace", &["moss-sdk"]),
+    ("crates/workspace", &["moss-sdk"]),
     (
         "xtask",
         &[
@@ -132,7 +132,7 @@ fn lint_settings_of_crates_repeat_the_shared_ones() {
 
 #[test]
 fn crates_that_hold_no_door_are_kept_from_them_by_lints() {
-    for directory in ["builtin-tools", "daemon", "plugin-host", "workspace"] {
+    for directory in ["builtin-tools", "daemon", "crates/plugin-host", "crates/workspace"] {
         let settings: Table = file(&format!("{directory}/clippy.toml")).text.parse().unwrap();
         let banned = settings["disallowed-methods"].as_array().unwrap();
         for method in ["std::env::set_var", "std::env::current_dir"] {

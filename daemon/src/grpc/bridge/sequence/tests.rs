@@ -10,7 +10,7 @@ use tonic_types::StatusExt as _;
 use super::*;
 
 static CASES: LazyLock<Value> = LazyLock::new(|| {
-    let cases = include_str!("../../../../../model-bridge/testdata/toolcalls.json");
+    let cases = include_str!("../../../../../crates/model-bridge/testdata/toolcalls.json");
     serde_json::from_str(cases).unwrap()
 });
 

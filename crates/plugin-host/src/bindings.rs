@@ -4,7 +4,7 @@
 /// The current version: `sdk/wit`.
 mod current {
     wasmtime::component::bindgen!({
-        path: "../sdk/wit",
+        path: "../../sdk/wit",
         world: "plugin",
         imports: {
             "moss:plugin/editor": async,

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_guide_has_the_whole_table() {
-        let guide = include_str!("../../../docs/admins.md");
+        let guide = include_str!("../../../../docs/admins.md");
         let (_, rest) = guide.split_once("\n## Protected names\n").unwrap();
         let (table, _) = rest.split_once("\n## ").unwrap();
         for row in TABLE {

@@ -266,8 +266,11 @@ pub(crate) fn with_parts(mut text: String) -> String {
 }
 
 fn source(file: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate of this workspace");
-    let path = folder.join("plugin-host/tests/fixtures").join(file);
+    // The end-to-end tests have this module, too.
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let mut folders = crates.map(|folder| folder.join("crates/plugin-host/tests/fixtures"));
+    let path =
+        folders.find(|folder| folder.is_dir()).expect("a crate of this workspace").join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
