@@ -23,10 +23,10 @@ pub use self::loaded::check;
 use self::loaded::{Loaded, load};
 pub use self::offer::{Offer, Scope};
 use crate::config;
-use crate::policy::PolicyError;
-use crate::policy::standing::file::{self, Stored, Used};
-use crate::policy::standing::{Asker, Permission, StandingAnswer};
 use crate::sessions::SessionKey;
+use moss_policy::PolicyError;
+use moss_policy::standing::file::{self, Stored, Used};
+use moss_policy::standing::{Asker, Permission, StandingAnswer};
 
 /// The file in the state directory of a workspace.
 pub const FILE_NAME: &str = "answers.toml";

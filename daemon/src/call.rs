@@ -35,7 +35,6 @@ use self::nested::Behalf;
 pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 pub use self::weight::TooMuch;
-use crate::arguments::Unreadable;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
@@ -45,6 +44,7 @@ use crate::plugins::registration::PluginChange;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
 use crate::traces::Parent;
+use moss_schema::arguments::Unreadable;
 
 /// One use of a tool, as it arrived.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use moss_sdk::tool::AnyTool;
 pub use self::render::{Format, Language, View};
 use crate::operations;
 use crate::plugins::compiling::Compiling;
-use crate::validate::{self, ArgumentValidator, Schema, SchemaError};
+use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
 const NEAREST_MAX: usize = 3;
@@ -185,7 +185,7 @@ impl Catalog {
     ///
     /// Where there is none, with the nearest names.
     pub fn entry(&self, name: &str) -> Result<&Arc<Entry>, UnknownTool> {
-        let shown = validate::cut(name, validate::SHOWN_KEY_CHARS_MAX);
+        let shown = moss_schema::cut(name, moss_schema::SHOWN_KEY_CHARS_MAX);
         if name.len() > NAME_BYTES_MAX {
             return Err(UnknownTool { name: shown, ..UnknownTool::default() });
         }
@@ -194,7 +194,7 @@ impl Catalog {
             names.sort_unstable();
             let mut nearest = Vec::new();
             while nearest.len() < NEAREST_MAX
-                && let Some(near) = validate::nearest(name, names.iter().copied())
+                && let Some(near) = moss_schema::nearest(name, names.iter().copied())
             {
                 names.retain(|candidate| *candidate != near);
                 nearest.push(near.to_owned());
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn unknown_name_is_cut_for_display() {
         let unknown = Catalog::default().entry(&"é".repeat(10_000)).unwrap_err();
-        assert_eq!(unknown.name, "é".repeat(validate::SHOWN_KEY_CHARS_MAX) + "…");
+        assert_eq!(unknown.name, "é".repeat(moss_schema::SHOWN_KEY_CHARS_MAX) + "…");
         assert_eq!(unknown.nearest, Vec::<String>::new());
     }
 }

@@ -5,7 +5,9 @@ mod file;
 mod lists;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use moss_network::Bounds;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -163,6 +165,21 @@ pub struct Source<'a> {
     pub file: &'a Path,
     /// Its text.
     pub text: &'a str,
+}
+
+// === impl Network ===
+
+impl Network {
+    /// How long a request of moss's own may take and how much it may carry.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            connect: Duration::from_millis(self.connect_ms),
+            head: Duration::from_millis(self.head_ms),
+            silence: Duration::from_millis(self.silence_ms),
+            request_bytes_max: self.request_bytes_max,
+            response_bytes_max: self.response_bytes_max,
+        }
+    }
 }
 
 // === impl Config ===

@@ -13,12 +13,12 @@ use crate::answers::Situation;
 use crate::call::{CallError, protection};
 use crate::catalog::Entry;
 use crate::operations;
-use crate::policy::explain::{Explanation, explain, explain_search};
-use crate::policy::standing::Asker;
-use crate::policy::{Action, Protection, Subject};
 use crate::sessions::SessionKey;
 use crate::state::WorkspaceState;
-use crate::validate::Violation;
+use moss_policy::explain::{Explanation, explain, explain_search};
+use moss_policy::standing::Asker;
+use moss_policy::{Action, Protection, Subject};
+use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];

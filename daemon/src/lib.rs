@@ -2,13 +2,12 @@
 //!
 //! Tools propose; one function decides; the host commits. Read [`call`] next: it is a call's whole
 //! life. Every front (gRPC, the command line) turns its request into a [`call::Call`]; nothing but
-//! [`policy::decide`] decides; nothing but `moss-workspace` touches a workspace file.
+//! [`moss_policy::decide`] decides; nothing but `moss-workspace` touches a workspace file.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod address;
 pub mod answers;
-pub mod arguments;
 pub mod bridge;
 pub mod budget;
 pub mod call;
@@ -25,15 +24,12 @@ pub mod editors;
 pub mod explain;
 pub mod grpc;
 mod ids;
-pub mod journal;
 pub mod listener;
 pub mod metrics;
-pub mod network;
 pub mod operations;
 pub mod permits;
 pub mod plugin_store;
 pub mod plugins;
-pub mod policy;
 mod reload;
 pub mod sessions;
 pub mod start;
@@ -43,7 +39,6 @@ pub mod todos;
 pub mod traces;
 pub mod turns;
 pub mod user_prompt;
-pub mod validate;
 
 use std::sync::Arc;
 use std::time::Duration;

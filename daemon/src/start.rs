@@ -17,14 +17,14 @@ use crate::caller::{Credentials, Role};
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError, Source as ConfigSource};
 use crate::dirs::Dirs;
-use crate::journal::audit::pruning;
-use crate::journal::{Journal, JournalError};
 use crate::plugin_store::PluginStores;
 use crate::plugins::compiling::Compilations;
-use crate::policy::{Policy, PolicyError, Source, Sources};
 use crate::state::{Daemon, Kept, WorkspaceState};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
+use moss_journal::audit::pruning;
+use moss_journal::{Journal, JournalError};
+use moss_policy::{Policy, PolicyError, Source, Sources};
 
 /// Largest configuration or policy file, in bytes.
 const OWN_FILE_BYTES_MAX: u64 = 1 << 20;

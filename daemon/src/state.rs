@@ -20,19 +20,19 @@ use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
-use crate::journal::folding::{self, Folding};
-use crate::journal::{Durability, Journal};
 use crate::metrics::Metrics;
-use crate::network::Network;
 use crate::permits::Permits;
 use crate::plugin_store::PluginStores;
 use crate::plugins::{PluginState, PluginStatus};
-use crate::policy::Policy;
 use crate::sessions::Sessions;
 use crate::start::Setup;
 use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
+use moss_journal::folding::{self, Folding};
+use moss_journal::{Durability, Journal};
+use moss_network::Network;
+use moss_policy::Policy;
 
 /// Most plugins that are compiled at once, whoever asks; fewer where there are fewer processors.
 const COMPILERS_MAX: usize = 4;

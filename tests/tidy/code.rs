@@ -11,7 +11,7 @@ const LONG_FILES: &[(&str, &str)] = &[];
 /// Longer functions, each with the reason.
 const LONG_FUNCTIONS: &[(&str, &str)] = &[
     (
-        "daemon/src/journal/tests.rs: every_kind_of_record_reads_back",
+        "crates/journal/src/tests.rs: every_kind_of_record_reads_back",
         "a table with a record of every kind",
     ),
     (
@@ -42,8 +42,8 @@ const WASMTIME: &[(&str, &str)] =
 /// Where `policy::decide` is called.
 const DECIDERS: &[(&str, &str)] = &[
     ("daemon/src/call/effect/decide.rs", "the one place through which effects go"),
-    ("daemon/src/policy.rs", "defines it"),
-    ("daemon/src/policy/explain.rs", "explains without doing"),
+    ("crates/policy/src/lib.rs", "defines it"),
+    ("crates/policy/src/explain.rs", "explains without doing"),
 ];
 /// Who may name `std::fs` or `tokio::fs` besides `crates/workspace/`.
 const FILE_DOORS: &[(&str, &str)] = &[

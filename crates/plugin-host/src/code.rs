@@ -13,8 +13,9 @@ use moss_sdk::context::BoxFuture;
 use wasmtime::component::Component;
 
 use crate::engine::{self, Engine};
-use crate::error::{LoadError, quoted};
+use crate::error::LoadError;
 use crate::list::Sha256Digest;
+use moss_schema::quoted;
 
 /// Most bytes of compiled code of one component.
 pub const CODE_BYTES_MAX: usize = 1 << 30;

@@ -2,10 +2,8 @@
 //!
 //! Everything here comes from the guest and is bounded before it is used.
 
-mod cost;
 mod schema;
 mod settings;
-mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +12,15 @@ use moss_sdk::spec::{Annotations, ToolText};
 use moss_sdk::{Effect, RelPath, ToolSpec, Toolset};
 use serde_json::{Map, Value, json};
 
-pub use self::cost::SchemaCost;
 pub(crate) use self::schema::check_schema;
 use self::schema::read_schema;
 pub use self::settings::SettingsProblem;
 use crate::bindings::tools;
-use crate::error::quoted;
 use crate::grants::host::HostPattern;
 use crate::grants::{Capability, NamePattern, Request};
 use crate::outcome::OutputForm;
 use crate::units;
+use moss_schema::quoted;
 
 /// Most tools of one plugin.
 pub(crate) const TOOLS_MAX: usize = 64;

@@ -9,9 +9,6 @@ use crate::limits::{COMPONENT_BYTES_MAX, LimitReached, Limits};
 use crate::pause::Paused;
 use crate::units;
 
-/// Most bytes of a text from a guest that go into an error message.
-const QUOTED_BYTES_MAX: usize = 1000;
-
 /// Why a plugin could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -177,23 +174,6 @@ impl CallError {
             Self::UnknownTool(_) => told(ErrorCode::Internal),
         }
     }
-}
-
-/// Cuts a text from a guest to what an error message may hold, and escapes control characters.
-pub(crate) fn quoted(text: &str) -> String {
-    let end = text.floor_char_boundary(QUOTED_BYTES_MAX);
-    let mut quoted = String::with_capacity(end);
-    for char in text[..end].chars() {
-        match char {
-            '\n' => quoted.push('\n'),
-            char if char.is_control() => quoted.extend(char.escape_default()),
-            char => quoted.push(char),
-        }
-    }
-    if end < text.len() {
-        quoted.push('…');
-    }
-    quoted
 }
 
 #[cfg(test)]

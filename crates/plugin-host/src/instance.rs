@@ -19,7 +19,7 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 
 use crate::bindings;
 use crate::engine::Engine;
-use crate::error::{CallError, quoted};
+use crate::error::CallError;
 use crate::grants::paths::GrantedPaths;
 use crate::imports;
 use crate::imports::context::{Context, Deaf, Voice};
@@ -30,6 +30,7 @@ use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
 use crate::revocation::Revocation;
 use crate::services::NoServices;
+use moss_schema::quoted;
 
 /// What a store holds.
 pub(crate) struct State {

@@ -37,7 +37,7 @@ mod surface;
 pub mod units;
 mod warm;
 
-pub use crate::description::{Example, SchemaCost, SettingsProblem};
+pub use crate::description::{Example, SettingsProblem};
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError};
 pub use crate::grants::{Capability, Grant, Request};

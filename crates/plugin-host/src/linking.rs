@@ -8,11 +8,12 @@ use wasmtime::component::{Component, InstancePre};
 use crate::bindings::{EXPORT, EXPORT_NAME, EXPORT_PREVIOUS};
 use crate::code::{self, CodeId};
 use crate::engine::Engine;
-use crate::error::{LoadError, quoted};
+use crate::error::LoadError;
 use crate::face::Face;
 use crate::instance::{self, State};
 use crate::list::{PluginEntry, Sha256Digest};
 use crate::plain::{self, Docs, Plain};
+use moss_schema::quoted;
 
 /// Checks the bytes and makes code of them.
 pub(crate) async fn face(

@@ -7,8 +7,9 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::{Value, json};
 
 use crate::bindings::{tools, types};
-use crate::error::{CallError, quoted};
+use crate::error::CallError;
 use crate::limits::{EDITS_MAX, LimitReached};
+use moss_schema::quoted;
 
 /// What a successful call returned.
 #[derive(Debug, Clone, PartialEq)]

@@ -26,10 +26,10 @@ use self::shape::{Returns, Signature};
 use crate::bindings::{EXPORT, tools, types};
 use crate::description;
 use crate::engine::Engine;
-use crate::error::quoted;
 use crate::face::Returned;
 use crate::instance::State;
 use crate::limits::LimitReached;
+use moss_schema::quoted;
 
 /// Most functions that are named where they cannot be tools.
 const LEFT_OUT_MAX: usize = 16;

@@ -14,7 +14,7 @@ pub use self::calling::CallRequest;
 use crate::bindings::tools;
 use crate::description::{self, Description, Example, SettingsProblem};
 use crate::engine::Engine;
-use crate::error::{CallError, LoadError, quoted};
+use crate::error::{CallError, LoadError};
 use crate::face::Face;
 use crate::grants::paths::GrantedPaths;
 use crate::grants::rights::Rights;
@@ -29,6 +29,7 @@ use crate::renaming;
 use crate::revocation::Revocation;
 use crate::surface::Surface;
 use crate::warm::Warm;
+use moss_schema::quoted;
 
 /// Most time for a plugin to describe itself.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(2);

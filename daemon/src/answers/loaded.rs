@@ -6,9 +6,9 @@ use std::sync::Arc;
 use moss_workspace::own::{FileVersion, OwnDir};
 
 use super::FILE_NAME;
-use crate::policy::PolicyError;
-use crate::policy::standing::StandingAnswer;
-use crate::policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
+use moss_policy::PolicyError;
+use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
 
 /// What the file says.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use moss_sdk::ContentHash;
 
-use crate::policy::standing::{Permission, StandingAnswer, file};
 use crate::sessions::SessionKey;
+use moss_policy::standing::{Permission, StandingAnswer, file};
 
 /// An answer that a person may give, with the text that the person reads before.
 #[derive(Debug, Clone, PartialEq, Eq)]

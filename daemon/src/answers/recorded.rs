@@ -8,10 +8,10 @@ use tokio::task::spawn_blocking;
 
 use super::{AnswersError, Listed, Scope};
 use crate::confirm::{Confirmation, Question, Taken};
-use crate::journal::redact::Text;
-use crate::journal::{Durability, Event, JournalError, Record};
-use crate::policy::standing::StandingAnswer;
 use crate::state::{Daemon, UnknownWorkspace, WorkspaceState};
+use moss_journal::redact::Text;
+use moss_journal::{Durability, Event, JournalError, Record};
+use moss_policy::standing::StandingAnswer;
 
 /// What became of an answer.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::config::Config;
-use crate::policy::Action;
-use crate::policy::standing::{Asked, narrowest};
+use moss_policy::Action;
+use moss_policy::standing::{Asked, narrowest};
 
 const ASKER: Asker<'static> = Asker { tool: "replace_text", plugin: None, caller: "caller" };
 const QUESTION: ContentHash = ContentHash::from_bytes([7; 32]);

@@ -18,7 +18,7 @@ use super::effect::{Effects, Names};
 use super::host::CallHost;
 use crate::change::Status;
 use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
-use crate::policy::Verdict;
+use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.
 const SAVE_FIRST: &str = "ask for it to be saved in the editor, then try again";

@@ -28,11 +28,11 @@ use self::lasting::Uses;
 use super::{CallError, Scope, record};
 use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
-use crate::journal::Answer as Recorded;
-use crate::journal::room::Room;
-use crate::policy::standing::StandingAnswer;
-use crate::policy::{Action, Decision, Policy, Verdict, strictest};
 use crate::turns::Turn;
+use moss_journal::Answer as Recorded;
+use moss_journal::room::Room;
+use moss_policy::standing::StandingAnswer;
+use moss_policy::{Action, Decision, Policy, Verdict, strictest};
 
 /// The effects of one call and what became of them.
 #[derive(Debug)]

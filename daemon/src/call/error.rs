@@ -9,7 +9,7 @@ use super::weight::TooMuch;
 use crate::catalog::UnknownTool;
 use crate::confirm::Confirmation;
 use crate::permits::QueueFull;
-use crate::validate::Violation;
+use moss_schema::Violation;
 
 /// Why a call could not run.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{CallError, Scope};
 use crate::catalog::{Entry, Runner};
-use crate::validate::{Held, Violation};
+use moss_schema::{Held, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
 pub(super) async fn bind(

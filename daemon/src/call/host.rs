@@ -18,10 +18,10 @@ use moss_workspace::{Gate, MayRead, OpenedFile};
 
 use super::effect::{Effects, Names};
 use super::{Event, Scope};
-use crate::policy::{Decision, Policy, Verdict};
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
-use crate::validate::nearest;
+use moss_policy::{Decision, Policy, Verdict};
+use moss_schema::nearest;
 
 /// Most names in a directory among which one that was meant is looked for.
 const NEAR_NAMES_MAX: usize = 2_000;

@@ -10,8 +10,8 @@ use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::record::Held;
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute, weight};
-use crate::arguments::{self, Unreadable};
-use crate::journal::CalledBy;
+use moss_journal::CalledBy;
+use moss_schema::arguments::{self, Unreadable};
 
 /// How many calls deep tools call tools; the call that came from outside does not count.
 pub(crate) const DEPTH_MAX: usize = 4;

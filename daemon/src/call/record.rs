@@ -15,13 +15,13 @@ use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;
 use crate::change::{self, Status};
-use crate::journal::folding::Refused;
-use crate::journal::redact::{Arguments, Text};
-use crate::journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
 use crate::metrics::UNKNOWN_TOOL;
-use crate::policy::{Action, Decision};
 use crate::traces::Ended;
-use crate::validate::Violation;
+use moss_journal::folding::Refused;
+use moss_journal::redact::{Arguments, Text};
+use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use moss_policy::{Action, Decision};
+use moss_schema::Violation;
 
 /// Records of a call that came to nothing yet: while it runs for a moment only, and had no effect, all
 /// that is written of it may be that it was counted among others that were refused.

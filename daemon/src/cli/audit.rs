@@ -2,7 +2,7 @@
 //! writes meanwhile does not matter.
 
 use moss_daemon::address::Address;
-use moss_daemon::journal::audit::{self, Entry, Filter, Verification};
+use moss_journal::audit::{self, Entry, Filter, Verification};
 use serde_json::{Value, json};
 
 use super::error::CliError;
@@ -36,7 +36,7 @@ pub(super) fn run(command: &AuditCommand, session: &Session) -> Result<Outcome, 
         return Err(CliError::invalid("the journal is read on the daemon's machine: run it there"));
     }
     let directory = session.dirs()?.workspace_state(&session.root()?);
-    let unreadable = |error: moss_daemon::journal::JournalError| {
+    let unreadable = |error: moss_journal::JournalError| {
         CliError::new(Outcome::Failed, "state_unusable", error.to_string())
     };
     match command {

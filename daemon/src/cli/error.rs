@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use moss_daemon::client::{Failure, OpenError};
 use moss_daemon::start::StartError;
-use moss_daemon::validate::Violation;
 use moss_proto::v1;
+use moss_schema::Violation;
 use serde_json::json;
 
 use super::outcome::{Outcome, next_step, outcome_of};

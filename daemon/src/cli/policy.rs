@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use moss_daemon::client::Need;
-use moss_daemon::policy::format::FILE_BYTES_MAX;
-use moss_daemon::policy::{Policy, PolicyError, Source, Sources};
 use moss_daemon::start::{self, StartError, WORKSPACE_POLICY};
+use moss_policy::format::FILE_BYTES_MAX;
+use moss_policy::{Policy, PolicyError, Source, Sources};
 use moss_proto::v1;
 use moss_workspace::{Options, Workspace};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! How one call ended, as people and programs are told.
 
-use moss_daemon::validate::Violation;
 use moss_proto::v1;
+use moss_schema::Violation;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
 use super::{ConfigError, Source, Take, lists};
-use crate::policy::standing::file::DAYS_MAX;
+use moss_policy::standing::file::DAYS_MAX;
 
 /// Something wrong at a byte range of a file.
 struct Fault {
@@ -105,7 +105,7 @@ fn shown(value: &Value) -> String {
 }
 
 fn did_you_mean(word: &str, known: &Table) -> String {
-    crate::validate::nearest(word, known.keys().map(String::as_str))
+    moss_schema::nearest(word, known.keys().map(String::as_str))
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 

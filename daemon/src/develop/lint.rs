@@ -5,7 +5,7 @@ use moss_plugin_host::{Capability, Example, Plugin};
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
-use crate::validate::{Held, Schema};
+use moss_schema::{Held, Schema};
 
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;

@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::{File, UNDO, UNDO_USER_PROMPT, resolve};
 use crate::call::CallError;
-use crate::policy::explain::{Explanation, explain};
-use crate::policy::{Action, Subject};
 use crate::state::WorkspaceState;
-use crate::validate::Violation;
+use moss_policy::explain::{Explanation, explain};
+use moss_policy::{Action, Subject};
+use moss_schema::Violation;
 
 /// Explains what an undo meets: of the entry `number`, of the call `call_id`, of all that came after
 /// the entry `since`; without any of them, of a change of no file in particular.

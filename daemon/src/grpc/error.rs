@@ -11,7 +11,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 use super::to_proto;
 use crate::call::{CallError, Unconfirmed};
 use crate::caller::Role;
-use crate::validate::Violation;
+use moss_schema::Violation;
 
 /// The domain of every reason.
 const DOMAIN: &str = "moss.v1";

@@ -13,12 +13,12 @@ use tonic::{Extensions, Status};
 use super::auth::Attended;
 use super::deadline;
 use super::error::{self, invalid_field};
-use crate::arguments::{self, Unreadable};
 use crate::call::{Call, ConfirmMode, Work};
 use crate::caller::{Caller, Role};
 use crate::catalog::Language;
 use crate::state::{Daemon, WorkspaceState};
-use crate::validate::{self, SHOWN_KEY_CHARS_MAX};
+use moss_schema::SHOWN_KEY_CHARS_MAX;
+use moss_schema::arguments::{self, Unreadable};
 
 /// Longest name of a session or a tool, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 256;
@@ -188,7 +188,7 @@ fn expected_hashes(
     }
     let mut expected = BTreeMap::new();
     for (path, text) in hashes {
-        let field = format!("expected_hashes[{}]", validate::cut(path, SHOWN_KEY_CHARS_MAX));
+        let field = format!("expected_hashes[{}]", moss_schema::cut(path, SHOWN_KEY_CHARS_MAX));
         let path = files.path(path).map_err(|error| invalid_field(&field, &error.to_string()))?;
         expected.insert(path, hash(&field, text)?);
     }

@@ -11,11 +11,12 @@ use super::{error, from_proto, to_proto};
 use crate::answers::recorded::{self, KeepError};
 use crate::answers::{AnswersError, Listed};
 use crate::call::CallError;
-use crate::policy::explain::{Explanation, FoundDecision};
-use crate::policy::{RuleRef, Verdict};
+use crate::explain;
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
-use crate::{arguments, explain};
+use moss_policy::explain::{Explanation, FoundDecision};
+use moss_policy::{RuleRef, Verdict};
+use moss_schema::arguments;
 
 #[derive(Debug)]
 pub(super) struct Policy(pub(super) Arc<Daemon>);

@@ -12,7 +12,7 @@ use crate::call::{CallOutcome, Event};
 use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
 use crate::change::{FileChange, Status};
 use crate::confirm::{Confirmation, State};
-use crate::validate::Violation;
+use moss_schema::Violation;
 
 pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
     let text = entry.text(language);

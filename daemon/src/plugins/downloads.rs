@@ -13,9 +13,9 @@ use tokio::task::spawn_blocking;
 use super::oci;
 use super::signatures::SIGNATURE_BYTES_MAX;
 use crate::dirs::Dirs;
-use crate::network::Bounds;
-use crate::network::download::{Download, OnBytes};
 use crate::state::Daemon;
+use moss_network::Bounds;
+use moss_network::download::{Download, OnBytes};
 
 /// The directory in the state directory.
 const DIRECTORY: &str = "downloads";
@@ -121,7 +121,7 @@ async fn fetch(
     bytes_max: u64,
     on_bytes: OnBytes<'_>,
 ) -> Result<Vec<u8>, String> {
-    let bounds = Bounds { response_bytes_max: bytes_max, ..Bounds::new(&daemon.config().network) };
+    let bounds = Bounds { response_bytes_max: bytes_max, ..daemon.config().network.bounds() };
     // A person wrote the URL, or agreed to it.
     let download = Download { url, may_be_private: true, bounds, accept: None, token: None };
     let fetched = daemon.network.download(download, on_bytes).await;

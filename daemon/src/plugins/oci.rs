@@ -10,9 +10,9 @@ use reqwest::Url;
 
 use self::challenge::Challenge;
 pub(super) use self::manifest::Layer;
-use crate::network::Bounds;
-use crate::network::download::{Download, Fetched, OnBytes};
 use crate::state::Daemon;
+use moss_network::Bounds;
+use moss_network::download::{Download, Fetched, OnBytes};
 
 /// Largest manifest, in bytes: registries take no larger ones.
 const MANIFEST_BYTES_MAX: u64 = 4 << 20;
@@ -164,7 +164,7 @@ impl Registry<'_> {
 
     fn bounds(&self, bytes_max: u64) -> Bounds {
         let config = self.daemon.config();
-        Bounds { response_bytes_max: bytes_max, ..Bounds::new(&config.network) }
+        Bounds { response_bytes_max: bytes_max, ..config.network.bounds() }
     }
 }
 

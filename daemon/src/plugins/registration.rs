@@ -26,11 +26,11 @@ use super::registry::{self, EditedList};
 use super::{PluginState, downloads, signatures, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
-use crate::network::download::OnBytes;
 use crate::operations;
 use crate::plugins::compiling::OnCompile;
 use crate::start;
 use crate::state::{Daemon, WorkspaceState};
+use moss_network::download::OnBytes;
 
 /// A change of a plugin list.
 #[derive(Debug, Clone, PartialEq)]

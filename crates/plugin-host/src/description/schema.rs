@@ -4,8 +4,8 @@ use jsonschema::{PatternOptions, ValidationOptions};
 use serde_json::{Map, Value};
 
 use super::check_visible;
-use super::cost::SchemaCost;
-use crate::error::quoted;
+use moss_schema::SchemaCost;
+use moss_schema::quoted;
 
 /// Largest schema, in bytes.
 pub(crate) const SCHEMA_BYTES_MAX: usize = 64 << 10;

@@ -6,10 +6,10 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use super::cost::SchemaCost;
 use super::schema::schema_options;
-use crate::error::quoted;
 use crate::list::nearest;
+use moss_schema::SchemaCost;
+use moss_schema::quoted;
 
 /// Most problems that are told at once.
 const PROBLEMS_MAX: usize = 5;

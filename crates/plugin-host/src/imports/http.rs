@@ -14,13 +14,13 @@ use wasmtime_wasi_http::{
     Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView as _,
 };
 
-use crate::error::quoted;
 use crate::grants::Grant;
 use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
 use crate::imports::trouble::Trouble;
 use crate::instance::State;
 use crate::services::{HttpError, HttpOptions, Wait};
+use moss_schema::quoted;
 
 /// Most requests of one call.
 pub(crate) const REQUESTS_MAX: usize = 64;

@@ -9,12 +9,12 @@ use moss_sdk::{ErrorCode, ToolError};
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
 use crate::bindings::{editor, store, toolbox, types};
-use crate::error::quoted;
 use crate::grants::Grant;
 use crate::grants::rights::Rights;
 use crate::imports::trouble::Trouble;
 use crate::services::Services;
 use crate::units;
+use moss_schema::quoted;
 
 /// Longest key of a store, in bytes.
 pub(crate) const STORE_KEY_BYTES_MAX: usize = 256;

@@ -7,7 +7,7 @@ use super::docs::{Docs, Named};
 use super::names::Export;
 use super::shape::Signature;
 use crate::description::TOOLS_MAX;
-use crate::error::quoted;
+use moss_schema::quoted;
 
 /// Most exports that are looked at.
 const EXPORTS_MAX: usize = 4096;

@@ -10,8 +10,8 @@ use crate::answers::Offer;
 use crate::call::{CallError, ConfirmMode, Event, Unconfirmed, record};
 use crate::change::FileChange;
 use crate::confirm::{Answer, Confirmation, Question, State};
-use crate::journal::Answer as Recorded;
-use crate::policy::Decision;
+use moss_journal::Answer as Recorded;
+use moss_policy::Decision;
 
 /// What a person would be asked about.
 pub(super) struct Ask<'a> {

@@ -9,8 +9,8 @@ use moss_workspace::{Origin, Plan};
 use super::Effects;
 use crate::call::CallError;
 use crate::change::Status;
-use crate::journal::room;
 use crate::state::WorkspaceState;
+use moss_journal::room;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
 pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {

@@ -1,4 +1,4 @@
-//! Putting the questions of a call to the policy: the only callers of [`policy::decide`].
+//! Putting the questions of a call to the policy: the only callers of [`moss_policy::decide`].
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
 use crate::call::{CallError, record};
-use crate::policy::{self, Action, Decision, Layer, Subject, Verdict};
 use crate::state::WorkspaceState;
+use moss_policy::{Action, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
 #[derive(Debug, Clone, Copy)]
@@ -33,11 +33,11 @@ pub(super) struct ChangeFacts {
 }
 
 /// The policy's word for the workspace's.
-pub(crate) fn protection(protection: moss_workspace::Protection) -> policy::Protection {
+pub(crate) fn protection(protection: moss_workspace::Protection) -> moss_policy::Protection {
     match protection {
-        moss_workspace::Protection::Code => policy::Protection::Code,
-        moss_workspace::Protection::Metadata => policy::Protection::Metadata,
-        moss_workspace::Protection::Secret => policy::Protection::Secret,
+        moss_workspace::Protection::Code => moss_policy::Protection::Code,
+        moss_workspace::Protection::Metadata => moss_policy::Protection::Metadata,
+        moss_workspace::Protection::Secret => moss_policy::Protection::Secret,
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn may_show(
             drift: false,
             answers: &[],
         };
-        policy::decide(&policy, &subject).verdict == Verdict::Allow
+        moss_policy::decide(&policy, &subject).verdict == Verdict::Allow
     })
 }
 
@@ -97,7 +97,7 @@ impl Effects {
     /// Decides about reading one file.
     pub(in crate::call) fn decide_read(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         file: Names<'_>,
     ) -> Decision {
         self.decide_read_of(policy, file, ChangeFacts::default())
@@ -107,7 +107,7 @@ impl Effects {
     /// is public.
     pub(in crate::call) fn decide_open(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         file: Names<'_>,
         opened: &OpenedFile<'_>,
     ) -> Decision {
@@ -124,7 +124,7 @@ impl Effects {
 
     fn decide_read_of(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         file: Names<'_>,
         facts: ChangeFacts,
     ) -> Decision {
@@ -138,14 +138,18 @@ impl Effects {
     }
 
     /// Whether a file could be read without asking; it is not read yet.
-    pub(in crate::call) fn could_read(&self, policy: &policy::Policy, file: Names<'_>) -> bool {
+    pub(in crate::call) fn could_read(
+        &self,
+        policy: &moss_policy::Policy,
+        file: Names<'_>,
+    ) -> bool {
         let none = ChangeFacts::default();
         let decision = self.decide_file(policy, &self.tool(), Action::Read, file, none);
         decision.verdict == Verdict::Allow
     }
 
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.
-    pub(in crate::call) fn may_list(&self, policy: &policy::Policy, path: &RelPath) -> bool {
+    pub(in crate::call) fn may_list(&self, policy: &moss_policy::Policy, path: &RelPath) -> bool {
         self.decide(policy, Action::Read, Some((path, None, ChangeFacts::default()))).verdict
             != Verdict::Deny
     }
@@ -154,7 +158,7 @@ impl Effects {
     /// protection of either holds.
     pub(super) fn decide_file(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         tool: &ToolFacts,
         action: Action,
         file: Names<'_>,
@@ -174,13 +178,13 @@ impl Effects {
             return decision;
         }
         let both = [decision, decide(file.asked)];
-        policy::strictest(&both).cloned().expect("there are two")
+        moss_policy::strictest(&both).cloned().expect("there are two")
     }
 
     /// Decides about every file of a plan, in its order; the strictest decision holds for all.
     pub(super) async fn decide_plan(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         plan: &Plan,
     ) -> Result<Vec<Decision>, CallError> {
         let tool = self.tool();
@@ -197,7 +201,7 @@ impl Effects {
 
     pub(super) fn decide_planned(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         tool: &ToolFacts,
         file: &PlannedFile,
     ) -> Decision {
@@ -210,19 +214,19 @@ impl Effects {
 
     pub(super) fn decide(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         action: Action,
-        file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
+        file: Option<(&RelPath, Option<moss_policy::Protection>, ChangeFacts)>,
     ) -> Decision {
         self.decide_for(policy, &self.tool(), action, file)
     }
 
     fn decide_for(
         &self,
-        policy: &policy::Policy,
+        policy: &moss_policy::Policy,
         tool: &ToolFacts,
         action: Action,
-        file: Option<(&RelPath, Option<policy::Protection>, ChangeFacts)>,
+        file: Option<(&RelPath, Option<moss_policy::Protection>, ChangeFacts)>,
     ) -> Decision {
         let change = file.map(|(.., change)| change).unwrap_or_default();
         let subject = Subject {
@@ -238,13 +242,13 @@ impl Effects {
             drift: change.drift,
             answers: &tool.answers,
         };
-        let decision = policy::decide(policy, &subject);
+        let decision = moss_policy::decide(policy, &subject);
         let Some(behalf) = &self.scope.behalf else { return decision };
         // What a plugin has done for it is held to the rules for the plugin as well.
         let for_plugin =
-            |plugin| policy::decide(policy, &Subject { plugin: Some(plugin), ..subject });
+            |plugin| moss_policy::decide(policy, &Subject { plugin: Some(plugin), ..subject });
         let all: Vec<_> = behalf.plugins().map(for_plugin).chain([decision]).collect();
-        policy::strictest(&all).cloned().expect("there is one")
+        moss_policy::strictest(&all).cloned().expect("there is one")
     }
 
     pub(super) fn tool(&self) -> ToolFacts {

@@ -9,7 +9,7 @@ use super::Effects;
 use super::ask::Ask;
 use crate::call::{Work, record};
 use crate::plugins::registration;
-use crate::policy::{Action, Verdict};
+use moss_policy::{Action, Verdict};
 
 // === impl Effects ===
 

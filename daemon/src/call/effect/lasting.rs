@@ -12,8 +12,8 @@ use super::decide::{ChangeFacts, action_of};
 use super::{Effects, Names, ToolFacts};
 use crate::answers::{Offer, Situation};
 use crate::call::{CallError, Work, record};
-use crate::policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
-use crate::policy::{Action, Decision, Policy, Verdict};
+use moss_policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
+use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The lasting answers that let something happen in a call.
 #[derive(Debug, Default)]

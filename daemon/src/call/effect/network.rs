@@ -4,7 +4,7 @@
 use moss_plugin_host::services::HttpError;
 
 use super::Effects;
-use crate::policy::{Action, Decision, Layer, Verdict};
+use moss_policy::{Action, Decision, Layer, Verdict};
 
 /// Methods that change nothing where they lead (RFC 9110, 9.2.1).
 const SAFE_METHODS: [http::Method; 3] =

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::record;
-use crate::policy::{Action, Decision};
+use moss_policy::{Action, Decision};
 
 // === impl Effects ===
 

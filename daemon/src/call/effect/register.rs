@@ -23,8 +23,8 @@ use crate::plugins::registration::{
     self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
 };
 use crate::plugins::{PluginState, PluginStatus, read_list};
-use crate::policy::{Action, Decision, Verdict};
 use crate::start;
+use moss_policy::{Action, Decision, Verdict};
 
 /// Longest wait for a plugin that was registered to be loaded.
 const LOADED_WAIT: Duration = Duration::from_secs(20);

@@ -8,8 +8,8 @@ use moss_workspace::{Error, Plan, UndoTarget};
 use serde_json::{Value, json};
 
 use super::{Effects, Names};
-use crate::policy::{Policy, Verdict};
 use crate::state::WorkspaceState;
+use moss_policy::{Policy, Verdict};
 
 // === impl Effects ===
 

@@ -13,8 +13,8 @@ use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
 use crate::change::{self, Status};
-use crate::policy::{Action, Decision, Verdict};
 use crate::user_prompt::{self, UserPrompt};
+use moss_policy::{Action, Decision, Verdict};
 
 // === impl Effects ===
 

@@ -24,7 +24,7 @@ use moss_workspace::{Error, HeldFile, Looked, Protection};
 use crate::call::effect::{Effects, Names};
 use crate::call::host::Reader;
 use crate::call::{Scope, record};
-use crate::policy::{Action, Decision, Policy, Verdict};
+use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// Most refused reads of one call that are recorded, each file once.
 const REFUSALS_RECORDED_MAX: usize = 32;

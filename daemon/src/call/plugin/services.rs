@@ -19,8 +19,7 @@ use crate::call::effect::{Effects, Names};
 use crate::call::host::CallHost;
 use crate::call::nested::{self, Behalf, Made};
 use crate::call::{Scope, record};
-use crate::network::Bounds;
-use crate::policy::Verdict;
+use moss_policy::Verdict;
 
 /// What one call does for the guest that it runs.
 pub(super) struct CallServices {
@@ -103,7 +102,7 @@ impl Services for CallServices {
         options: HttpOptions,
     ) -> BoxFuture<'_, Result<http::Response<HttpBody>, HttpError>> {
         let daemon = &self.host.scope.daemon;
-        let bounds = Bounds::new(&daemon.config().network).within(&options);
+        let bounds = daemon.config().network.bounds().within(&options);
         let method = request.method().clone();
         let host = request.uri().host().unwrap_or_default().to_owned();
         Box::pin(async move {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use moss_daemon::journal::redact;
+use moss_journal::redact;
 use moss_model_bridge::Registry;
 use moss_model_bridge::dataset::{self, Converted, LeftOut};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tonic::Status;
 
 use super::super::error::invalid_field;
-use crate::arguments;
+use moss_schema::arguments;
 
 /// Longest piece of text in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;

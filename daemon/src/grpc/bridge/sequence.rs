@@ -13,7 +13,7 @@ use tonic::Status;
 use super::super::error::invalid_field;
 use super::events;
 use super::exchange::{self, REPLY_BYTES_MAX};
-use crate::arguments;
+use moss_schema::arguments;
 
 const ARGUMENTS: &str = "event.call_end.arguments_json";
 

@@ -1,0 +1,200 @@
+//! What one record of the journal says.
+//!
+//! Free text enters only as [`Text`] and arguments only as [`Arguments`]: masked and bounded.
+
+use moss_sdk::edit::MatchLevel;
+use moss_sdk::{ContentHash, RelPath};
+use serde::Serialize;
+
+use super::redact::{Arguments, Text};
+use moss_policy::{Action, Decision};
+
+/// One event in the life of a call.
+#[derive(Debug, Clone, Serialize)]
+pub struct Record {
+    /// The call.
+    pub call_id: String,
+    /// The tool, as the caller named it.
+    pub tool: Text,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// A call came in; a call that never runs is recorded too.
+    CallStarted {
+        /// The credential or the front that it came with.
+        caller: Text,
+        /// The role of the credential.
+        role: &'static str,
+        /// The workspace root.
+        workspace: String,
+        /// The session that the caller names.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<Text>,
+        /// The arguments.
+        arguments: Arguments,
+        /// The plugin that the tool belongs to.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        plugin: Option<PluginDigest>,
+        /// The digest of the catalog that the call keeps.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        catalog: Option<String>,
+        /// The call of a plugin that made this one, in the caller's name.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        called_by: Option<CalledBy>,
+    },
+    /// The policy decided about the call or one of its effects.
+    Decision {
+        /// The kind of effect.
+        action: Action,
+        /// The file, where one is meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<RelPath>,
+        /// The host that a plugin sends a request to, where that is meant.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        host: Option<Text>,
+        /// How the places of an edit were found, where they were searched for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        match_level: Option<MatchLevel>,
+        /// How many lines an edit changes that are not as it says, where there are any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        drift_lines: Option<u64>,
+        /// Verdict and rule.
+        #[serde(flatten)]
+        decision: Decision,
+    },
+    /// A question was answered, or ended without an answer.
+    Confirmation {
+        /// The digest of the exact effect.
+        digest: String,
+        /// How it ended.
+        answer: Answer,
+        /// The credential that answered; none where nobody did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answered_by: Option<Text>,
+        /// What the answering person said.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+    },
+    /// An approver's answer holds from now on.
+    AnswerStored {
+        /// Names it.
+        answer: String,
+        /// `session` or `always`.
+        scope: &'static str,
+        /// The session that it holds for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session: Option<Text>,
+        /// What it allows, in TOML.
+        terms: Text,
+    },
+    /// A call went on without a question because of an answer.
+    AnswerUsed {
+        /// Names it.
+        answer: String,
+    },
+    /// An approver took an answer back.
+    AnswerRevoked {
+        /// Names it.
+        answer: String,
+    },
+    /// Files were changed.
+    Committed {
+        /// The number in the workspace's history.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        history: Option<u64>,
+        /// The files.
+        changes: Vec<FileChange>,
+    },
+    /// Calls that were refused and are not recorded one by one: there were too many of them. The id is
+    /// that of the last.
+    CallsRefused {
+        /// The credential or the front that they came with.
+        caller: Text,
+        /// How they ended, for example `denied`.
+        outcome: &'static str,
+        /// How many.
+        calls: u64,
+        /// When the first of them ended.
+        first_at: String,
+        /// When the last of them did.
+        last_at: String,
+    },
+    /// The call ended.
+    CallFinished {
+        /// The outcome, for example `ok` or `denied`.
+        outcome: &'static str,
+        /// The stable code of the error.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error_code: Option<String>,
+        /// The message of the error; what a failed tool says is left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<Text>,
+        /// How long it took, in microseconds.
+        duration_us: u64,
+    },
+}
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// An approver said yes.
+    Approved,
+    /// An approver said no.
+    Denied,
+    /// Nobody answered in time.
+    Expired,
+    /// The caller went away.
+    Withdrawn,
+}
+
+/// A plugin as it was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PluginDigest {
+    /// Its name.
+    pub name: String,
+    /// The digest of its component.
+    pub digest: String,
+}
+
+/// A call that made another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CalledBy {
+    /// The call.
+    pub call_id: String,
+    /// The plugin whose tool it runs.
+    pub plugin: String,
+}
+
+/// One changed file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    /// The file.
+    pub path: RelPath,
+    /// Its content before; none where it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<ContentHash>,
+    /// Its content after; none where it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<ContentHash>,
+}
+
+// === impl Answer ===
+
+impl Answer {
+    /// Returns the answer as a word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Fetching a file over HTTPS. Redirects are followed, a few, each looked at like the first address.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, StatusCode};
+use http_body::Body as _;
+use http_body_util::{BodyExt as _, Empty};
+use moss_plugin_host::services::{HttpBody, HttpError};
+use reqwest::Url;
+
+use super::{Bounds, Network};
+
+/// Most redirects in a row.
+const REDIRECTS_MAX: usize = 5;
+/// Longest time of a download, its redirects included.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct Download<'a> {
+    /// Where from: `https` only.
+    pub url: &'a str,
+    /// A person named the host outright, so that it may be near. The hosts of redirects must be
+    /// public unless they are the same one.
+    pub may_be_private: bool,
+    /// Times; the largest file is `response_bytes_max`.
+    pub bounds: Bounds,
+    /// The media types that are wanted, as the header `accept` has them; none for any.
+    pub accept: Option<&'a str>,
+    /// A token for the host of the URL. No other host hears of it, wherever redirects lead.
+    pub token: Option<&'a str>,
+}
+
+/// What a server made of a download.
+#[derive(Debug)]
+pub enum Fetched {
+    /// The file.
+    File(Vec<u8>),
+    /// It demands a token. What it says about how to come by one, as it says it.
+    Challenge(Vec<String>),
+}
+
+/// Hears how many bytes there are, of how many where that is known.
+pub type OnBytes<'a> = &'a (dyn Fn(u64, Option<u64>) + Sync);
+
+// === impl Network ===
+
+impl Network {
+    /// Fetches a file.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there, or not to be had from where it is; where it is too large or takes too
+    /// long.
+    pub async fn download(
+        &self,
+        download: Download<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<Vec<u8>, HttpError> {
+        match self.ask(download, on_bytes).await? {
+            Fetched::File(bytes) => Ok(bytes),
+            Fetched::Challenge(_) => Err(answered(StatusCode::UNAUTHORIZED)),
+        }
+    }
+
+    /// As [`Network::download`], for who can come by a token where the server demands one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Network::download`].
+    pub async fn ask(
+        &self,
+        download: Download<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<Fetched, HttpError> {
+        let fetched = tokio::time::timeout(TIMEOUT, self.follow(download, on_bytes)).await;
+        fetched.map_err(|_| {
+            let seconds = TIMEOUT.as_secs();
+            HttpError::Failed(format!("the download takes longer than {seconds} seconds"))
+        })?
+    }
+
+    async fn follow(
+        &self,
+        download: Download<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<Fetched, HttpError> {
+        let first =
+            Url::parse(download.url).map_err(|error| refused("the URL", &error.to_string()))?;
+        let mut url = first.clone();
+        for hop in 0..=REDIRECTS_MAX {
+            let what = if hop == 0 { "the URL" } else { "a redirect" };
+            if url.scheme() != "https" {
+                return Err(refused(what, "it does not lead to https"));
+            }
+            url.set_fragment(None);
+            let may_be_private = download.may_be_private && is_same_host(&first, &url);
+            let request = request(&download, &first, &url);
+            let request = request.map_err(|error| refused(what, &error.to_string()))?;
+            let response = self.send(request, may_be_private, download.bounds).await?;
+            let status = response.status();
+            let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
+            if let Some(location) = location {
+                let location = location.to_str().ok().and_then(|to| url.join(to).ok());
+                url = location.ok_or_else(|| refused("a redirect", "it leads nowhere"))?;
+                continue;
+            }
+            if status == StatusCode::UNAUTHORIZED && is_same_host(&first, &url) {
+                return Ok(Fetched::Challenge(challenges(response.headers())));
+            }
+            if status != StatusCode::OK {
+                return Err(answered(status));
+            }
+            return collect(response.into_body(), on_bytes).await.map(Fetched::File);
+        }
+        Err(HttpError::Failed(format!("more than {REDIRECTS_MAX} redirects in a row")))
+    }
+}
+
+fn refused(what: &str, why: &str) -> HttpError {
+    HttpError::Denied(format!("{what} is refused: {why}"))
+}
+
+fn answered(status: StatusCode) -> HttpError {
+    HttpError::Failed(format!("the server answered {status}"))
+}
+
+/// What is sent to a URL on the way that began at the first.
+fn request(
+    download: &Download<'_>,
+    first: &Url,
+    url: &Url,
+) -> Result<http::Request<HttpBody>, http::Error> {
+    let body = Empty::<Bytes>::new().map_err(|never| match never {}).boxed_unsync();
+    let mut request = http::Request::get(url.as_str());
+    if let Some(accept) = download.accept {
+        request = request.header(ACCEPT, accept);
+    }
+    if let Some(token) = download.token.filter(|_| is_same_host(first, url)) {
+        let mut value = HeaderValue::try_from(format!("Bearer {token}"))?;
+        value.set_sensitive(true);
+        request = request.header(AUTHORIZATION, value);
+    }
+    request.body(body)
+}
+
+fn challenges(headers: &HeaderMap) -> Vec<String> {
+    let all = headers.get_all(WWW_AUTHENTICATE).iter();
+    all.filter_map(|value| value.to_str().ok().map(ToOwned::to_owned)).collect()
+}
+
+fn is_same_host(one: &Url, other: &Url) -> bool {
+    one.host_str() == other.host_str()
+        && one.port_or_known_default() == other.port_or_known_default()
+}
+
+async fn collect(mut body: HttpBody, on_bytes: OnBytes<'_>) -> Result<Vec<u8>, HttpError> {
+    let in_all = body.size_hint().exact();
+    let mut bytes = Vec::new();
+    while let Some(part) = body.frame().await {
+        if let Ok(data) = part?.into_data() {
+            bytes.extend_from_slice(&data);
+            on_bytes(bytes.len() as u64, in_all);
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_for_its_own_host_only() {
+        let bounds = Bounds {
+            connect: Duration::ZERO,
+            head: Duration::ZERO,
+            silence: Duration::ZERO,
+            request_bytes_max: 0,
+            response_bytes_max: 0,
+        };
+        let download = Download {
+            url: "https://a.example/x",
+            may_be_private: true,
+            bounds,
+            accept: Some("application/wasm"),
+            token: Some("secret"),
+        };
+        let first = Url::parse(download.url).unwrap();
+        for (to, is_told) in [
+            ("https://a.example/x", true),
+            ("https://A.example:443/y?z", true),
+            ("https://a.example:444/x", false),
+            ("https://b.a.example/x", false),
+            ("https://example/x", false),
+        ] {
+            let request = request(&download, &first, &Url::parse(to).unwrap()).unwrap();
+            assert_eq!(request.headers()[ACCEPT], "application/wasm");
+            let token = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+            assert_eq!(token, is_told.then_some(&b"Bearer secret"[..]), "{to}");
+        }
+        let broken = Download { token: Some("a\nb"), ..download };
+        assert!(request(&broken, &first, &first).is_err());
+    }
+}

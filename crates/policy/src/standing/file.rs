@@ -1,0 +1,319 @@
+//! The TOML form of standing answers. What can be read is exactly what can be written: a rule that
+//! says more than an answer may is refused, with its place.
+//!
+//! ```toml
+//! version = 1
+//!
+//! [[answer]]
+//! id = "3f2a9c0d1e2f"
+//! answered_at = "2026-11-21T13:00:00Z"
+//! expires_at = "2026-12-21T13:00:00Z"
+//! component = "…"                               # of a plugin's tool: SHA-256 of its code
+//! uses = 2
+//! last_used_at = "2026-11-22T08:30:00Z"
+//!
+//! [[answer.rule]]                               # as in a policy file, without globs
+//! tools = ["replace_text"]
+//! callers = ["caller"]
+//! effects = ["modify"]
+//! paths = ["src/main.rs"]
+//! size_bytes_max = 65536
+//! decision = "allow"
+//! ```
+
+use std::fmt::Write as _;
+
+use jiff::{Timestamp, ToSpan as _};
+use moss_sdk::RelPath;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{ACTIONS, Permission, StandingAnswer, escape, unescape};
+use crate::error::{Fault, PolicyError, shown};
+use crate::{Action, Verdict};
+
+/// Largest file of answers, in bytes.
+pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest time that an answer may hold, in days.
+pub const DAYS_MAX: u64 = 365;
+/// Longest name of an answer, in bytes.
+const ID_BYTES_MAX: usize = 64;
+
+/// The one version of the form.
+const VERSION: i64 = 1;
+const HEADER: &str = "\
+# What a person allowed moss for longer than once. `moss answers list` shows it, `moss answers
+# revoke ID` takes an answer back. Rules with globs belong into policy.toml.
+version = 1
+";
+
+/// An answer as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The answer.
+    pub answer: StandingAnswer,
+    /// How often it was used.
+    pub used: Used,
+}
+
+/// How often an answer was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// So many times.
+    pub count: u64,
+    /// The last time; none if never.
+    pub last_at: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileForm {
+    version: Spanned<i64>,
+    #[serde(default)]
+    answer: Vec<Spanned<AnswerForm>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerForm {
+    id: Spanned<String>,
+    answered_at: Timestamp,
+    expires_at: Spanned<Timestamp>,
+    component: Option<String>,
+    #[serde(default)]
+    uses: u64,
+    last_used_at: Option<Timestamp>,
+    rule: Spanned<Vec<RuleForm>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleForm {
+    tools: Spanned<Vec<Spanned<String>>>,
+    plugins: Option<Spanned<Vec<Spanned<String>>>>,
+    callers: Spanned<Vec<Spanned<String>>>,
+    effects: Spanned<Vec<Action>>,
+    paths: Spanned<Vec<Spanned<String>>>,
+    size_bytes_max: Option<u64>,
+    decision: Spanned<Verdict>,
+}
+
+/// Reads a file of answers.
+///
+/// # Errors
+///
+/// The first thing wrong with it, with its place.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Stored>, Box<PolicyError>> {
+    read(file, text).map_err(|fault| PolicyError::locate(file, text, fault))
+}
+
+/// Says that a file of answers cannot be read at all.
+pub fn unreadable(file: &str, reason: String) -> Box<PolicyError> {
+    PolicyError::unusable(file, reason, "check its permissions, or remove it")
+}
+
+/// Writes a file of answers.
+pub fn render(all: &[Stored]) -> String {
+    let mut text = HEADER.to_owned();
+    for Stored { answer, used } in all {
+        let _ = write!(text, "\n[[answer]]\nid = {}\n", quoted(&answer.id));
+        let _ = writeln!(text, "answered_at = \"{}\"", answer.answered_at);
+        text.push_str(&limits(answer.expires_at, answer.component.as_deref()));
+        if used.count > 0 {
+            let _ = writeln!(text, "uses = {}", used.count);
+        }
+        if let Some(at) = used.last_at {
+            let _ = writeln!(text, "last_used_at = \"{at}\"");
+        }
+        text.push_str(&rules(&answer.permissions));
+    }
+    text
+}
+
+/// Writes what of an answer says what it allows and how long, as the file has it.
+pub fn terms(permissions: &[Permission], component: Option<&str>, expires_at: Timestamp) -> String {
+    format!("[[answer]]\n{}{}", limits(expires_at, component), rules(permissions))
+}
+
+fn limits(expires_at: Timestamp, component: Option<&str>) -> String {
+    let component =
+        component.map(|digest| format!("component = {}\n", quoted(digest))).unwrap_or_default();
+    format!("expires_at = \"{expires_at}\"\n{component}")
+}
+
+fn rules(permissions: &[Permission]) -> String {
+    let mut text = String::new();
+    for permission in permissions {
+        let _ = write!(text, "\n[[answer.rule]]\n{}", permission.to_toml());
+    }
+    text
+}
+
+/// Writes a text as TOML does: plainly where it can, so that a glob reads as it is.
+fn quoted(text: &str) -> String {
+    if text.contains(['\\', '"']) && !text.contains('\'') && !text.chars().any(char::is_control) {
+        return format!("'{text}'");
+    }
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+fn read(file: &str, text: &str) -> Result<Vec<Stored>, Fault> {
+    if text.len() > FILE_BYTES_MAX {
+        return Err(Fault::new(0..0, format!("the file is larger than {FILE_BYTES_MAX} bytes")));
+    }
+    let form: FileForm = toml::from_str(text).map_err(|error| Fault::of_toml(&error))?;
+    if *form.version.as_ref() != VERSION {
+        let message = format!("version {} is not known", form.version.as_ref());
+        return Err(Fault::new(form.version.span(), message).help("use a newer moss"));
+    }
+    let mut all: Vec<Stored> = Vec::with_capacity(form.answer.len());
+    for form in form.answer {
+        let span = form.span();
+        let stored = stored(form.into_inner(), file)?;
+        if all.iter().any(|other| other.answer.id == stored.answer.id) {
+            let message = format!("a second answer {}", shown(&stored.answer.id));
+            return Err(Fault::new(span, message).help("remove one of them"));
+        }
+        all.push(stored);
+    }
+    Ok(all)
+}
+
+fn stored(form: AnswerForm, file: &str) -> Result<Stored, Fault> {
+    let id = form.id.as_ref();
+    if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
+        let message = format!("{} does not name an answer", shown(id));
+        return Err(Fault::new(form.id.span(), message).help("write letters and digits"));
+    }
+    let hours = i64::try_from(DAYS_MAX * 24).unwrap_or(i64::MAX);
+    let latest = form.answered_at.checked_add(hours.hours()).unwrap_or(Timestamp::MAX);
+    let expires_at = *form.expires_at.as_ref();
+    if expires_at > latest {
+        let message = format!("an answer holds for at most {DAYS_MAX} days");
+        return Err(Fault::new(form.expires_at.span(), message).help("write an earlier time"));
+    }
+    if form.rule.as_ref().is_empty() {
+        return Err(Fault::new(form.rule.span(), "an answer without a rule").help("remove it"));
+    }
+    let id = form.id.into_inner();
+    let rule = StandingAnswer::rule_of(&id, "always", Some(file.to_owned()), expires_at);
+    let permissions =
+        form.rule.into_inner().into_iter().map(permission).collect::<Result<_, _>>()?;
+    let answer = StandingAnswer {
+        id,
+        permissions,
+        component: form.component,
+        answered_at: form.answered_at,
+        expires_at,
+        rule,
+    };
+    let used = Used { count: form.uses, last_at: form.last_used_at };
+    Ok(Stored { answer, used })
+}
+
+fn permission(form: RuleForm) -> Result<Permission, Fault> {
+    if *form.decision.as_ref() != Verdict::Allow {
+        return Err(Fault::new(form.decision.span(), "an answer can only allow")
+            .help("write other rules into policy.toml"));
+    }
+    let action = match form.effects.as_ref().as_slice() {
+        [action] if ACTIONS.contains(action) => *action,
+        _ => {
+            return Err(Fault::new(form.effects.span(), "an answer is about one kind of effect")
+                .help("write one of read, create, modify, delete"));
+        }
+    };
+    let has_content = matches!(action, Action::Create | Action::Modify);
+    if form.size_bytes_max.is_some() != has_content {
+        return Err(Fault::new(form.effects.span(), "`size_bytes_max` belongs to new content")
+            .help("write it with create and modify, and only there"));
+    }
+    let mut paths = std::collections::BTreeSet::new();
+    for glob in form.paths.as_ref() {
+        let path = RelPath::parse(&literal(glob)?)
+            .map_err(|error| Fault::new(glob.span(), format!("no path: {}", error.message)))?;
+        paths.insert(path);
+    }
+    if paths.is_empty() {
+        return Err(Fault::new(form.paths.span(), "an answer needs paths").help("remove it"));
+    }
+    Ok(Permission {
+        tool: only(&form.tools)?,
+        plugin: form.plugins.as_ref().map(only).transpose()?,
+        caller: only(&form.callers)?,
+        action,
+        paths,
+        size_bytes_max: form.size_bytes_max,
+    })
+}
+
+/// Reads a list of one name.
+fn only(list: &Spanned<Vec<Spanned<String>>>) -> Result<String, Fault> {
+    match list.as_ref().as_slice() {
+        [name] => literal(name),
+        _ => Err(Fault::new(list.span(), "an answer names one").help("write one name")),
+    }
+}
+
+fn literal(glob: &Spanned<String>) -> Result<String, Fault> {
+    unescape(glob.as_ref()).ok_or_else(|| {
+        Fault::new(glob.span(), format!("{} matches more than one name", shown(glob.as_ref())))
+            .help("write rules with globs into policy.toml")
+    })
+}
+
+// === impl StandingAnswer ===
+
+impl StandingAnswer {
+    /// Writes what it allows and until when, as its file has it.
+    pub fn terms(&self) -> String {
+        terms(&self.permissions, self.component.as_deref(), self.expires_at)
+    }
+}
+
+// === impl Used ===
+
+impl Used {
+    /// Returns both together.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(more.count),
+            last_at: self.last_at.max(more.last_at),
+        }
+    }
+}
+
+// === impl Permission ===
+
+impl Permission {
+    /// Writes it as a rule of a policy file, without the heading.
+    pub fn to_toml(&self) -> String {
+        let one = |name: &str| format!("[{}]", quoted(&escape(name)));
+        let mut text = format!("tools = {}\n", one(&self.tool));
+        if let Some(plugin) = &self.plugin {
+            let _ = writeln!(text, "plugins = {}", one(plugin));
+        }
+        let _ = writeln!(text, "callers = {}", one(&self.caller));
+        let _ = writeln!(text, "effects = [\"{}\"]", self.action.as_str());
+        let paths: Vec<_> = self.paths.iter().map(|path| quoted(&escape(path.as_str()))).collect();
+        let _ = match paths.as_slice() {
+            [path] => writeln!(text, "paths = [{path}]"),
+            paths => writeln!(text, "paths = [\n    {},\n]", paths.join(",\n    ")),
+        };
+        if let Some(max) = self.size_bytes_max {
+            let _ = writeln!(text, "size_bytes_max = {max}");
+        }
+        text + "decision = \"allow\"\n"
+    }
+}

@@ -1,0 +1,313 @@
+//! Tests of the module `standing`.
+
+use std::sync::LazyLock;
+
+use moss_sdk::Effect;
+use moss_sdk::edit::MatchLevel;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use super::*;
+use crate::{Policy, Protection, Source, Sources, Verdict, decide};
+
+/// Names that mean something in globs, and what such globs would match besides.
+const NAMES: &[&str] = &[
+    "src/a.rs",
+    "src/A.rs",
+    "src/[a].rs",
+    "src/*.rs",
+    "src/?.rs",
+    "src/{a,b}.rs",
+    "src/b.rs",
+    "~",
+    "~/x",
+    "a\\b",
+    "ab",
+    "a'b",
+    "a\"b",
+    "**",
+    "!a",
+    "[!a]",
+    "src/**",
+    "a,b",
+    "-",
+    "é",
+    "É",
+];
+const TOOLS: &[&str] = &["create_file", "create*", "replace_text"];
+const PLUGINS: &[Option<&str>] = &[None, Some("p"), Some("p*")];
+static PATHS: LazyLock<Vec<RelPath>> =
+    LazyLock::new(|| NAMES.iter().map(|name| RelPath::parse(name).unwrap()).collect());
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn asker() -> Asker<'static> {
+    Asker { tool: "replace_text", plugin: None, caller: "caller" }
+}
+
+fn answer(permissions: Vec<Permission>) -> StandingAnswer {
+    let (id, expires_at) = ("abc".to_owned(), at("2026-12-01T00:00:00Z"));
+    let rule = StandingAnswer::rule_of(&id, "always", Some("a.toml".to_owned()), expires_at);
+    let answered_at = at("2026-11-01T00:00:00Z");
+    StandingAnswer { id, permissions, component: None, answered_at, expires_at, rule }
+}
+
+fn modify<'a>(path: &'a RelPath, size_bytes: u64) -> Asked<'a> {
+    Asked { action: Action::Modify, path, size_bytes: Some(size_bytes) }
+}
+
+/// Every subject over a small world.
+fn subjects() -> impl Iterator<Item = Subject<'static>> {
+    let sizes = [None, Some(0), Some(SIZE_BYTES_MIN), Some(SIZE_BYTES_MIN + 1)];
+    let by = TOOLS.iter().flat_map(|tool| PLUGINS.iter().map(move |plugin| (*tool, *plugin)));
+    by.flat_map(move |(tool, plugin)| {
+        ["caller", "approver"].into_iter().flat_map(move |caller| {
+            Action::ALL.iter().flat_map(move |&action| {
+                PATHS.iter().map(Some).chain([None]).flat_map(move |path| {
+                    sizes.map(move |size_bytes| Subject {
+                        action,
+                        tool,
+                        tool_effect: Effect::Write,
+                        plugin,
+                        caller,
+                        path,
+                        protection: None,
+                        size_bytes,
+                        match_level: None,
+                        drift: false,
+                        answers: &[],
+                    })
+                })
+            })
+        })
+    })
+}
+
+fn drawn() -> impl Strategy<Value = (Asker<'static>, Vec<Asked<'static>>)> {
+    let asker = (select(TOOLS), select(PLUGINS)).prop_map(|(tool, plugin)| Asker {
+        tool,
+        plugin,
+        caller: "caller",
+    });
+    let effects = subsequence((0..PATHS.len()).collect::<Vec<_>>(), 1..4).prop_flat_map(|all| {
+        let one = |index: usize| {
+            (select(ACTIONS), 0..SIZE_BYTES_MIN).prop_map(move |(action, size)| {
+                let has_content = matches!(action, Action::Create | Action::Modify);
+                let size_bytes = has_content.then_some(size);
+                Asked { action, path: &PATHS[index], size_bytes }
+            })
+        };
+        all.into_iter().map(one).collect::<Vec<_>>()
+    });
+    (asker, effects)
+}
+
+/// The user's file that says what permissions say.
+fn told(permissions: &[Permission]) -> Policy {
+    let rules = permissions.iter().map(|permission| format!("[[rule]]\n{}", permission.to_toml()));
+    let text = format!("version = 1\n{}", rules.collect::<String>());
+    let user = Some(Source { file: "u".to_owned(), text: Ok(Some(text.clone())) });
+    let policy = Policy::load(Sources { user, ..Sources::default() }).unwrap();
+    assert_eq!(policy.problems().count(), 0, "{text}");
+    policy
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_answer_allows_what_its_text_says_and_no_more((asker, effects) in drawn()) {
+        let permissions = narrowest(asker, &effects).unwrap();
+        let policy = told(&permissions);
+        let answer = answer(permissions);
+        for subject in subjects() {
+            let says = decide(&policy, &subject);
+            let says = says.verdict == Verdict::Allow && says.rule.layer == Layer::User;
+            // A rule without a plugin speaks about the tools of plugins as well; an answer does not.
+            let says = says && subject.plugin == asker.plugin;
+            prop_assert_eq!(answer.allows(&subject), says, "{:?}", subject);
+            if !answer.allows(&subject) { continue }
+            let asked = effects.iter().any(|effect| {
+                effect.action == subject.action && Some(effect.path) == subject.path
+            });
+            prop_assert!(asked, "{:?}", subject);
+            prop_assert_eq!(
+                (subject.tool, subject.plugin, subject.caller),
+                (asker.tool, asker.plugin, asker.caller)
+            );
+        }
+        for effect in &effects {
+            let asked = Subject {
+                action: effect.action,
+                tool: asker.tool,
+                tool_effect: Effect::Write,
+                plugin: asker.plugin,
+                caller: asker.caller,
+                path: Some(effect.path),
+                protection: None,
+                size_bytes: effect.size_bytes,
+                match_level: None,
+                drift: false,
+                answers: &[],
+            };
+            prop_assert!(answer.allows(&asked));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read((asker, effects) in drawn(), uses in 0_u64..3) {
+        let mut answer = answer(narrowest(asker, &effects).unwrap());
+        answer.component = asker.plugin.map(|_| "0a".repeat(32));
+        let last_at = (uses > 0).then_some(at("2026-11-02T03:04:05.678Z"));
+        let used = file::Used { count: uses, last_at };
+        let stored = vec![file::Stored { answer: answer.clone(), used }];
+        let text = file::render(&stored);
+        prop_assert_eq!(file::parse("a.toml", &text).unwrap(), stored);
+        let terms =
+            file::terms(&answer.permissions, answer.component.as_deref(), answer.expires_at);
+        for line in terms.lines() {
+            prop_assert!(text.lines().any(|written| written == line), "{}", line);
+        }
+    }
+}
+
+#[test]
+fn protected_names_are_never_covered() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    let answers = [Arc::new(answer(narrowest(asker(), &[modify(&path, 1)]).unwrap()))];
+    let open =
+        "version = 1\n[[rule]]\npaths = [\"src/**\"]\nprotected = true\ndecision = \"ask\"\n";
+    let user = Some(Source { file: "u".to_owned(), text: Ok(Some(open.to_owned())) });
+    let policy = Policy::load(Sources { user, ..Sources::default() }).unwrap();
+    let subject = Subject {
+        action: Action::Modify,
+        tool: "replace_text",
+        tool_effect: Effect::Write,
+        plugin: None,
+        caller: "caller",
+        path: Some(&path),
+        protection: None,
+        size_bytes: Some(1),
+        match_level: None,
+        drift: false,
+        answers: &answers,
+    };
+    assert_eq!(decide(&policy, &subject).verdict, Verdict::Allow);
+    for protection in [Protection::Code, Protection::Metadata, Protection::Secret] {
+        let guarded = Subject { protection: Some(protection), ..subject };
+        assert_eq!(decide(&policy, &guarded).verdict, Verdict::Ask);
+    }
+}
+
+#[test]
+fn drift_is_never_covered() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    let answers = [Arc::new(answer(narrowest(asker(), &[modify(&path, 1)]).unwrap()))];
+    let covered = subjects().find(|subject| answers[0].allows(subject)).unwrap();
+    let drifted = Subject { drift: true, answers: &answers, ..covered };
+    assert!(!answers[0].allows(&drifted));
+    let policy = Policy::load(Sources::default()).unwrap();
+    let found = Subject { drift: false, match_level: Some(MatchLevel::BlockAnchor), ..drifted };
+    assert_eq!(decide(&policy, &found).verdict, Verdict::Allow);
+    assert_eq!(decide(&policy, &drifted).verdict, Verdict::Ask);
+}
+
+#[test]
+fn what_cannot_be_told_is_not_offered() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    for action in [Action::Call, Action::Exec, Action::Network, Action::Register, Action::Configure]
+    {
+        let effect = Asked { action, path: &path, size_bytes: None };
+        assert_eq!(narrowest(asker(), &[modify(&path, 1), effect]), None, "{action:?}");
+    }
+    assert_eq!(narrowest(asker(), &[]), None);
+    let reordered = RelPath::parse("src/\u{202e}sr.a").unwrap();
+    assert_eq!(narrowest(asker(), &[modify(&reordered, 1)]), None);
+    let long = RelPath::parse(&format!("{0}/{0}/{0}", "n".repeat(200))).unwrap();
+    assert_eq!(narrowest(asker(), &[modify(&long, 1)]), None);
+    let many: Vec<_> = (0..=GLOBS_MAX).map(|n| RelPath::parse(&n.to_string()).unwrap()).collect();
+    let effects: Vec<_> = many.iter().map(|path| modify(path, 1)).collect();
+    assert_eq!(narrowest(asker(), &effects), None);
+    assert!(narrowest(asker(), &effects[1..]).is_some());
+}
+
+#[test]
+fn the_text_is_a_rule_of_a_policy_file() {
+    let paths = ["b [1].rs", "a.rs", "gone"].map(|path| RelPath::parse(path).unwrap());
+    let effects = [
+        modify(&paths[0], 40_000),
+        Asked { action: Action::Delete, path: &paths[2], size_bytes: Some(0) },
+        modify(&paths[1], 10),
+    ];
+    let asker = Asker { plugin: Some("license-header"), ..asker() };
+    let permissions = narrowest(asker, &effects).unwrap();
+    let until = at("2026-12-01T00:00:00Z");
+    assert_eq!(
+        file::terms(&permissions, Some("0a0b"), until),
+        r#"[[answer]]
+expires_at = "2026-12-01T00:00:00Z"
+component = "0a0b"
+
+[[answer.rule]]
+tools = ["replace_text"]
+plugins = ["license-header"]
+callers = ["caller"]
+effects = ["modify"]
+paths = [
+    "a.rs",
+    'b \[1\].rs',
+]
+size_bytes_max = 80000
+decision = "allow"
+
+[[answer.rule]]
+tools = ["replace_text"]
+plugins = ["license-header"]
+callers = ["caller"]
+effects = ["delete"]
+paths = ["gone"]
+decision = "allow"
+"#
+    );
+}
+
+/// A file of one answer, in which one line is replaced.
+fn file_with(line: &str, by: &str) -> String {
+    let path = RelPath::parse("a").unwrap();
+    let answer = answer(narrowest(asker(), &[modify(&path, 1)]).unwrap());
+    let text = file::render(&[file::Stored { answer, used: file::Used::default() }]);
+    assert!(text.contains(line), "{text}");
+    text.replacen(line, by, 1)
+}
+
+#[test]
+fn a_file_that_says_more_than_an_answer_may_is_refused_with_its_place() {
+    for (line, by, message) in [
+        ("paths = [\"a\"]", "paths = [\"**\"]", "`**` matches more than one name"),
+        ("paths = [\"a\"]", "paths = []", "an answer needs paths"),
+        ("paths = [\"a\"]", "paths = [\"../a\"]", "no path"),
+        ("paths = [\"a\"]", "", "missing field `paths`"),
+        ("paths = [\"a\"]", "paths = [\"a\"]\nprotected = true", "unknown field `protected`"),
+        ("tools = [\"replace_text\"]", "tools = [\"*\"]", "matches more than one name"),
+        ("tools = [\"replace_text\"]", "tools = [\"a\", \"b\"]", "an answer names one"),
+        ("effects = [\"modify\"]", "effects = [\"modify\", \"create\"]", "one kind of effect"),
+        ("effects = [\"modify\"]", "effects = [\"register\"]", "one kind of effect"),
+        ("effects = [\"modify\"]", "effects = [\"write\"]", "unknown variant `write`"),
+        ("size_bytes_max = 65536\n", "", "`size_bytes_max` belongs"),
+        ("decision = \"allow\"", "decision = \"deny\"", "can only allow"),
+        ("2026-12-01", "2027-12-01", "at most 365 days"),
+        ("2026-12-01", "someday", "as year"),
+        ("id = \"abc\"", "id = \"a b\"", "does not name an answer"),
+        ("version = 1", "version = 2", "version 2 is not known"),
+        ("answered_at", "given_at", "unknown field `given_at`"),
+    ] {
+        let error = file::parse("answers.toml", &file_with(line, by)).unwrap_err();
+        assert!(error.message.contains(message), "{by}: {}", error.message);
+        assert!(error.line > 2, "{by}: {error}");
+    }
+    let twice = file_with("", "") + file_with("", "").split_once("version = 1\n").unwrap().1;
+    assert!(file::parse("a", &twice).unwrap_err().message.contains("a second answer `abc`"));
+    assert_eq!(file::parse("a", "version = 1\n").unwrap(), []);
+}
