@@ -79,12 +79,23 @@ impl Workspace {
 
     fn open_at_once(&self, path: &RelPath) -> Result<Option<OpenedFile<'_>>> {
         let hold = OFlags::PATH | OFlags::CLOEXEC;
-        let held = self.open_if_cached(path, hold, ResolveFlags::empty())?;
+        // Where no link is on the way, the way is the real path, and nobody has to be asked for it.
+        let (held, is_real) = match self.open_if_cached(path, hold, ResolveFlags::NO_SYMLINKS) {
+            Ok(held) => (held, true),
+            Err(Errno::LOOP) => (self.open_if_cached(path, hold, ResolveFlags::empty())?, false),
+            Err(errno) => return Err(errno),
+        };
         let stat = handle::stat(&held)?;
         if stat.kind != EntryKind::File || stat.size_bytes > BYTES_MAX {
             return Ok(None);
         }
-        let Ok(Some(real)) = kernel::real_path(self, &held, path) else { return Ok(None) };
+        let real = match is_real {
+            true => path.clone(),
+            false => match kernel::real_path(self, &held, path) {
+                Ok(Some(real)) => real,
+                _ => return Ok(None),
+            },
+        };
         if !self.is_surely_listed(&real)? {
             return Ok(None);
         }

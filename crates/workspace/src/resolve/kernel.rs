@@ -2,7 +2,8 @@
 //! crossing mounts.
 //!
 //! The real path is what the kernel calls the descriptor, made relative to what it calls the
-//! root's. It is believed only where that name leads, without links, to the same file.
+//! root's. It is believed only where that name leads, without links, to the same file. Where a path
+//! leads there without links itself, it is the real one and nobody is asked.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -34,6 +35,9 @@ pub(super) fn find(
     if path.is_root() {
         return root(workspace).map(Some);
     }
+    if let Some(place) = find_plain(workspace, path) {
+        return Ok(Some(Found::Existing(place)));
+    }
     let fd = match open(workspace, path.as_str(), HOLD, ResolveFlags::empty()) {
         Ok(fd) => fd,
         Err(Errno::NOENT) => return gap(workspace, path),
@@ -59,6 +63,21 @@ pub(super) fn find(
     }
     let name = name.to_owned();
     Ok(Some(Found::Existing(Place { parent, name, path: real, stat })))
+}
+
+/// Follows a path that is its own real path: no link is on it, and no name of it can be another's.
+/// None where that is not so, and where anything else is not as usual.
+fn find_plain(workspace: &Workspace, path: &RelPath) -> Option<Place> {
+    if !workspace.has_no_aliases() {
+        return None;
+    }
+    let (directory, name) = (path.parent()?, path.file_name()?);
+    let resolve = ResolveFlags::NO_SYMLINKS | beneath(workspace);
+    let above = directory.as_str();
+    let parent = open(workspace, above, HOLD_DIRECTORY, ResolveFlags::NO_SYMLINKS).ok()?;
+    let held = rustix::fs::openat2(&parent, name, HOLD, Mode::empty(), resolve).ok()?;
+    let stat = handle::stat(&held).ok()?;
+    Some(Place { parent, name: name.to_owned(), path: path.clone(), stat })
 }
 
 /// Opens a name in a held directory, without links and on the same mount.
