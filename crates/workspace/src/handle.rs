@@ -114,17 +114,23 @@ pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> Result<()> {
 
 /// Feeds a file to a function from its start, up to one byte more than the limit, so that the
 /// caller sees that there is more. Returns how many bytes were fed.
+///
+/// With the size that the file was found to have, a small one is read at one go: a read that wanted
+/// more and ended there found the end.
 pub(crate) fn feed(
     fd: &OwnedFd,
     bytes_max: u64,
+    found_bytes: Option<u64>,
     patience: Patience,
     mut take: impl FnMut(&[u8]) -> bool,
 ) -> Result<u64> {
     let end = bytes_max.saturating_add(1);
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let room = found_bytes.map_or(u64::MAX, |found_bytes| found_bytes.saturating_add(1));
+    let room = usize::try_from(room).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+    let mut buffer = vec![0; room];
     let mut offset = 0;
     while offset < end {
-        let most = usize::try_from(end - offset).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+        let most = usize::try_from(end - offset).unwrap_or(usize::MAX).min(room);
         let count = match patience.read(fd, &mut buffer[..most], offset) {
             Ok(0) => break,
             Ok(count) => count,
@@ -132,7 +138,7 @@ pub(crate) fn feed(
             Err(errno) => return Err(errno),
         };
         offset += count as u64;
-        if !take(&buffer[..count]) {
+        if !take(&buffer[..count]) || (count < most && Some(offset) == found_bytes) {
             break;
         }
     }
@@ -142,17 +148,22 @@ pub(crate) fn feed(
 /// Reads a file from its start, up to one byte more than the limit.
 pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    feed(fd, bytes_max, patience, |chunk| {
+    feed(fd, bytes_max, None, patience, |chunk| {
         bytes.extend_from_slice(chunk);
         true
     })?;
     Ok(bytes)
 }
 
-/// Hashes a file from its start in constant memory, up to the limit.
-pub(crate) fn hash_to(fd: &OwnedFd, bytes_max: u64) -> Result<(ContentHash, u64)> {
+/// Hashes a file that was found to have so many bytes, from its start in constant memory, up to the
+/// limit.
+pub(crate) fn hash_to(
+    fd: &OwnedFd,
+    bytes_max: u64,
+    found_bytes: u64,
+) -> Result<(ContentHash, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let size_bytes = feed(fd, bytes_max, Patience::Wait, |chunk| {
+    let size_bytes = feed(fd, bytes_max, Some(found_bytes), Patience::Wait, |chunk| {
         hasher.update(chunk);
         true
     })?;
@@ -224,4 +235,31 @@ fn time(seconds: i64, nanoseconds: i64) -> SystemTime {
         SystemTime::UNIX_EPOCH.checked_add(whole)
     };
     start.and_then(|start| start.checked_add(fraction)).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests lay out their own files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_fed_whole_whatever_size_it_was_found_to_have() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("file");
+        for size in [0, 1, 100, BUFFER_BYTES - 1, BUFFER_BYTES, 2 * BUFFER_BYTES + 3] {
+            let content: Vec<u8> = (0..size).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            std::fs::write(&path, &content).unwrap();
+            let fd = OwnedFd::from(std::fs::File::open(&path).unwrap());
+            let size = size as u64;
+            for found in [None, Some(0), Some(1), Some(size), Some(size + 1), Some(u64::MAX)] {
+                let mut fed = Vec::new();
+                let take = |chunk: &[u8]| {
+                    fed.extend_from_slice(chunk);
+                    true
+                };
+                assert_eq!(feed(&fd, 1 << 20, found, Patience::Wait, take).unwrap(), size);
+                assert!(fed == content, "{size} bytes, found {found:?}");
+            }
+        }
+    }
 }

@@ -10,6 +10,11 @@ use rustix::io::Result;
 use crate::handle::{self, Patience};
 use crate::text::{self, NotText};
 
+/// Fewest bytes of text that are decoded at once …
+const PIECE_BYTES_MIN: u64 = 1 << 10;
+/// … and most.
+const PIECE_BYTES_MAX: u64 = 1 << 16;
+
 /// Splits pieces of text into lines and keeps those in the window.
 struct Collector {
     window: LineWindow,
@@ -27,20 +32,23 @@ struct Collector {
     crlf: u64,
 }
 
-/// Reads a file in one pass; none where it is neither UTF-8 nor marked as UTF-16. The result comes
-/// with the number of bytes read.
+/// Reads a file that was found to have so many bytes in one pass; none where it is neither UTF-8 nor
+/// marked as UTF-16. The result comes with the number of bytes read.
 pub(crate) fn stream(
     fd: &OwnedFd,
     bytes_max: u64,
+    found_bytes: u64,
     patience: Patience,
     window: LineWindow,
 ) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
     let mut head = None;
     let mut hasher = blake3::Hasher::new();
     let mut collector = Collector::new(window);
-    let mut piece = String::with_capacity(1 << 16);
+    // What a small file does not need is not asked for: memory that comes and goes is touched anew.
+    let piece_bytes = found_bytes.clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+    let mut piece = String::with_capacity(usize::try_from(piece_bytes).unwrap_or_default());
     let (mut malformed, mut binary) = (false, false);
-    let size_bytes = handle::feed(fd, bytes_max, patience, |chunk| {
+    let size_bytes = handle::feed(fd, bytes_max, Some(found_bytes), patience, |chunk| {
         hasher.update(chunk);
         let ((encoding, _), decoder) = head.get_or_insert_with(|| start(chunk));
         malformed = !decode_into(decoder, chunk, false, &mut piece, |text| {

@@ -201,7 +201,8 @@ impl<'a> OpenedFile<'a> {
         }
         let bound = self.workspace.limits().read();
         check_size(path, self.stat.size_bytes, bound)?;
-        let streamed = lines::stream(&self.fd, bound.bytes_max, self.patience, window)
+        let (bytes_max, found_bytes) = (bound.bytes_max, self.stat.size_bytes);
+        let streamed = lines::stream(&self.fd, bytes_max, found_bytes, self.patience, window)
             .map_err(|errno| self.workspace.unread(path, errno))?;
         if let Some((lines, size_bytes)) = streamed {
             check_size(path, size_bytes, bound)?;
