@@ -233,6 +233,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         None => error,
     })?;
     drop(shown.rooms);
+    effects.cleared().await;
     result.map(|result| CallOutcome {
         call_id: scope.call_id.clone(),
         tool: scope.call.tool().to_owned(),

@@ -3,14 +3,16 @@
 //! Order: take a turn at the files; lock; finish what a crashed process left; hold and check every
 //! file; write the intent with all contents; write the new versions beside the files; wait until
 //! both are durable; exchange the versions, one by one, looking at what came out; mark the entry
-//! committed; wait until the directories and the mark are durable; remove what came out. Until the
-//! mark, any failure takes everything back; so does recovery. Commits of different files make these
-//! steps side by side and share the waits: `history/group_sync.rs` says how.
+//! committed; wait until the directories and the mark are durable; remove what came out, for which
+//! nobody has to wait. Until the mark, any failure takes everything back; so does recovery. Commits
+//! of different files make these steps side by side and share the waits: `history/group_sync.rs` says
+//! how.
 
 mod metadata;
 mod spot;
 mod stage;
 pub(crate) mod swap;
+mod uncleared;
 
 use moss_sdk::RelPath;
 use moss_sdk::context::AppliedFile;
@@ -25,6 +27,7 @@ use crate::recover;
 use crate::root::Workspace;
 
 pub(crate) use spot::Spot;
+pub use uncleared::Uncleared;
 
 /// How often a commit begins anew because directories above its files went away.
 const ATTEMPTS_MAX: usize = 16;
@@ -56,7 +59,7 @@ struct Commit<'a> {
 }
 
 /// The files of a plan, each with its spot.
-type Held<'a> = Vec<(&'a PlannedFile, Spot)>;
+type Spots<'a> = Vec<(&'a PlannedFile, Spot)>;
 
 /// One file of it.
 struct Step<'a> {
@@ -113,6 +116,26 @@ impl Workspace {
         origin: &Origin,
         buffers: &dyn Buffers,
     ) -> Result<Committed, Error> {
+        let uncleared = self.make_durable(plan, history, origin, buffers)?;
+        let committed = uncleared.committed();
+        uncleared.clear();
+        Ok(committed)
+    }
+
+    /// As [`Workspace::commit_over`], but returns as soon as the change is durable: its old versions
+    /// are still to be removed, by [`Uncleared::clear`]. Where that does not come to pass, the next
+    /// recovery does it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::commit_over`].
+    pub fn make_durable<'a>(
+        &'a self,
+        plan: &'a Plan,
+        history: &'a History,
+        origin: &Origin,
+        buffers: &dyn Buffers,
+    ) -> Result<Uncleared<'a>, Error> {
         if plan.root != self.path {
             let reason = "the change was planned for another workspace".to_owned();
             return Err(Error::Root { path: self.path.display().to_string(), reason });
@@ -127,7 +150,7 @@ impl Workspace {
         self.check_root()?;
         let mut touched: Touched = plan.files.iter().map(|file| file.real.clone()).collect();
         for _ in 0..ATTEMPTS_MAX {
-            let _claim = history.claim(touched.clone())?;
+            let claim = history.claim(touched.clone())?;
             let lease = history.join(|| recover::resume(self, history).map(drop))?;
             let (held, directories) = hold(self, plan)?;
             if !directories.is_subset(&touched) {
@@ -142,18 +165,14 @@ impl Workspace {
                     lease.close();
                 }
             })?;
-            commit.remove_displaced();
-            // Room is made after the fact: a failure to do so loses nothing and is retried next
-            // time.
-            let _ = history.prune(commit.number);
-            return Ok(commit.committed());
+            return Ok(Uncleared::new(commit, lease, claim));
         }
         Err(Error::Busy { what: "directories come and go above what is changed".to_owned() })
     }
 }
 
 /// Holds and checks every file. Returns the directories that are missing above them.
-fn hold<'a>(workspace: &Workspace, plan: &'a Plan) -> Result<(Held<'a>, Touched), Error> {
+fn hold<'a>(workspace: &Workspace, plan: &'a Plan) -> Result<(Spots<'a>, Touched), Error> {
     let mut held = Vec::with_capacity(plan.files.len());
     let mut directories = Touched::new();
     for planned in &plan.files {
@@ -173,7 +192,7 @@ impl<'a> Commit<'a> {
         history: &'a History,
         plan: &'a Plan,
         origin: &Origin,
-        held: Held<'a>,
+        held: Spots<'a>,
         directories: &Touched,
     ) -> Result<Self, Error> {
         let mut directories: Vec<RelPath> = directories.iter().cloned().collect();

@@ -38,9 +38,10 @@ use crate::error::Error;
 use crate::own::{Lock, OwnDir};
 
 use claims::Claims;
-pub(crate) use claims::Touched;
+pub(crate) use claims::{Claim, Touched};
 use group_sync::GroupSync;
 pub(crate) use group_sync::PendingSync;
+pub(crate) use lease::Held;
 use lease::Lease;
 pub use merge::{LaterChange, UndoConflict, UndoConflicts};
 use settled::Settled;

@@ -45,7 +45,7 @@ mod visiting;
 
 pub use crate::buffers::{Buffers, NoBuffers};
 pub use crate::changes::{Action, Plan, PlannedFile};
-pub use crate::commit::Committed;
+pub use crate::commit::{Committed, Uncleared};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
 pub use crate::handle::{Identity, hash};

@@ -41,6 +41,8 @@ pub(super) struct Effects {
     inner: Mutex<Inner>,
     /// Held while changes are being written, which is never broken off.
     committing: Arc<tokio::sync::Mutex<()>>,
+    /// Held until what came out of changed files is removed.
+    clearing: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -131,7 +133,8 @@ impl Default for ToolFacts {
 
 impl Effects {
     pub(super) fn new(scope: Arc<Scope>) -> Self {
-        Self { scope, inner: Mutex::default(), committing: Arc::default() }
+        let (committing, clearing) = (Arc::default(), Arc::default());
+        Self { scope, inner: Mutex::default(), committing, clearing }
     }
 
     /// Decides about the call as such. Tools that write are only ever denied here: what they want

@@ -153,6 +153,22 @@ fn commits_of_different_files_share_their_waits() {
 }
 
 #[test]
+fn what_is_durable_is_in_the_history_before_its_old_version_is_removed() {
+    let site = Site::new();
+    site.put("a", "old\n");
+    let history = site.history_with(|| Ok(()));
+    let plan = site.plan(vec![write("a", "old\n", "new\n")]);
+    let durable = site.workspace.make_durable(&plan, &history, &Origin::default(), &NoBuffers);
+    let uncleared = durable.unwrap();
+    assert_eq!(fs::read_to_string(site.workspace.root().join("a")).unwrap(), "new\n");
+    assert_eq!((count(&site.state(), true), temps(site.workspace.root())), (1, 1));
+    assert_eq!(uncleared.committed().number, 1);
+    uncleared.clear();
+    assert_eq!(temps(site.workspace.root()), 0);
+    assert_eq!(history.settled_up_to(), 1);
+}
+
+#[test]
 fn commits_of_one_file_take_turns_and_lose_nothing() {
     let site = Site::new();
     site.put("shared", "");

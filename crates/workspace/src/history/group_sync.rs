@@ -12,7 +12,7 @@
 //!    After a power cut that kept the mark and lost an exchange, recovery makes the exchange again:
 //!    the new version still lies beside the file. A deletion leaves nothing to make again, so that
 //!    its directory is durable before its mark is made.
-//! 6. It removes the old versions. The caller records the call in the audit journal: the
+//! 6. It removes the old versions, while the caller records the call in the audit journal: the
 //!    **third wait**, which the journal shares in the same way.
 //!
 //! What is written in one go needs one sync, so whoever asks while one is under way is served by

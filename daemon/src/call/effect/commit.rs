@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use moss_sdk::context::{Applied, AppliedFile};
 use moss_sdk::{ErrorCode, ToolError};
-use moss_workspace::{Origin, Plan};
+use moss_workspace::{Origin, Plan, Uncleared};
+use tokio::sync::oneshot;
 
 use super::Effects;
 use crate::call::CallError;
@@ -42,29 +43,53 @@ impl Effects {
                 Err(ToolError::new(ErrorCode::Internal, "the edit broke; this is a defect of moss"))
             });
         }
-        self.scope
-            .blocking(move || {
-                let written = effects.write(&plan);
+        let clearing = Arc::clone(&self.clearing).lock_owned().await;
+        let (written, told) = oneshot::channel();
+        let write = self.scope.blocking(move || {
+            effects.write(&plan, |outcome| {
                 drop(committing);
-                written
-            })
-            .await?
+                // A call that was broken off is concluded by what is noted of it.
+                let _ = written.send(outcome);
+            });
+            drop(clearing);
+        });
+        // What is durable is recorded while the old versions are removed.
+        tokio::select! {
+            biased;
+            Ok(outcome) = told => outcome,
+            Err(broken) = write => Err(broken),
+        }
     }
 
-    fn write(&self, plan: &Plan) -> Result<Applied, ToolError> {
+    /// Waits until nothing lies beside the files any more.
+    pub(in crate::call) async fn cleared(&self) {
+        drop(self.clearing.lock().await);
+    }
+
+    /// Carries a plan out and tells of it as soon as it is durable, or failed.
+    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, ToolError>)) {
+        match self.make_durable(plan) {
+            Ok(uncleared) => {
+                tell(Ok(self.committed(plan, uncleared.committed().number)));
+                uncleared.clear();
+            }
+            Err(error) => tell(Err(error)),
+        }
+    }
+
+    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, ToolError> {
         self.check_not_cancelled()?;
         self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
         let workspace = &self.scope.call.workspace;
         let origin = self.origin();
         let WorkspaceState { files, history, editors, .. } = &**workspace;
-        let committed = files.commit_over(plan, history, &origin, &**editors).map_err(|error| {
+        files.make_durable(plan, history, &origin, &**editors).map_err(|error| {
             let error = ToolError::from(error);
             if error.code == ErrorCode::Conflict {
                 self.mark(Status::Conflict);
             }
             error
-        })?;
-        Ok(self.committed(plan, committed.number))
+        })
     }
 
     /// Makes sure that the journal has room for what a change of these files leaves there: it is asked
