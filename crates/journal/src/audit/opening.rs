@@ -33,6 +33,9 @@ CREATE TRIGGER IF NOT EXISTS audit_stay BEFORE DELETE ON audit
     BEGIN SELECT RAISE(ABORT, 'audit rows are never removed'); END;
 ";
 
+/// Only the end of the database is read while rows are appended; SQLite counts kibibytes down from 0.
+const CACHE_KIBIBYTES: i32 = -256;
+
 /// Opens the database and brings it into its layout.
 pub(super) fn set_up(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -40,6 +43,7 @@ pub(super) fn set_up(path: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     write_ahead(&connection)?;
     connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES)?;
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = begun.pragma_query_value(None, "user_version", |row| row.get(0))?;
     match version {

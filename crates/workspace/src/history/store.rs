@@ -22,8 +22,12 @@ const FILE: &str = "history.sqlite";
 /// SQLite.
 const LOG_FILE: &str = "history.sqlite-wal";
 /// What makes each version of the tables out of the one before, from none on.
-const SCHEMA: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const SCHEMA: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 const SCHEMA_VERSION: i64 = SCHEMA.len() as i64;
 /// `moss` in ASCII.
 const APPLICATION_ID: i64 = 0x6d6f_7373;
