@@ -21,6 +21,7 @@ mod error;
 mod history;
 mod logging;
 mod man;
+mod memory;
 mod outcome;
 mod plugin;
 mod policy;
@@ -166,6 +167,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return compile_plugin::run(args);
     }
     let is_daemon = matches!(cli.command, Command::Serve(_));
+    if is_daemon {
+        memory::bound();
+    }
     logging::start(is_daemon);
     let ui = Ui::new(cli.global.json);
     let compilations = match is_daemon {
