@@ -27,6 +27,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+pub use tonic::transport::Error as ServeError;
 use tonic::transport::Server;
 use tonic::transport::server::Connected;
 
@@ -65,7 +66,7 @@ pub async fn serve<S, IO, E>(
     access: Access,
     connections: S,
     stop: impl Future<Output = ()>,
-) -> Result<(), tonic::transport::Error>
+) -> Result<(), ServeError>
 where
     S: Stream<Item = Result<IO, E>>,
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,

@@ -15,10 +15,8 @@ pub mod caller;
 pub mod catalog;
 pub mod certificates;
 pub mod change;
-pub mod client;
 pub mod config;
 pub mod confirm;
-pub mod develop;
 pub mod dirs;
 pub mod editors;
 pub mod explain;
@@ -65,7 +63,7 @@ pub async fn serve(
     sockets: Vec<listener::Socket>,
     endpoint: Option<metrics::endpoint::Endpoint>,
     shutdown: impl Future<Output = ()>,
-) -> Result<(), tonic::transport::Error> {
+) -> Result<(), grpc::ServeError> {
     let Started { daemon, credentials, tokens } = started;
     let stop = CancellationToken::new();
     let mut servers = JoinSet::new();
@@ -119,7 +117,9 @@ async fn record_folded(daemon: Arc<state::Daemon>) {
     }
 }
 
-async fn drain(daemon: &state::Daemon) {
+/// Lets running calls end, cancels those that take longer than `shutdown.grace_ms`, and closes what is
+/// open: journals, traces.
+pub async fn drain(daemon: &state::Daemon) {
     daemon.draining.cancel();
     daemon.tasks.close();
     let grace = Duration::from_millis(daemon.config().shutdown.grace_ms);

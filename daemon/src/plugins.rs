@@ -12,7 +12,7 @@ pub mod compiling;
 mod component;
 mod downloads;
 mod examining;
-pub(crate) mod inspect;
+pub mod inspect;
 mod list_file;
 mod lists;
 mod oci;

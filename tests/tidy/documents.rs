@@ -121,7 +121,7 @@ fn documented_commands_exist() {
         match words.as_slice() {
             ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
             ["moss", command, ..] if *command != "=" => {
-                let path = format!("daemon/src/cli/{}.rs", command.replace('-', "_"));
+                let path = format!("cli/src/{}.rs", command.replace('-', "_"));
                 FILES.iter().any(|file| file.path == path)
             }
             _ => true,

@@ -75,7 +75,7 @@ pub(super) async fn plugin(
 /// # Errors
 ///
 /// What it is refused for.
-pub(crate) async fn load(
+pub async fn load(
     daemon: &Arc<Daemon>,
     entry: &PluginEntry,
     bytes: Vec<u8>,

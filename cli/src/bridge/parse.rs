@@ -1,0 +1,154 @@
+//! `moss bridge parse`.
+
+use std::io::{self, Read as _};
+
+use moss_model_bridge::{Event, Finish, Options, Parser, Reply, forms, parse_message};
+use serde_json::{Value, json};
+
+use super::super::Session;
+use super::super::error::CliError;
+use super::super::outcome::Outcome;
+use super::registry::RegistryArgs;
+
+/// Most bytes of a reply.
+const REPLY_BYTES_MAX: usize = 64 << 20;
+/// How much is read at once, in bytes.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// Read a model's reply and tell its text from its calls of tools
+///
+/// Reads the reply on standard input and prints `{"text", "calls": [{"name", "arguments"}],
+/// "diagnostics": [CODE…], "details": [{"code", "message"}…]}`. Nothing is called.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ParseArgs {
+    #[command(flatten)]
+    registry: RegistryArgs,
+
+    /// How the model ended: by itself, or at its limit of tokens
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Ended::Stop)]
+    finish: Ended,
+
+    /// Read a message of an API instead, with `tool_calls` or blocks of `content`
+    #[arg(long)]
+    message: bool,
+
+    /// Say that the prompt ended with `<think>`: the reply begins inside of a thought
+    #[arg(long, conflicts_with = "message")]
+    in_thought: bool,
+
+    /// Read only the forms of calls that this model was trained on, where they are known
+    #[arg(long, value_name = "NAME", conflicts_with = "message")]
+    model: Option<String>,
+
+    /// Print what is read as it comes: one event on each line, as JSON
+    #[arg(long, conflicts_with = "message")]
+    events: bool,
+}
+
+/// How a model ended its reply.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Ended {
+    /// By itself, or at a stop sequence
+    Stop,
+    /// At its limit of tokens
+    Length,
+}
+
+pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
+    let registry = args.registry.catalog(session)?;
+    let finish = match args.finish {
+        Ended::Stop => Finish::Stop,
+        Ended::Length => Finish::Length,
+    };
+    if args.message {
+        let mut bytes = Vec::new();
+        pieces(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        let message: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            let message = format!("standard input is no message in JSON: {error}");
+            CliError::new(Outcome::Invalid, "message_invalid", message)
+        })?;
+        return print(parse_message(&registry, inner(&message)?, finish), session);
+    }
+    let options = Options {
+        begins_in_thought: args.in_thought,
+        forms: args.model.as_deref().map(forms).unwrap_or_default(),
+        ..Options::default()
+    };
+    let mut parser = Parser::new(registry, options);
+    let mut events = Vec::new();
+    pieces(|piece| {
+        let read = parser.feed(piece);
+        if args.events {
+            return tell(&read, session);
+        }
+        events.extend(read);
+        Ok(())
+    })?;
+    let last = parser.finish(finish);
+    if args.events {
+        tell(&last, session)?;
+        return Ok(Outcome::Ok);
+    }
+    events.extend(last);
+    print(Reply::collect(events), session)
+}
+
+/// The message of a response: it may be the whole response of OpenAI's chat API or of Ollama.
+fn inner(read: &Value) -> Result<&Value, CliError> {
+    let message = read.pointer("/choices/0/message").or_else(|| read.get("message"));
+    let message = message.unwrap_or(read);
+    let keys = ["content", "tool_calls", "function_call"];
+    match keys.iter().any(|key| message.get(key).is_some()) {
+        true => Ok(message),
+        false => {
+            let message = "standard input is no message: it has neither `content` nor `tool_calls`";
+            let error = CliError::new(Outcome::Invalid, "message_invalid", message);
+            Err(error.hint("give the message of a response, such as its `choices[0].message`"))
+        }
+    }
+}
+
+/// Hands standard input to a function as it comes.
+fn pieces(mut take: impl FnMut(&[u8]) -> Result<(), CliError>) -> Result<(), CliError> {
+    let mut input = io::stdin().lock();
+    let mut buffer = vec![0; PIECE_BYTES];
+    let mut total = 0;
+    loop {
+        let read = input.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        total += read;
+        if total > REPLY_BYTES_MAX {
+            let message = format!("standard input has more than {REPLY_BYTES_MAX} bytes");
+            return Err(CliError::new(Outcome::Invalid, "reply_too_large", message));
+        }
+        take(&buffer[..read])?;
+    }
+}
+
+fn tell(events: &[Event], session: &Session) -> Result<(), CliError> {
+    for event in events {
+        session.ui.print_json_line(event)?;
+    }
+    Ok(())
+}
+
+fn print(reply: Reply, session: &Session) -> Result<Outcome, CliError> {
+    let reply = reply.tidied();
+    let codes: Vec<&str> = reply.diagnostics.iter().map(|one| one.code.as_str()).collect();
+    let mut told = json!({
+        "text": reply.text,
+        "calls": reply.calls,
+        "diagnostics": codes,
+        "details": reply.diagnostics,
+    });
+    if !reply.reasoning.is_empty() {
+        told["reasoning"] = json!(reply.reasoning);
+    }
+    session.ui.print_json(&told)?;
+    Ok(Outcome::Ok)
+}

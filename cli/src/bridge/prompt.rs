@@ -1,0 +1,103 @@
+//! `moss bridge prompt`.
+
+use crate::client::Need;
+use moss_daemon::catalog;
+use moss_model_bridge::{
+    Form, Language, PromptRequest, Registry, Step, ToolChoice, ToolDefinition, render_prompt,
+};
+use moss_proto::v1;
+use serde_json::json;
+
+use super::super::error::CliError;
+use super::super::outcome::Outcome;
+use super::super::{Session, views};
+use super::registry::RegistryArgs;
+
+/// Print what tells a model without tool calling how to call tools
+///
+/// Made of the tools that there are, of those of plugins as well, and of your own text (`moss prompt`).
+/// With --registry of the tools of the file alone.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PromptArgs {
+    #[command(flatten)]
+    registry: RegistryArgs,
+
+    /// Language of the prompt
+    #[arg(long, value_enum, default_value_t)]
+    lang: catalog::Language,
+
+    /// Say all that is known of each tool, not a line
+    #[arg(long)]
+    long: bool,
+
+    /// What the model must call: `auto`, `none`, `any`, or the name of a tool
+    #[arg(long, value_name = "TOOL", default_value = "auto")]
+    choice: String,
+
+    /// Ask for one call in a reply
+    #[arg(long)]
+    sequential: bool,
+
+    /// Ask a planning agent to sum up and to end with AGENT_STATUS
+    #[arg(long, conflicts_with = "choice")]
+    summary: bool,
+}
+
+pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome, CliError> {
+    let (registry, own) = match args.registry.named(session)? {
+        Some(registry) => (registry, String::new()),
+        None => listed(args, session).await?,
+    };
+    let choice = match args.choice.as_str() {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        "any" => ToolChoice::Any,
+        name if registry.tool(name).is_some() => ToolChoice::Tool(name.to_owned()),
+        name => {
+            let close = registry.closest(name).map(|close| format!("; did you mean `{close}`?"));
+            let message = format!("there is no tool `{name}`{}", close.unwrap_or_default());
+            return Err(CliError::new(Outcome::Invalid, "unknown_tool", message));
+        }
+    };
+    let prompt = render_prompt(&PromptRequest {
+        registry: &registry,
+        choice: &choice,
+        parallel: !args.sequential,
+        language: language(args.lang),
+        form: if args.long { Form::Long } else { Form::Short },
+        own: &own,
+        step: if args.summary { Step::Summary } else { Step::Act },
+    });
+    session.ui.print_either(|| json!({ "prompt": prompt }), || prompt.clone())?;
+    Ok(Outcome::Ok)
+}
+
+/// The tools that there are, and the user's own text.
+async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, String), CliError> {
+    let (listed, own) = session
+        .with_client(Need::Plugins, async |client| {
+            let listed = client.tools(None, args.lang).await?;
+            Ok((listed, client.user_prompt().await?))
+        })
+        .await?;
+    let registry = Registry::new(listed.tools.iter().map(definition))
+        .map_err(|error| CliError::new(Outcome::Failed, "registry_invalid", error.to_string()))?;
+    Ok((registry, own.text))
+}
+
+fn definition(tool: &v1::Tool) -> ToolDefinition {
+    ToolDefinition {
+        name: tool.name.clone(),
+        title: tool.title.clone(),
+        description: tool.description.clone(),
+        parameters: views::schema(&tool.parameters_json),
+        ..ToolDefinition::default()
+    }
+}
+
+fn language(language: catalog::Language) -> Language {
+    match language {
+        catalog::Language::En => Language::En,
+        catalog::Language::Zh => Language::Zh,
+    }
+}

@@ -1,0 +1,310 @@
+//! `moss call`.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::client::{self, Calling, Client, Need};
+use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
+use moss_sdk::ContentHash;
+
+use super::arguments::Arguments;
+use super::confirming::{self, Answering, Reply};
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::progress::Meter;
+use super::prompt::{self, Answer};
+use super::report::Report;
+use super::ui::Ui;
+use super::{Session, effect, text, whole};
+
+/// Call a tool
+///
+/// Prints what the tool returns. Effects that need a confirmation are shown as a diff and asked
+/// about on the terminal; with a caller's token alone it waits for an approver elsewhere. Without a
+/// terminal the call ends with exit code 4 and the digest that `--confirm` takes.
+#[derive(Debug, clap::Args)]
+pub(super) struct CallArgs {
+    /// Name of the tool
+    tool: String,
+
+    #[command(flatten)]
+    arguments: Arguments,
+
+    /// Show the effect and its digest, do nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Wait for an approver elsewhere where nobody can be asked here
+    #[arg(long)]
+    wait: bool,
+
+    /// Join the calls that name the same session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+
+    /// Refuse to change PATH unless its content has this hash
+    #[arg(long = "expect", value_name = "PATH=HASH")]
+    expected: Vec<Expected>,
+
+    /// Give up after DURATION, for example 30s or 5m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    timeout: Option<Duration>,
+}
+
+/// A file and the content that it must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expected {
+    path: String,
+    hash: ContentHash,
+}
+
+/// One call that is followed to its end.
+struct Following<'a> {
+    client: &'a Client,
+    ui: &'a Ui,
+    meter: Meter<'a>,
+    answering: Answering,
+    call_id: Option<String>,
+    /// The latest effect that was asked about.
+    asked: Option<v1::Confirmation>,
+    /// Whether the person has seen it.
+    is_shown: bool,
+}
+
+pub(super) async fn run(args: CallArgs, session: &Session) -> Result<Outcome, CliError> {
+    let report = match session.open(Need::Tool(&args.tool)).await {
+        Ok(client) => {
+            let report = attempt(&args, session, &client).await;
+            client.close().await;
+            report
+        }
+        Err(error) => Report::of_error(&args.tool, None, error),
+    };
+    report.show(&session.ui)
+}
+
+async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report {
+    let interactive = session.ui.interactive() && !args.arguments.is_stdin();
+    let confirm = &session.global.confirm;
+    let mut following = Following {
+        client,
+        ui: &session.ui,
+        meter: Meter::new(&session.ui),
+        answering: confirming::answering(confirm, args.wait, interactive, client.is_alone()),
+        call_id: None,
+        asked: None,
+        is_shown: false,
+    };
+    if args.session.is_some() && client.is_alone() {
+        let what = "what a session has read is remembered by a daemon; none serves this workspace, so \
+                    changes since then are not noticed";
+        session.ui.note(&format!("note: {what}"));
+    }
+    let result = super::interruptible(async {
+        let is_attended = following.answering.is_here();
+        let call = v1::Call {
+            workspace: String::new(),
+            tool: args.tool.clone(),
+            arguments_json: args.arguments.to_json(client, &args.tool).await?,
+            confirm: following.answering.mode().into(),
+            approved_digests: confirming::approved_digests(confirm),
+            dry_run: args.dry_run,
+            session_id: args.session.clone().unwrap_or_default(),
+            expected_hashes: expected_hashes(&args.expected),
+        };
+        following.follow(client.call(call, args.timeout, is_attended).await?).await
+    })
+    .await;
+    following.report(args, result)
+}
+
+fn expected_hashes(expected: &[Expected]) -> HashMap<String, String> {
+    expected.iter().map(|file| (file.path.clone(), file.hash.to_string())).collect()
+}
+
+/// Reads a duration such as `30s`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse::<jiff::SignedDuration>().ok();
+    parsed
+        .and_then(|duration| Duration::try_from(duration).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "expected a duration such as 500ms, 30s or 5m".to_owned())
+}
+
+// === impl Following ===
+
+impl Following<'_> {
+    /// Follows the events up to the result.
+    async fn follow(&mut self, mut calling: Calling) -> Result<v1::CallResult, CliError> {
+        loop {
+            let event = calling.next().await?;
+            if let Some(result) = self.take(event, &mut calling).await? {
+                return Ok(result);
+            }
+        }
+    }
+
+    async fn take(
+        &mut self,
+        event: Event,
+        calling: &mut Calling,
+    ) -> Result<Option<v1::CallResult>, CliError> {
+        if !matches!(event, Event::Progress(_)) {
+            self.meter.clear();
+        }
+        match event {
+            Event::Started(started) => self.call_id = Some(started.call_id),
+            Event::Progress(progress) => self.meter.tell(&progress),
+            Event::Output(output) => self.ui.note(&text::quoted(&output.text)),
+            Event::ConfirmationNeeded(confirmation) => {
+                self.is_shown = false;
+                self.asked = Some(confirmation.clone());
+                // One without a name tells what was refused: there is nothing to answer.
+                if !confirmation.id.is_empty() {
+                    return self.answer(&confirmation, calling).await;
+                }
+            }
+            Event::Result(result) => return Ok(Some(result)),
+        }
+        Ok(None)
+    }
+
+    /// Answers a question. What happens to the call meanwhile comes first.
+    async fn answer(
+        &mut self,
+        confirmation: &v1::Confirmation,
+        calling: &mut Calling,
+    ) -> Result<Option<v1::CallResult>, CliError> {
+        if self.answering == Answering::Prompt && !self.client.may_answer().await? {
+            self.answering = Answering::Elsewhere;
+            self.ui.note(
+                "the credentials of this command cannot answer: an approver does, on the daemon's \
+                 machine or with --approver-token-file",
+            );
+        }
+        match confirming::reply(self.answering, confirmation) {
+            // Whoever says it says it of whatever the call does.
+            Reply::Approve => self.resolve(confirmation, client::Answer::YesByDigest).await,
+            Reply::Deny(reason) => self.resolve(confirmation, client::Answer::No(reason)).await,
+            Reply::GiveUp(why) => Err(CliError::unconfirmed(why, confirmation)),
+            Reply::Wait => {
+                self.show(confirmation);
+                let id = text::line(&confirmation.id);
+                self.ui.note(&format!("waiting for `moss confirm approve {id}`"));
+                Ok(None)
+            }
+            Reply::Ask => {
+                self.show(confirmation);
+                let offers = confirming::offers(confirmation, self.client.is_alone());
+                let asked = async {
+                    if confirmation.cut && !whole::show(self.ui, self.client, confirmation).await? {
+                        return Ok(Err("not all of it was shown"));
+                    }
+                    let answer = prompt::ask(self.ui, "apply?", &offers).await?;
+                    Ok::<_, CliError>(answer.ok_or("there was no answer"))
+                };
+                tokio::select! {
+                    answer = asked => match answer? {
+                        Ok(Answer::Yes) => {
+                            self.resolve(confirmation, client::Answer::Yes).await
+                        }
+                        Ok(Answer::Lasting(offer)) => self.remember(confirmation, &offer).await,
+                        Ok(Answer::No(reason)) => {
+                            self.resolve(confirmation, client::Answer::No(reason)).await
+                        }
+                        Err(why) => Err(CliError::unconfirmed(why, confirmation)),
+                    },
+                    event = calling.next() => {
+                        self.ui.note("\nanswered elsewhere, or over");
+                        Box::pin(self.take(event?, calling)).await
+                    }
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, confirmation: &v1::Confirmation) {
+        self.ui.note(&effect::confirmation(confirmation));
+        self.is_shown = true;
+    }
+
+    /// Sends an answer. That somebody was faster is not an error: the call tells how it went on.
+    async fn resolve(
+        &self,
+        confirmation: &v1::Confirmation,
+        answer: client::Answer,
+    ) -> Result<Option<v1::CallResult>, CliError> {
+        match self.client.resolve(confirmation, answer).await {
+            Ok(_) => Ok(None),
+            Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// As [`Following::resolve`], with a yes that holds longer.
+    async fn remember(
+        &self,
+        confirmation: &v1::Confirmation,
+        offer: &v1::OfferedAnswer,
+    ) -> Result<Option<v1::CallResult>, CliError> {
+        match self.client.remember(confirmation, offer).await {
+            Ok(remembered) => {
+                self.ui.note(&confirming::remembered(&remembered));
+                Ok(None)
+            }
+            Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    fn report(mut self, args: &CallArgs, result: Result<v1::CallResult, CliError>) -> Report {
+        self.meter.clear();
+        let mut error = match result {
+            Ok(result) => return Report::of_result(result, args.dry_run),
+            Err(error) => error,
+        };
+        if matches!(error.outcome, Outcome::Unconfirmed | Outcome::Denied) && self.asked.is_some() {
+            error.confirmation = self.asked.map(Box::new);
+        }
+        let report = Report::of_error(&args.tool, self.call_id, error);
+        if self.is_shown { report.without_effect() } else { report }
+    }
+}
+
+// === impl Expected ===
+
+impl FromStr for Expected {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // A path may hold `=`; a hash does not.
+        let (path, hash) = text.rsplit_once('=').ok_or("expected PATH=HASH")?;
+        let hash = hash.parse().map_err(|_| "expected a hash of 64 hexadecimal digits")?;
+        Ok(Self { path: path.to_owned(), hash })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit_and_are_not_nothing() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "10", "0s", "-1s", "soon"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn expected_content_is_a_path_and_a_hash() {
+        let hash = "0a".repeat(32);
+        let expected: Expected = format!("a=b.txt={hash}").parse().unwrap();
+        assert_eq!((expected.path.as_str(), expected.hash.to_string()), ("a=b.txt", hash));
+        assert!("a.txt".parse::<Expected>().is_err());
+        assert!("a.txt=12".parse::<Expected>().is_err());
+    }
+}

@@ -1,0 +1,342 @@
+//! The gRPC client of the commands.
+//!
+//! With a daemon that serves the workspace on the default socket a command talks to it. Otherwise
+//! the same daemon runs in this process, behind the same gRPC services on a pipe in memory: there
+//! is one code path, and one set of checks on it.
+
+mod answers;
+mod confirmations;
+mod failure;
+mod host;
+mod plugins;
+mod remote;
+mod streams;
+mod transport;
+mod user_prompt;
+
+use std::path::Path;
+use std::time::Duration;
+
+use moss_proto::v1;
+use moss_proto::v1::history_service_client::HistoryServiceClient;
+use moss_proto::v1::policy_service_client::PolicyServiceClient;
+use moss_proto::v1::status_service_client::StatusServiceClient;
+use moss_proto::v1::tool_service_client::ToolServiceClient;
+use moss_workspace::own::OwnDir;
+use tonic::metadata::MetadataValue;
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status};
+
+pub(crate) use self::confirmations::Answer;
+pub(crate) use self::failure::{Failure, reason};
+use self::host::Host;
+pub(crate) use self::remote::Server;
+pub(crate) use self::streams::{Calling, Watching};
+use moss_daemon::caller::{Credentials, Role};
+use moss_daemon::catalog::Language;
+use moss_daemon::dirs::Dirs;
+use moss_daemon::grpc::APPROVER_HEADER;
+use moss_daemon::start::{Setup, StartError};
+
+/// Largest message that is accepted, in bytes: above what a daemon sends unless its limits are
+/// raised.
+const RESPONSE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Longest wait for a daemon that has accepted a connection to say what it serves.
+const GREETING_MAX: Duration = Duration::from_secs(5);
+
+/// A daemon, in another process or in this one.
+#[derive(Debug)]
+pub(crate) struct Client {
+    channel: Channel,
+    credentials: Credentials,
+    workspace: String,
+    host: Option<Host>,
+}
+
+/// Which tools a command needs, where it runs the daemon itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need<'a> {
+    /// Only what is there at once.
+    Native,
+    /// Every plugin.
+    Plugins,
+    /// One tool: plugins are loaded if no native tool has the name.
+    Tool(&'a str),
+}
+
+/// Why there is no daemon to talk to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// A daemon listens and does not serve.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The daemon of this process cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+macro_rules! service {
+    ($client:ident, $self:expr) => {
+        $client::new($self.channel.clone()).max_decoding_message_size(RESPONSE_BYTES_MAX)
+    };
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Gets at a daemon for the one workspace of `setup`: the one that listens, if it serves that
+    /// workspace, otherwise one in this process. Close it at the end: see [`Client::close`].
+    ///
+    /// # Errors
+    ///
+    /// Where a daemon listens and does not answer, or none can be started here.
+    pub(crate) async fn open(setup: Setup) -> Result<Self, OpenError> {
+        let root = setup.workspaces.first().map(|root| root.display().to_string());
+        if let Some(mut client) = Self::connect(&setup.dirs).await? {
+            let status = client.status().await?;
+            if let Some(root) =
+                root.filter(|root| status.workspaces.iter().any(|w| w.root == *root))
+            {
+                client.workspace = root;
+                return Ok(client);
+            }
+        }
+        Self::in_process(setup).await
+    }
+
+    /// Connects to the daemon on the default socket; none where no daemon listens. Requests go to
+    /// its only workspace, or say which one they mean.
+    ///
+    /// # Errors
+    ///
+    /// Where something else listens there, or the credentials cannot be read.
+    pub(crate) async fn connect(dirs: &Dirs) -> Result<Option<Self>, Failure> {
+        let Some(stream) = transport::connect(&dirs.socket()).await? else { return Ok(None) };
+        let credentials = OwnDir::open(&dirs.state)
+            .and_then(|state| Credentials::load_or_create(&state))
+            .map_err(|error| Failure::new(reason::CREDENTIAL_INVALID, error.to_string()))?;
+        let channel = transport::channel(stream).await?;
+        Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
+    }
+
+    async fn in_process(setup: Setup) -> Result<Self, OpenError> {
+        let (host, pipe, credentials) = Host::start(setup).await?;
+        let channel = transport::channel(pipe).await?;
+        Ok(Self { channel, credentials, workspace: String::new(), host: Some(host) })
+    }
+
+    /// Whether the daemon runs in this process, where nobody else can reach it.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Makes sure that what a command needs is there. A daemon of its own looks after itself.
+    pub(crate) async fn prepare(&self, need: Need<'_>) {
+        if let Some(host) = &self.host {
+            host.prepare(need).await;
+        }
+    }
+
+    /// Ends the daemon of this process, once what it is writing is written.
+    pub(crate) async fn close(self) {
+        let Self { channel, host, .. } = self;
+        drop(channel);
+        if let Some(host) = host {
+            host.stop().await;
+        }
+    }
+
+    /// Tells version, workspaces and load.
+    ///
+    /// # Errors
+    ///
+    /// As every request: [`Failure`].
+    pub(crate) async fn status(&self) -> Result<v1::GetStatusResponse, Failure> {
+        let mut request = self.request(Role::Caller, v1::GetStatusRequest {});
+        request.set_timeout(GREETING_MAX);
+        body(service!(StatusServiceClient, self).get_status(request).await).map_err(|failure| {
+            if failure.reason != reason::CALL_TIMEOUT {
+                return failure;
+            }
+            let message = format!("the daemon did not answer within {GREETING_MAX:?}");
+            Failure::new(reason::DAEMON_UNREACHABLE, message)
+        })
+    }
+
+    /// Lists the tools of a toolset, or all.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn tools(
+        &self,
+        toolset: Option<&str>,
+        language: Language,
+    ) -> Result<v1::ListToolsResponse, Failure> {
+        let request = v1::ListToolsRequest {
+            workspace: self.workspace.clone(),
+            toolset: toolset.unwrap_or_default().to_owned(),
+            language: wire_language(language).into(),
+        };
+        let request = self.request(Role::Caller, request);
+        body(service!(ToolServiceClient, self).list_tools(request).await)
+    }
+
+    /// Returns one tool.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn tool(&self, name: &str) -> Result<v1::Tool, Failure> {
+        let request = v1::GetToolRequest {
+            workspace: self.workspace.clone(),
+            name: name.to_owned(),
+            language: v1::Language::En.into(),
+        };
+        let request = self.request(Role::Caller, request);
+        let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;
+        response.tool.ok_or_else(|| Failure::incomplete("tool"))
+    }
+
+    /// Calls a tool, in the role that the call needs. The daemon ends it at the timeout. Questions of
+    /// a call that `is_attended` are answered here, and never too many.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn call(
+        &self,
+        mut call: v1::Call,
+        timeout: Option<Duration>,
+        is_attended: bool,
+    ) -> Result<Calling, Failure> {
+        call.workspace.clone_from(&self.workspace);
+        let role = role_for(&call.approved_digests);
+        let is_attended = is_attended && !self.credentials.approver.is_empty();
+        let mut request = self.request(role, v1::StreamCallToolRequest { call: Some(call) });
+        if is_attended
+            && let Ok(value) =
+                MetadataValue::try_from(format!("Bearer {}", self.credentials.approver))
+        {
+            request.metadata_mut().insert(APPROVER_HEADER, value);
+        }
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        body(service!(ToolServiceClient, self).stream_call_tool(request).await).map(Calling)
+    }
+
+    /// Lists history entries, newest first, one page of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn history(
+        &self,
+        mut request: v1::ListHistoryRequest,
+    ) -> Result<v1::ListHistoryResponse, Failure> {
+        request.workspace.clone_from(&self.workspace);
+        let request = self.request(Role::Caller, request);
+        body(service!(HistoryServiceClient, self).list_history(request).await)
+    }
+
+    /// Returns one history entry with its diffs.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn history_entry(&self, number: u64) -> Result<v1::HistoryEntry, Failure> {
+        let request = v1::GetHistoryEntryRequest { workspace: self.workspace.clone(), number };
+        let request = self.request(Role::Caller, request);
+        let response = body(service!(HistoryServiceClient, self).get_history_entry(request).await)?;
+        response.entry.ok_or_else(|| Failure::incomplete("entry"))
+    }
+
+    /// Takes a history entry back, in the role that the request needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn undo(
+        &self,
+        mut request: v1::UndoHistoryEntryRequest,
+        timeout: Option<Duration>,
+    ) -> Result<v1::CallResult, Failure> {
+        request.workspace.clone_from(&self.workspace);
+        let mut request = self.request(role_for(&request.approved_digests), request);
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        let response =
+            body(service!(HistoryServiceClient, self).undo_history_entry(request).await)?;
+        response.result.ok_or_else(|| Failure::incomplete("result"))
+    }
+
+    /// Lists the rules in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn policy_rules(&self) -> Result<v1::ListPolicyRulesResponse, Failure> {
+        let request = v1::ListPolicyRulesRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        body(service!(PolicyServiceClient, self).list_policy_rules(request).await)
+    }
+
+    /// Explains what the policy says of a call.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn explain(
+        &self,
+        tool: &str,
+        arguments_json: String,
+        session_id: String,
+        caller: String,
+    ) -> Result<v1::ExplainPolicyResponse, Failure> {
+        let request = v1::ExplainPolicyRequest {
+            workspace: self.workspace.clone(),
+            tool: tool.to_owned(),
+            arguments_json,
+            session_id,
+            caller,
+        };
+        let request = self.request(Role::Caller, request);
+        body(service!(PolicyServiceClient, self).explain_policy(request).await)
+    }
+
+    fn request<T>(&self, role: Role, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        let token = match role {
+            Role::Caller => &self.credentials.caller,
+            // Who has none is told so by the daemon.
+            Role::Approver if self.credentials.approver.is_empty() => &self.credentials.caller,
+            Role::Approver => &self.credentials.approver,
+        };
+        if let Ok(value) = MetadataValue::try_from(format!("Bearer {token}")) {
+            request.metadata_mut().insert("authorization", value);
+        }
+        request
+    }
+}
+
+/// A digest is an approval: only an approver may send one.
+fn role_for(approved_digests: &[String]) -> Role {
+    if approved_digests.is_empty() { Role::Caller } else { Role::Approver }
+}
+
+fn scope(workspace: Option<&Path>) -> String {
+    workspace.map(|root| root.display().to_string()).unwrap_or_default()
+}
+
+fn wire_language(language: Language) -> v1::Language {
+    match language {
+        Language::En => v1::Language::En,
+        Language::Zh => v1::Language::Zh,
+    }
+}
+
+fn body<T>(result: Result<Response<T>, Status>) -> Result<T, Failure> {
+    Ok(result.map_err(|status| Failure::from(&status))?.into_inner())
+}

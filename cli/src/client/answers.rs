@@ -1,0 +1,64 @@
+//! Lasting answers: giving, listing and taking them back.
+
+use moss_proto::v1;
+use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
+use moss_proto::v1::policy_service_client::PolicyServiceClient;
+
+use super::{Client, Failure, body};
+use moss_daemon::caller::Role;
+
+// === impl Client ===
+
+impl Client {
+    /// Says yes to a confirmation, for as long as one of its offers says. Returns what is remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], also where it was answered before. The inner error says why the answer was taken
+    /// and holds only once.
+    pub(crate) async fn remember(
+        &self,
+        confirmation: &v1::Confirmation,
+        offer: &v1::OfferedAnswer,
+    ) -> Result<Result<v1::LastingAnswer, String>, Failure> {
+        let request = v1::ResolveConfirmationRequest {
+            id: confirmation.id.clone(),
+            verdict: v1::Verdict::Approve.into(),
+            digest: confirmation.digest.clone(),
+            reason: String::new(),
+            remember: offer.digest.clone(),
+            by_digest: false,
+        };
+        let request = self.request(Role::Approver, request);
+        let mut service = ConfirmationServiceClient::new(self.channel.clone());
+        let response = body(service.resolve_confirmation(request).await)?;
+        Ok(response.answer.ok_or(response.remember_problem))
+    }
+
+    /// Lists the lasting answers in force.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn answers(&self) -> Result<v1::ListAnswersResponse, Failure> {
+        let request = v1::ListAnswersRequest { workspace: self.workspace.clone() };
+        let request = self.request(Role::Caller, request);
+        let service = PolicyServiceClient::new(self.channel.clone());
+        let mut service = service.max_decoding_message_size(super::RESPONSE_BYTES_MAX);
+        body(service.list_answers(request).await)
+    }
+
+    /// Takes a lasting answer back.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], also where there is none of that name.
+    pub(crate) async fn revoke_answer(&self, id: &str) -> Result<v1::LastingAnswer, Failure> {
+        let request =
+            v1::RevokeAnswerRequest { workspace: self.workspace.clone(), id: id.to_owned() };
+        let request = self.request(Role::Approver, request);
+        let mut service = PolicyServiceClient::new(self.channel.clone());
+        let response = body(service.revoke_answer(request).await)?;
+        response.answer.ok_or_else(|| Failure::incomplete("answer"))
+    }
+}

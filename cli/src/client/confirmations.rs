@@ -1,0 +1,121 @@
+//! Confirmations: what waits, all of what it is about, and answers to it.
+
+use std::path::Path;
+
+use moss_proto::v1;
+use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
+
+use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, reason, scope};
+use moss_daemon::caller::Role;
+
+/// An answer for once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Yes to what was shown.
+    Yes,
+    /// Yes to what is known by its digest, or to whatever a call does: shown or not.
+    YesByDigest,
+    /// No, and why.
+    No(String),
+}
+
+/// No confirmation has it: a list of those that do is empty.
+const NOT_AN_ID: &str = "-";
+/// Why somebody does not get to see confirmations.
+const REFUSALS: [&str; 2] = [reason::ROLE_MISSING, reason::CREDENTIAL_INVALID];
+
+macro_rules! service {
+    ($self:expr) => {
+        ConfirmationServiceClient::new($self.channel.clone())
+            .max_decoding_message_size(RESPONSE_BYTES_MAX)
+    };
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Lists the confirmations that wait, in one workspace or in all; the one with an `id`, whole,
+    /// where it is not empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn confirmations(
+        &self,
+        workspace: Option<&Path>,
+        id: &str,
+    ) -> Result<v1::ListConfirmationsResponse, Failure> {
+        let request =
+            v1::ListConfirmationsRequest { workspace: scope(workspace), id: id.to_owned() };
+        let request = self.request(Role::Approver, request);
+        body(service!(self).list_confirmations(request).await)
+    }
+
+    /// Whether the daemon takes answers from who has these credentials.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn may_answer(&self) -> Result<bool, Failure> {
+        match self.confirmations(None, NOT_AN_ID).await {
+            Ok(_) => Ok(true),
+            Err(failure) if REFUSALS.contains(&failure.reason.as_str()) => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Follows confirmations, in one workspace or in all.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn watch(&self, workspace: Option<&Path>) -> Result<Watching, Failure> {
+        let request = v1::WatchConfirmationsRequest { workspace: scope(workspace) };
+        let request = self.request(Role::Approver, request);
+        body(service!(self).watch_confirmations(request).await).map(Watching)
+    }
+
+    /// Answers a confirmation: yes, or no with a reason.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], also where it was answered before.
+    pub(crate) async fn resolve(
+        &self,
+        confirmation: &v1::Confirmation,
+        answer: Answer,
+    ) -> Result<v1::Confirmation, Failure> {
+        let by_digest = answer == Answer::YesByDigest;
+        let (verdict, reason) = match answer {
+            Answer::Yes | Answer::YesByDigest => (v1::Verdict::Approve, String::new()),
+            Answer::No(reason) => (v1::Verdict::Deny, reason),
+        };
+        let request = v1::ResolveConfirmationRequest {
+            id: confirmation.id.clone(),
+            verdict: verdict.into(),
+            digest: confirmation.digest.clone(),
+            reason,
+            remember: String::new(),
+            by_digest,
+        };
+        let request = self.request(Role::Approver, request);
+        let response = body(service!(self).resolve_confirmation(request).await)?;
+        response.confirmation.ok_or_else(|| Failure::incomplete("confirmation"))
+    }
+
+    /// Returns a page of all that a confirmation is about.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], also where it was answered before.
+    pub(crate) async fn confirmation_page(
+        &self,
+        id: &str,
+        page_token: &str,
+    ) -> Result<v1::ShowConfirmationResponse, Failure> {
+        let (id, page_token) = (id.to_owned(), page_token.to_owned());
+        let request = v1::ShowConfirmationRequest { id, page_token };
+        let request = self.request(Role::Approver, request);
+        body(service!(self).show_confirmation(request).await)
+    }
+}

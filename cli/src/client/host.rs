@@ -1,0 +1,71 @@
+//! The daemon of this process, behind a pipe in memory.
+
+use std::sync::Arc;
+
+use tokio::io::DuplexStream;
+use tokio::task::JoinHandle;
+use tokio_stream::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+
+use super::{Failure, Need, OpenError, transport};
+use moss_daemon::caller::{Access, Credentials};
+use moss_daemon::start::{Setup, Started};
+use moss_daemon::state::Daemon;
+
+/// A daemon that lives as long as one command.
+#[derive(Debug)]
+pub(super) struct Host {
+    daemon: Arc<Daemon>,
+    stop: CancellationToken,
+    server: JoinHandle<Result<(), tonic::transport::Error>>,
+}
+
+// === impl Host ===
+
+impl Host {
+    /// Starts it. Returns our end of the pipe.
+    pub(super) async fn start(
+        setup: Setup,
+    ) -> Result<(Self, DuplexStream, Credentials), OpenError> {
+        let Started { daemon, credentials, .. } =
+            transport::blocking(move || moss_daemon::start(&setup))
+                .await
+                .map_err(Failure::broken)??;
+        let stop = CancellationToken::new();
+        let (near, far) = transport::pipe();
+        // The server would say goodbye to its one connection if no more could come.
+        let connections =
+            tokio_stream::once(Ok::<_, std::io::Error>(far)).chain(tokio_stream::pending());
+        let server = tokio::spawn(moss_daemon::grpc::serve(
+            Arc::clone(&daemon),
+            Access::local(credentials.clone()),
+            connections,
+            stop.clone().cancelled_owned(),
+        ));
+        Ok((Self { daemon, stop, server }, near, credentials))
+    }
+
+    /// Loads plugins where they are needed.
+    pub(super) async fn prepare(&self, need: Need<'_>) {
+        let needed = match need {
+            Need::Native => false,
+            Need::Plugins => true,
+            Need::Tool(name) => self
+                .daemon
+                .workspaces()
+                .all(|workspace| workspace.catalog.load().entry(name).is_err()),
+        };
+        if needed {
+            moss_daemon::plugins::Plugins::load(Arc::clone(&self.daemon)).await;
+        }
+    }
+
+    /// Ends it, once what it is writing is written.
+    pub(super) async fn stop(self) {
+        self.stop.cancel();
+        moss_daemon::drain(&self.daemon).await;
+        self.server.abort();
+        // Aborted or ended: either way nothing of it holds the daemon any more.
+        let _ = self.server.await;
+    }
+}

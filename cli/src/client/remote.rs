@@ -1,0 +1,134 @@
+//! The daemon that somebody named: on a Unix socket of this machine, or at a port of this one or
+//! another. There is no falling back to a daemon in this process.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::AsyncBufReadExt as _;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tonic::transport::Channel;
+
+use super::failure::{Failure, reason};
+use super::{Client, transport};
+use moss_daemon::address::{Address, Host, is_loopback};
+use moss_daemon::caller::Credentials;
+
+/// How long connecting to a port may take, and agreeing on encryption again as long.
+const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// A daemon that somebody named.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    /// Where it is.
+    pub(crate) address: Address,
+    /// What is shown to it.
+    pub(crate) credentials: Credentials,
+    /// How the connection to a port is encrypted; not at all where none.
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Connects to a daemon that was named. Requests go to a workspace, or to the daemon's only one
+    /// where that is empty.
+    ///
+    /// # Errors
+    ///
+    /// Where nobody listens there, or no connection comes about that keeps the credential secret.
+    pub(crate) async fn reach(server: Server, workspace: String) -> Result<Self, Failure> {
+        let Server { address, credentials, tls } = server;
+        let is_encrypted = tls.is_some();
+        let channel = match &address {
+            Address::Unix(path) => {
+                let stream = transport::connect(path).await?.ok_or_else(|| nobody(&address))?;
+                transport::channel(stream).await?
+            }
+            Address::Tcp(host) => dial(&address, host, tls).await?,
+        };
+        let client = Self { channel, credentials, workspace, host: None };
+        // Whether it speaks with us at all is better known before anything is asked of it.
+        match client.status().await {
+            Err(failure) if is_of_transport(&failure) && !is_encrypted => {
+                Err(unreachable(&address, &in_the_clear(&address, &failure.message)))
+            }
+            Err(failure) => Err(failure),
+            Ok(_) => Ok(client),
+        }
+    }
+}
+
+async fn dial(
+    address: &Address,
+    host: &Host,
+    tls: Option<Arc<ClientConfig>>,
+) -> Result<Channel, Failure> {
+    let addresses = host.look_up().await.map_err(|error| unreachable(address, &error))?;
+    if tls.is_none() && !addresses.iter().all(|address| is_loopback(address.ip())) {
+        let message = format!(
+            "{address} is another machine: the credential would be sent in the clear; name the \
+             authority of the daemon's certificate with --tls-ca"
+        );
+        return Err(Failure::new(reason::CONNECTION_EXPOSED, message));
+    }
+    let connected = in_time(TcpStream::connect(addresses.as_slice())).await;
+    let stream = connected.map_err(|error| match error.kind() {
+        io::ErrorKind::ConnectionRefused => nobody(address),
+        _ => unreachable(address, &error),
+    })?;
+    // Requests are written whole: nothing is gained by holding them back.
+    let _ = stream.set_nodelay(true);
+    let Some(tls) = tls else { return transport::channel(stream).await };
+    let name = ServerName::try_from(host.name.clone())
+        .map_err(|_| unreachable(address, &"not a name that a certificate can have"))?;
+    let encrypted = in_time(async {
+        let mut stream = TlsConnector::from(tls).connect(name, stream).await?;
+        // The daemon looks at a client's certificate when the client believes that they have
+        // agreed: only what it says next shows that they have.
+        match stream.fill_buf().await? {
+            [] => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(stream),
+        }
+    });
+    let stream = encrypted.await.map_err(|error| match moss_daemon::tls::explain(&error) {
+        Some(why) => {
+            let message = format!("no connection to the daemon on {address}: {why}");
+            Failure::new(reason::CERTIFICATE_REFUSED, message)
+        }
+        None => unreachable(address, &error),
+    })?;
+    transport::channel(stream).await
+}
+
+/// Whether no daemon of ours said so: what answers may not even speak HTTP/2.
+fn is_of_transport(failure: &Failure) -> bool {
+    let reasons = [reason::DAEMON_UNREACHABLE, reason::CALL_CANCELLED, reason::INTERNAL];
+    reasons.contains(&failure.reason.as_str())
+}
+
+/// What may be behind it where nothing was encrypted.
+fn in_the_clear(address: &Address, why: &str) -> String {
+    match address {
+        Address::Unix(_) => why.to_owned(),
+        Address::Tcp(_) => {
+            format!("{why}; if it encrypts, name the authority of its certificate with --tls-ca")
+        }
+    }
+}
+
+async fn in_time<T>(attempt: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    tokio::time::timeout(CONNECT_WAIT_MAX, attempt).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+fn nobody(address: &Address) -> Failure {
+    Failure::new(reason::NO_DAEMON, format!("no daemon listens on {address}"))
+}
+
+fn unreachable(address: &Address, why: &dyn std::fmt::Display) -> Failure {
+    let message = format!("the daemon on {address} is not reachable: {why}");
+    Failure::new(reason::DAEMON_UNREACHABLE, message)
+}

@@ -1,0 +1,50 @@
+//! What follows a call or confirmations: wire streams with our errors.
+
+use moss_proto::v1;
+use moss_proto::v1::stream_call_tool_response::Event;
+use tonic::Streaming;
+
+use super::Failure;
+
+/// The events of a call. Dropping it cancels the call.
+#[derive(Debug)]
+pub(crate) struct Calling(pub(super) Streaming<v1::StreamCallToolResponse>);
+
+/// Confirmations as they come and go.
+#[derive(Debug)]
+pub(crate) struct Watching(pub(super) Streaming<v1::WatchConfirmationsResponse>);
+
+// === impl Calling ===
+
+impl Calling {
+    /// Returns the next event; the last one is the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]: the call could not run, or the daemon is gone.
+    pub(crate) async fn next(&mut self) -> Result<Event, Failure> {
+        loop {
+            let message = self.0.message().await.map_err(|status| Failure::from(&status))?;
+            match message {
+                Some(v1::StreamCallToolResponse { event: Some(event) }) => return Ok(event),
+                // An event of a newer daemon.
+                Some(v1::StreamCallToolResponse { event: None }) => {}
+                None => return Err(Failure::incomplete("result")),
+            }
+        }
+    }
+}
+
+// === impl Watching ===
+
+impl Watching {
+    /// Returns the next confirmation that is new or was answered; none when the daemon stops.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`].
+    pub(crate) async fn next(&mut self) -> Result<Option<v1::Confirmation>, Failure> {
+        let message = self.0.message().await.map_err(|status| Failure::from(&status))?;
+        Ok(message.and_then(|message| message.confirmation))
+    }
+}

@@ -1,0 +1,322 @@
+//! `moss confirm`: what waits at a daemon, and answering it.
+
+use crate::client::{Answer, Client};
+use moss_proto::v1;
+use moss_sdk::ContentHash;
+use serde_json::json;
+
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::ui::{Ui, bold, dim};
+use super::{Session, confirming, effect, prompt, table, text, views, whole};
+
+/// Show and answer confirmations that wait at the daemon
+///
+/// Of all workspaces, unless `--workspace` names one. An ID may be shortened while it stays
+/// unique.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum ConfirmCommand {
+    /// List the confirmations that wait
+    List,
+    /// Follow confirmations as they come and go
+    ///
+    /// While somebody follows, calls that do not say otherwise wait for an answer.
+    Watch,
+    /// Show what a confirmation is about
+    Show(ShowArgs),
+    /// Say yes to exactly the effect that the confirmation shows
+    Approve(ApproveArgs),
+    /// Say no
+    Deny(DenyArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// The confirmation, or the beginning of its ID
+    id: String,
+
+    /// Show all of it, however long: on a terminal screen by screen
+    ///
+    /// What is too long to be shown at once can be approved once all of it was shown.
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ApproveArgs {
+    /// The confirmation, or the beginning of its ID
+    id: String,
+
+    /// Remember the answer by the rule that `moss confirm show` shows
+    ///
+    /// On a terminal the rule is shown once more and asked about.
+    #[arg(long, value_name = "SCOPE", value_enum)]
+    remember: Option<Remember>,
+
+    /// Approve what is known by its digest, also where it is too long to have been shown
+    #[arg(long, value_name = "DIGEST", conflicts_with = "remember")]
+    digest: Option<ContentHash>,
+}
+
+/// How long an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Remember {
+    /// For calls of the same session
+    Session,
+    /// Until it expires or is revoked
+    Always,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct DenyArgs {
+    /// The confirmation, or the beginning of its ID
+    id: String,
+
+    /// Why; reaches the model
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
+}
+
+pub(super) async fn run(command: ConfirmCommand, session: &Session) -> Result<Outcome, CliError> {
+    let scope = session.global.workspace.as_ref().map(|_| session.named_root()).transpose()?;
+    let scope = scope.flatten();
+    let scope = scope.as_deref();
+    session
+        .with_daemon(async |client| {
+            if let ConfirmCommand::Watch = command {
+                return watch(&session.ui, client.watch(scope).await?).await;
+            }
+            let waiting = client.confirmations(scope, "").await?.confirmations;
+            match &command {
+                ConfirmCommand::List | ConfirmCommand::Watch => list(&session.ui, &waiting),
+                ConfirmCommand::Show(args) => {
+                    // A long list leaves out diffs.
+                    let id = &find(&waiting, &args.id)?.id;
+                    let whole = client.confirmations(scope, id).await?.confirmations;
+                    match args.full {
+                        true => show_full(&session.ui, client, find(&whole, id)?).await,
+                        false => show(&session.ui, find(&whole, id)?),
+                    }
+                }
+                ConfirmCommand::Approve(args) => {
+                    let id = &find(&waiting, &args.id)?.id;
+                    let whole = client.confirmations(scope, id).await?.confirmations;
+                    let confirmation = find(&whole, id)?;
+                    match args.remember {
+                        None => {
+                            let answer = yes(confirmation, args.digest)?;
+                            resolve(&session.ui, client, confirmation, answer).await
+                        }
+                        Some(scope) => remember(&session.ui, client, confirmation, scope).await,
+                    }
+                }
+                ConfirmCommand::Deny(args) => {
+                    let answer = Answer::No(args.reason.clone());
+                    resolve(&session.ui, client, find(&waiting, &args.id)?, answer).await
+                }
+            }
+        })
+        .await
+}
+
+fn list(ui: &Ui, waiting: &[v1::Confirmation]) -> Result<Outcome, CliError> {
+    ui.print_either(
+        || json!({ "confirmations": waiting.iter().map(views::confirmation).collect::<Vec<_>>() }),
+        || {
+            if waiting.is_empty() {
+                return "nothing waits".to_owned();
+            }
+            let rows: Vec<_> = waiting.iter().map(row).collect();
+            table::render(["ID", "EXPIRES", "TOOL", "CALLER", "ABOUT"], &rows)
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+fn row(confirmation: &v1::Confirmation) -> [String; 5] {
+    let about = match confirmation.changes.as_slice() {
+        [] => "the call".to_owned(),
+        [one] => one.path.clone(),
+        [first, rest @ ..] => format!("{} and {} more", first.path, rest.len()),
+    };
+    [
+        confirmation.id.clone(),
+        views::time(confirmation.expires_at.as_ref()),
+        confirmation.tool.clone(),
+        confirmation.caller.clone(),
+        about,
+    ]
+}
+
+async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome, CliError> {
+    while let Some(confirmation) = watching.next().await? {
+        if ui.json() {
+            ui.print_json_line(&views::confirmation(&confirmation))?;
+        } else if confirmation.state() == v1::ConfirmationState::Pending {
+            ui.print(&described(&confirmation))?;
+        } else {
+            ui.print(&ended(&confirmation))?;
+        }
+    }
+    Ok(Outcome::Ok)
+}
+
+fn show(ui: &Ui, confirmation: &v1::Confirmation) -> Result<Outcome, CliError> {
+    ui.print_either(|| views::confirmation(confirmation), || described(confirmation))?;
+    Ok(Outcome::Ok)
+}
+
+/// Shows all of it. In JSON the diffs are whole, with the lines before them that are not as the edit
+/// says.
+async fn show_full(
+    ui: &Ui,
+    client: &Client,
+    confirmation: &v1::Confirmation,
+) -> Result<Outcome, CliError> {
+    if ui.json() {
+        let texts = whole::read(client, confirmation).await?;
+        let mut whole = confirmation.clone();
+        for (change, text) in whole.changes.iter_mut().zip(texts) {
+            (change.diff, change.diff_omitted_bytes) = (text, 0);
+        }
+        ui.print_json(&views::confirmation(&whole))?;
+        return Ok(Outcome::Ok);
+    }
+    ui.print(&described(confirmation))?;
+    Ok(match whole::show(ui, client, confirmation).await? {
+        true => Outcome::Ok,
+        false => Outcome::Cancelled,
+    })
+}
+
+/// A yes: by the digest where that is named.
+fn yes(confirmation: &v1::Confirmation, digest: Option<ContentHash>) -> Result<Answer, CliError> {
+    match digest {
+        None => Ok(Answer::Yes),
+        Some(digest) if digest.to_string() == confirmation.digest => Ok(Answer::YesByDigest),
+        Some(_) => {
+            let message = format!(
+                "the confirmation has the digest {}; nothing was answered",
+                text::line(&confirmation.digest)
+            );
+            Err(CliError::new(Outcome::Invalid, "digest_changed", message))
+        }
+    }
+}
+
+async fn resolve(
+    ui: &Ui,
+    client: &Client,
+    confirmation: &v1::Confirmation,
+    answer: Answer,
+) -> Result<Outcome, CliError> {
+    let resolved = client.resolve(confirmation, answer).await?;
+    ui.print_either(|| views::confirmation(&resolved), || ended(&resolved))?;
+    Ok(Outcome::Ok)
+}
+
+/// Says yes for longer than once.
+async fn remember(
+    ui: &Ui,
+    client: &Client,
+    confirmation: &v1::Confirmation,
+    scope: Remember,
+) -> Result<Outcome, CliError> {
+    let wanted = match scope {
+        Remember::Session => v1::AnswerScope::Session,
+        Remember::Always => v1::AnswerScope::Always,
+    };
+    let offer = confirmation.offers.iter().find(|offer| offer.scope() == wanted);
+    let offer = offer.ok_or_else(|| {
+        let message = "the confirmation does not offer such an answer; nothing was answered";
+        CliError::new(Outcome::Invalid, "answer_not_offered", message.to_owned())
+    })?;
+    if ui.interactive() && !ui.json() {
+        ui.note(&text::lines(&offer.rule_toml));
+        if !prompt::agree(ui, prompt::REMEMBER).await? {
+            let message = "the rule was not agreed to; nothing was answered";
+            return Err(CliError::unconfirmed(message, confirmation));
+        }
+    }
+    let remembered = client.remember(confirmation, offer).await?;
+    ui.print_either(
+        || match &remembered {
+            Ok(answer) => json!({ "answer": views::lasting_answer(answer) }),
+            Err(problem) => json!({ "answer": null, "remember_problem": problem }),
+        },
+        || {
+            format!(
+                "{} approved\n{}",
+                text::line(&confirmation.id),
+                confirming::remembered(&remembered)
+            )
+        },
+    )?;
+    Ok(if remembered.is_ok() { Outcome::Ok } else { Outcome::Failed })
+}
+
+fn described(confirmation: &v1::Confirmation) -> String {
+    format!(
+        "{} {}\n{}\n{}\n",
+        bold("confirmation"),
+        text::line(&confirmation.id),
+        dim(format!(
+            "in {}, called by {}, expires {}",
+            text::line(&confirmation.workspace),
+            text::line(&confirmation.caller),
+            views::time(confirmation.expires_at.as_ref()),
+        )),
+        effect::confirmation(confirmation),
+    ) + &offered(&confirmation.offers)
+}
+
+/// Shows the rules of lasting answers: mostly one text, which holds shorter or longer.
+fn offered(offers: &[v1::OfferedAnswer]) -> String {
+    let offered = offers.iter().map(|offer| {
+        let scope = views::answer_scope(offer.scope());
+        let rule = text::lines(&offer.rule_toml);
+        format!("\n{}\n{rule}", dim(format!("--remember {scope} allows, as often as it comes:")))
+    });
+    offered.collect()
+}
+
+fn ended(confirmation: &v1::Confirmation) -> String {
+    let state = views::confirmation_state(confirmation.state());
+    let reason = match confirmation.reason.as_str() {
+        "" => String::new(),
+        reason => format!(": {}", text::line(reason)),
+    };
+    format!("{} {state}{reason}", text::line(&confirmation.id))
+}
+
+/// Finds the one that is meant.
+fn find<'a>(waiting: &'a [v1::Confirmation], id: &str) -> Result<&'a v1::Confirmation, CliError> {
+    let mut fitting = waiting.iter().filter(|confirmation| confirmation.id.starts_with(id));
+    match (fitting.next().filter(|_| !id.is_empty()), fitting.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => {
+            Err(CliError::invalid(format!("`{id}` is the beginning of several confirmations")))
+        }
+        (None, _) => Err(CliError::new(
+            Outcome::Failed,
+            "confirmation_unknown",
+            format!("no confirmation `{id}` waits"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginning_of_an_id_names_it_while_it_is_unique() {
+        let waiting =
+            ["abc1", "abd2"].map(|id| v1::Confirmation { id: id.into(), ..Default::default() });
+        assert_eq!(find(&waiting, "abc").unwrap().id, "abc1");
+        assert_eq!(find(&waiting, "abd2").unwrap().id, "abd2");
+        assert_eq!(find(&waiting, "ab").unwrap_err().outcome, Outcome::Invalid);
+        assert_eq!(find(&waiting, "x").unwrap_err().outcome, Outcome::Failed);
+        assert_eq!(find(&waiting[..1], "").unwrap_err().outcome, Outcome::Failed);
+    }
+}

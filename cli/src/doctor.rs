@@ -1,0 +1,194 @@
+//! `moss doctor`: looks at everything that moss stands on, and says what to do about it. Changes
+//! nothing.
+
+mod file_system;
+mod own_files;
+mod plugins;
+
+use crate::client::Client;
+use moss_daemon::start::{self, Setup, StartError};
+use moss_workspace::{Options, Resolver, Workspace};
+use serde::Serialize;
+use serde_json::json;
+
+use super::error::CliError;
+use super::outcome::{self, Outcome};
+use super::ui::{bold, green, red, yellow};
+use super::{Session, text};
+
+/// Check what moss stands on, and say what to do next
+#[derive(Debug, clap::Args)]
+pub(super) struct DoctorArgs {}
+
+/// What was looked at and found.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    state: State,
+    detail: String,
+    /// What to do next.
+    next: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// As it should be.
+    Ok,
+    /// It works, and could be better.
+    Warn,
+    /// It does not work.
+    Fail,
+}
+
+pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
+    let setup = session.setup()?;
+    let mut checks = own_files::check(&setup.dirs);
+    checks.push(match session.global.remote.server {
+        Some(_) => server(session).await,
+        None => daemon(&setup).await,
+    });
+    checks.extend(workspace(&setup));
+    checks.push(configuration(&setup));
+    checks.extend(plugins::check(session, &setup).await);
+    session.ui.print_either(
+        || json!({ "checks": checks }),
+        || checks.iter().map(Check::to_text).collect::<String>(),
+    )?;
+    let failed = checks.iter().any(|check| check.state == State::Fail);
+    Ok(if failed { Outcome::Failed } else { Outcome::Ok })
+}
+
+/// Whether commands get at a daemon.
+async fn daemon(setup: &Setup) -> Check {
+    let socket = setup.dirs.socket().display().to_string();
+    let status = match Client::connect(&setup.dirs).await {
+        Ok(None) => {
+            let detail = format!("none listens on {socket}; commands run in their own process");
+            return Check::ok("daemon", detail);
+        }
+        Ok(Some(client)) => client.status().await,
+        Err(failure) => Err(failure),
+    };
+    let status = match status {
+        Ok(status) => status,
+        Err(failure) => {
+            return Check::fail(
+                "daemon",
+                failure.message,
+                "stop what listens there, then `moss serve`",
+            );
+        }
+    };
+    let root = setup.workspaces[0].display().to_string();
+    if status.version != env!("CARGO_PKG_VERSION") {
+        let detail = format!("version {} listens on {socket}", status.version);
+        return Check::warn("daemon", detail, "restart it with this version");
+    }
+    if status.workspaces.iter().any(|workspace| workspace.root == root) {
+        return Check::ok("daemon", format!("pid {} serves {root} on {socket}", status.pid));
+    }
+    let detail = format!("pid {} serves other workspaces on {socket}", status.pid);
+    Check::warn("daemon", detail, format!("for this one: `moss serve --workspace {root}`"))
+}
+
+/// Whether commands get at the daemon that was named.
+async fn server(session: &Session) -> Check {
+    let status = session.with_daemon(async |client| Ok(client.status().await?)).await;
+    match status {
+        Ok(status) if status.version != env!("CARGO_PKG_VERSION") => {
+            let detail = format!("version {} answers", status.version);
+            Check::warn("daemon", detail, "use the same version on both sides")
+        }
+        Ok(status) => Check::ok("daemon", format!("pid {} answers", status.pid)),
+        Err(error) => {
+            let next = outcome::next_step(&error.error.code).unwrap_or("mend it and try again");
+            Check::fail("daemon", error.error.message, next)
+        }
+    }
+}
+
+/// The workspace, what its file system can do, and the policy in force there.
+fn workspace(setup: &Setup) -> Vec<Check> {
+    let root = &setup.workspaces[0];
+    let files = match Workspace::open(root, Options::default()) {
+        Ok(files) => files,
+        Err(error) => {
+            return vec![Check::fail(
+                "workspace",
+                error.to_string(),
+                "name another with --workspace",
+            )];
+        }
+    };
+    let resolver = match files.resolver() {
+        Resolver::Kernel => Check::ok("path resolution", "by the kernel (openat2)"),
+        Resolver::Walk if cfg!(target_os = "linux") => Check::warn(
+            "path resolution",
+            "step by step: the kernel or a sandbox refuses openat2",
+            "nothing has to be done: it is safe, and slower",
+        ),
+        Resolver::Walk => Check::ok("path resolution", "step by step"),
+    };
+    let opened = Check::ok("workspace", files.root().display().to_string());
+    vec![opened, resolver, file_system::check(root), policy(setup, &files), answers(setup, &files)]
+}
+
+fn answers(setup: &Setup, files: &Workspace) -> Check {
+    match moss_daemon::answers::check(&setup.dirs.workspace_state(files.root())) {
+        Ok(count) => Check::ok("stored answers", count.to_string()),
+        Err(problem) => Check::fail(
+            "stored answers",
+            format!("{problem} (none of them is in force)"),
+            "mend or remove the file",
+        ),
+    }
+}
+
+fn policy(setup: &Setup, files: &Workspace) -> Check {
+    let next = "mend it, then `moss policy check`";
+    match start::load_policy(setup, files) {
+        Ok(policy) => match policy.problems().next() {
+            None => Check::ok("policy", format!("{} rules", policy.rules().count())),
+            Some(problem) => Check::fail("policy", problem.one_line(), next),
+        },
+        Err(StartError::AdminPolicy(problem)) => Check::fail("policy", problem.one_line(), next),
+        Err(error) => Check::fail("policy", error.to_string(), next),
+    }
+}
+
+fn configuration(setup: &Setup) -> Check {
+    match start::configuration(setup) {
+        Ok(_) => Check::ok("configuration", "in order"),
+        Err(error) => Check::fail("configuration", error.to_string(), "mend the file"),
+    }
+}
+
+// === impl Check ===
+
+impl Check {
+    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, state: State::Ok, detail: detail.into(), next: None }
+    }
+
+    fn warn(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { name, state: State::Warn, detail: detail.into(), next: Some(next.into()) }
+    }
+
+    fn fail(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { state: State::Fail, ..Self::warn(name, detail, next) }
+    }
+
+    fn to_text(&self) -> String {
+        let state = match self.state {
+            State::Ok => green("ok  "),
+            State::Warn => yellow("warn"),
+            State::Fail => red("fail"),
+        };
+        let mut shown = format!("{state}  {}: {}\n", bold(self.name), text::line(&self.detail));
+        if let Some(next) = &self.next {
+            shown.push_str(&format!("      next: {}\n", text::line(next)));
+        }
+        shown
+    }
+}

@@ -1,0 +1,175 @@
+//! What ends a command before its time, and how the process tells it.
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::client::{Failure, OpenError};
+use moss_daemon::start::StartError;
+use moss_proto::v1;
+use moss_schema::Violation;
+use serde_json::json;
+
+use super::outcome::{Outcome, next_step, outcome_of};
+use super::report::ErrorView;
+use super::text;
+use super::ui::{Ui, bold, red};
+
+/// What ends a command before its time.
+#[derive(Debug)]
+pub(super) struct CliError {
+    pub(super) outcome: Outcome,
+    pub(super) error: ErrorView,
+    /// The effect that waits for an answer.
+    pub(super) confirmation: Option<Box<v1::Confirmation>>,
+    /// Whether nobody reads standard output any more: nothing to tell.
+    is_broken_pipe: bool,
+}
+
+/// Tells what clap found, as text or as JSON.
+pub(super) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    use clap::error::ErrorKind;
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if json && !is_help {
+        let plain = error.to_string();
+        let message = plain.trim().trim_start_matches("error: ");
+        let ui = Ui::new(true);
+        return finish(&ui, Err(CliError::new(Outcome::Invalid, "usage", message)));
+    }
+    // Nobody can be told that nobody can be told.
+    let _ = error.print();
+    ExitCode::from(if is_help { Outcome::Ok } else { Outcome::Invalid }.exit_code())
+}
+
+/// Ends a command: tells its error, if any, and returns its exit code.
+pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(error) if error.is_broken_pipe => Outcome::Ok,
+        Err(error) => {
+            error.tell(ui);
+            error.outcome
+        }
+    };
+    ExitCode::from(outcome.exit_code())
+}
+
+/// Writes an error for people: what, and a hint or one next step.
+pub(super) fn tell(ui: &Ui, error: &ErrorView) {
+    ui.note(&format!("{} {}", red("error:"), text::indented(heading(error))));
+    for violation in &error.violations {
+        ui.note(&format!("  {}", text::line(&violation.to_string())));
+    }
+    match (&error.hint, next_step(&error.code)) {
+        // It knows more of the case than the code tells.
+        (Some(hint), _) => ui.note(&format!("{} {}", bold("hint:"), text::indented(hint))),
+        (None, Some(next)) => ui.note(&format!("{} {next}", bold("next:"))),
+        (None, None) => {}
+    }
+}
+
+/// The message; without the violations that it repeats, where they are shown one by one.
+fn heading(error: &ErrorView) -> &str {
+    let Some(first) = error.violations.first() else { return &error.message };
+    let end = error.message.find(&first.to_string()).unwrap_or(error.message.len());
+    error.message[..end].trim_end()
+}
+
+fn violation(wire: v1::Violation) -> Violation {
+    Violation {
+        pointer: wire.pointer,
+        expected: wire.expected,
+        got: wire.got,
+        suggestion: Some(wire.suggestion).filter(|text| !text.is_empty()),
+    }
+}
+
+// === impl CliError ===
+
+impl CliError {
+    pub(super) fn new(outcome: Outcome, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            error: ErrorView {
+                code: code.to_owned(),
+                message: message.into(),
+                hint: None,
+                violations: Vec::new(),
+            },
+            confirmation: None,
+            is_broken_pipe: false,
+        }
+    }
+
+    /// Makes an error of arguments that make no sense.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Outcome::Invalid, "usage", message)
+    }
+
+    /// Adds what to do about it.
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::new(Outcome::Cancelled, "cancelled", "cancelled")
+    }
+
+    /// Makes the error of an effect that was shown and not confirmed.
+    pub(super) fn unconfirmed(message: impl Into<String>, confirmation: &v1::Confirmation) -> Self {
+        let mut error = Self::new(Outcome::Unconfirmed, "confirmation_required", message);
+        error.confirmation = Some(Box::new(confirmation.clone()));
+        error
+    }
+
+    fn tell(&self, ui: &Ui) {
+        if ui.json() {
+            // An error of writing has nowhere to go.
+            let _ = ui.print_json(&json!({ "outcome": self.outcome, "error": self.error }));
+        } else {
+            tell(ui, &self.error);
+        }
+    }
+}
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        let code = failure.code();
+        let mut error = Self::new(outcome_of(&code), &code, failure.message);
+        error.error.violations = failure.violations.into_iter().map(violation).collect();
+        error.confirmation = failure.confirmation;
+        error
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Failure(failure) => failure.into(),
+            OpenError::Start(error) => error.into(),
+        }
+    }
+}
+
+impl From<StartError> for CliError {
+    fn from(error: StartError) -> Self {
+        let (outcome, code) = match &error {
+            StartError::Config(_) => (Outcome::Invalid, "config_invalid"),
+            StartError::AdminPolicy(_) => (Outcome::Invalid, "admin_policy_invalid"),
+            StartError::Workspace(_) => (Outcome::Failed, "workspace_unusable"),
+            StartError::Journal(_) => (Outcome::Failed, "state_unusable"),
+            StartError::Traces(_) => (Outcome::Invalid, "usage"),
+            StartError::NoPluginList(_) => (Outcome::Invalid, "plugin_list_missing"),
+            StartError::Catalog(_) => (Outcome::Failed, "internal"),
+        };
+        Self::new(outcome, code, error.to_string())
+    }
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        let mut cli_error = Self::new(Outcome::Failed, "io", error.to_string());
+        cli_error.is_broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
+        cli_error
+    }
+}

@@ -1,0 +1,384 @@
+//! `moss history`.
+
+use crate::client::{Client, Failure, Need};
+use moss_proto::v1;
+use moss_proto::v1::undo_history_entry_request::Target;
+use moss_sdk::edit::MatchLevel;
+use serde_json::{Value, json};
+
+use super::confirming::{self, Answering, Reply};
+use super::error::CliError;
+use super::outcome::Outcome;
+use super::prompt::{self, Answer};
+use super::report::Report;
+use super::ui::{Ui, bold};
+use super::{Session, effect, table, text, views};
+
+/// Entries that one request asks for.
+const PAGE_SIZE: u32 = 500;
+/// The name of an undo in reports.
+const UNDO: &str = "undo";
+/// Most questions of one undo that are answered.
+const QUESTIONS_MAX: usize = 32;
+
+/// Look at committed changes and take them back
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum HistoryCommand {
+    /// List what was committed, the newest first
+    List(ListArgs),
+    /// Show one entry with its diffs
+    Show(NumberArgs),
+    /// Take one entry back, or several
+    ///
+    /// All or nothing, in one change like any other: policy decides, you are asked, and it is an
+    /// entry of its own, which can be taken back as well. Files that still hold the result get back
+    /// what they held; later changes of other lines are kept; where the same lines were changed
+    /// again, the conflicts are listed and nothing is written.
+    Undo(UndoArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// Only entries that touched this file
+    path: Option<String>,
+
+    /// Only entries that this tool made; `undo` for those that took others back
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+
+    /// Only entries of this call
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+
+    /// Only entries after entry N
+    #[arg(long, value_name = "N")]
+    since: Option<u64>,
+
+    /// Only entries of this caller: `caller`, `approver`, or the name of a token
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
+
+    /// Print at most N entries
+    #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
+    lines: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct NumberArgs {
+    /// Number of the entry
+    #[arg(value_name = "N")]
+    number: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct UndoArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Show the effect and its digest, do nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Wait for an approver elsewhere where nobody can be asked here
+    #[arg(long)]
+    wait: bool,
+}
+
+/// What to take back.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct TargetArgs {
+    /// Number of the entry
+    #[arg(value_name = "N")]
+    number: Option<u64>,
+
+    /// Everything that this call changed
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
+
+    /// Everything after entry N, so that its files are as they were right after it; 0 for everything
+    /// that the history holds
+    #[arg(long, value_name = "N")]
+    since: Option<u64>,
+}
+
+pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Outcome, CliError> {
+    match command {
+        HistoryCommand::List(args) => list(&args, session).await,
+        HistoryCommand::Show(args) => show(&args, session).await,
+        HistoryCommand::Undo(args) => {
+            let undone = session
+                .with_client(Need::Native, async |client| Ok(undo(&args, session, client).await))
+                .await;
+            let report = undone.unwrap_or_else(|error| Report::of_error(UNDO, None, error));
+            report.show(&session.ui)
+        }
+    }
+}
+
+async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
+    let entries =
+        session.with_client(Need::Native, async |client| Ok(entries(client, args).await?)).await?;
+    session.ui.print_either(
+        || json!({ "entries": entries.iter().map(views::history_entry).collect::<Vec<Value>>() }),
+        || {
+            if entries.is_empty() {
+                return args.nothing().to_owned();
+            }
+            let rows: Vec<_> = entries.iter().map(row).collect();
+            table::render(["N", "TIME", "TOOL", "CALLER", "FILES"], &rows)
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+/// Reads as many pages as it takes.
+async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntry>, Failure> {
+    let mut entries = Vec::new();
+    let mut page_token = String::new();
+    while entries.len() < args.lines {
+        let left = u32::try_from(args.lines - entries.len()).unwrap_or(PAGE_SIZE);
+        let page = client
+            .history(v1::ListHistoryRequest {
+                path: args.path.clone().unwrap_or_default(),
+                page_size: left.min(PAGE_SIZE),
+                page_token,
+                tool: args.tool.clone().unwrap_or_default(),
+                call_id: args.call.clone().unwrap_or_default(),
+                since: args.since.unwrap_or_default(),
+                caller: args.caller.clone().unwrap_or_default(),
+                ..Default::default()
+            })
+            .await?;
+        entries.extend(page.entries);
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+fn row(entry: &v1::HistoryEntry) -> [String; 5] {
+    let files: Vec<_> = entry.changes.iter().map(file).collect();
+    [
+        entry.number.to_string(),
+        views::time(entry.committed_at.as_ref()),
+        match &entry.undone_by[..] {
+            [] => tool(entry),
+            numbers => format!("{} (undone by {})", tool(entry), ranges(numbers)),
+        },
+        entry.caller.clone(),
+        files.join(", "),
+    ]
+}
+
+/// A file with the lines that were changed, and how the place was found where it was not exactly.
+fn file(change: &v1::FileChange) -> String {
+    let v1::FileChange { path, lines_added, lines_removed, match_level, .. } = change;
+    let found = match match_level.as_str() {
+        "" => String::new(),
+        level if MatchLevel::parse(level) == Some(MatchLevel::Exact) => String::new(),
+        level => format!(" ({level})"),
+    };
+    format!("{path} +{lines_added} -{lines_removed}{found}")
+}
+
+/// The tool, and what it took back.
+pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
+    match &entry.took_back[..] {
+        [] => entry.tool.clone(),
+        numbers => format!("{} of {}", entry.tool, ranges(numbers)),
+    }
+}
+
+/// Writes falling numbers shortly: `9-7, 4`.
+fn ranges(numbers: &[u64]) -> String {
+    numbers
+        .chunk_by(|newer, older| *newer == older + 1)
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            _ => run.iter().map(u64::to_string).collect(),
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError> {
+    let entry = session
+        .with_client(Need::Native, async |client| Ok(client.history_entry(args.number).await?))
+        .await?;
+    session.ui.print_either(
+        || views::history_entry(&entry),
+        || {
+            let heading = bold(format!("{} {}", entry.number, text::line(&tool(&entry))));
+            let time = views::time(entry.committed_at.as_ref());
+            let caller = text::line(&entry.caller);
+            let call = text::line(&entry.call_id);
+            let undone = match &entry.undone_by[..] {
+                [] => String::new(),
+                numbers => format!("\ntaken back by {}", ranges(numbers)),
+            };
+            let changes = effect::changes(&entry.changes);
+            format!("{heading}\n{time}, called by {caller}, call {call}{undone}\n\n{changes}")
+        },
+    )?;
+    Ok(Outcome::Ok)
+}
+
+/// Undoes: first without an answer; where one is needed, again with the digest that was approved,
+/// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
+async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
+    let ui = &session.ui;
+    let confirm = &session.global.confirm;
+    let answering = confirming::answering(confirm, args.wait, ui.interactive(), client.is_alone());
+    let mode = match answering {
+        Answering::Elsewhere => v1::ConfirmMode::Wait,
+        _ => v1::ConfirmMode::Refuse,
+    };
+    let approved_digests = confirming::approved_digests(confirm);
+    let are_given = !approved_digests.is_empty();
+    let mut request = v1::UndoHistoryEntryRequest {
+        workspace: String::new(),
+        target: Some(args.target.wanted()),
+        confirm: mode.into(),
+        approved_digests,
+        dry_run: args.dry_run,
+    };
+    loop {
+        let failure = match client.undo(request.clone(), None).await {
+            Ok(result) => return Report::of_result(result, args.dry_run),
+            Err(failure) => failure,
+        };
+        let is_over = are_given || request.approved_digests.len() == QUESTIONS_MAX;
+        if failure.reason != "CONFIRMATION_REQUIRED" || is_over {
+            return Report::of_error(UNDO, None, failure.into());
+        }
+        let approved = match asked(client, args.target.wanted(), &failure).await {
+            Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
+            Err(failure) => Err(failure.into()),
+        };
+        match approved {
+            Ok(digest) => request.approved_digests.push(digest),
+            Err(error) => return Report::of_error(UNDO, None, error),
+        }
+    }
+}
+
+/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
+async fn asked(
+    client: &Client,
+    target: Target,
+    failure: &Failure,
+) -> Result<v1::Confirmation, Failure> {
+    if let Some(confirmation) = &failure.confirmation {
+        return Ok((**confirmation).clone());
+    }
+    let target = Some(target);
+    let request = v1::UndoHistoryEntryRequest { target, dry_run: true, ..Default::default() };
+    let shown = client.undo(request, None).await?;
+    let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
+    Ok(v1::Confirmation {
+        tool: UNDO.to_owned(),
+        changes: shown.changes,
+        digest: shown.digest,
+        rule: fact("rule"),
+        protected: fact("protected") == "true",
+        drift: fact("drift") == "true",
+        ..Default::default()
+    })
+}
+
+/// Gets an answer: the digest that was approved, or why there is none.
+pub(super) async fn answer(
+    ui: &Ui,
+    answering: Answering,
+    confirmation: v1::Confirmation,
+    failure: Failure,
+) -> Result<String, CliError> {
+    let mut error = match confirming::reply(answering, &confirmation) {
+        Reply::Approve => return Ok(confirmation.digest),
+        Reply::Deny(reason) => denied(&reason),
+        Reply::GiveUp(_) if answering == Answering::Nobody => failure.into(),
+        Reply::Wait => failure.into(),
+        Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
+        Reply::Ask => {
+            ui.note(&effect::confirmation(&confirmation));
+            if effect::is_cut(&confirmation.changes) {
+                return Err(too_long(&confirmation));
+            }
+            return match prompt::ask(ui, "apply?", &[]).await? {
+                Some(Answer::Yes) => Ok(confirmation.digest),
+                Some(Answer::No(reason)) => Err(denied(&reason)),
+                Some(Answer::Lasting(_)) | None => Err(CliError::new(
+                    Outcome::Unconfirmed,
+                    "confirmation_required",
+                    "there was no answer; nothing was changed",
+                )),
+            };
+        }
+    };
+    error.confirmation = Some(Box::new(confirmation));
+    Err(error)
+}
+
+/// Why nobody is asked about what was not shown whole.
+pub(super) fn too_long(confirmation: &v1::Confirmation) -> CliError {
+    let message = "it is too long to be shown whole; nothing was changed";
+    CliError::unconfirmed(message, confirmation).hint(format!(
+        "look at the file, then approve it by its digest: `--confirm {}`",
+        text::line(&confirmation.digest)
+    ))
+}
+
+fn denied(reason: &str) -> CliError {
+    let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let message = format!("denied by a person{why}; nothing was changed");
+    CliError::new(Outcome::Denied, "denied_by_person", message)
+}
+
+// === impl ListArgs ===
+
+impl ListArgs {
+    /// Says that there is nothing to list.
+    fn nothing(&self) -> &'static str {
+        let Self { path, tool, call, since, caller, lines: _ } = self;
+        let is_narrowed = [path, tool, call, caller].iter().any(|named| named.is_some());
+        if is_narrowed || since.is_some() { "no such change" } else { "nothing was committed" }
+    }
+}
+
+// === impl TargetArgs ===
+
+impl TargetArgs {
+    /// The one thing that is named.
+    fn wanted(&self) -> Target {
+        match (&self.call, self.since) {
+            (Some(call_id), _) => Target::CallId(call_id.clone()),
+            (None, Some(number)) => Target::Since(number),
+            (None, None) => Target::Number(self.number.unwrap_or_default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[9, 8, 7, 4, 2, 1]), "9-7, 4, 2-1");
+    }
+
+    #[test]
+    fn level_of_a_file_is_told_where_it_is_not_exact() {
+        let told = |match_level: &str| {
+            let match_level = match_level.to_owned();
+            file(&v1::FileChange { path: "a".into(), match_level, ..Default::default() })
+        };
+        assert_eq!(told(""), "a +0 -0");
+        assert_eq!(told("exact"), "a +0 -0");
+        assert_eq!(told("line_trimmed"), "a +0 -0 (line_trimmed)");
+    }
+}

@@ -1,0 +1,413 @@
+//! The `moss` binary: what can be said on the command line, and what every command shares. One file per
+//! command; each is a client of the daemon, see [`client`].
+//!
+//! Standard output carries results only. Everything else goes to standard error.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
+
+mod answers;
+mod arguments;
+mod audit;
+mod bridge;
+mod call;
+mod certificate;
+mod client;
+mod compile_plugin;
+mod compiling;
+mod completions;
+mod confirm;
+mod confirming;
+mod develop;
+mod diff;
+mod doctor;
+mod effect;
+mod error;
+mod history;
+mod logging;
+mod man;
+mod memory;
+mod outcome;
+mod plugin;
+mod policy;
+mod progress;
+mod prompt;
+mod remote;
+mod report;
+mod serve;
+mod status;
+mod table;
+mod text;
+mod token;
+mod tools;
+mod ui;
+mod user_prompt;
+mod views;
+mod whole;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::client::{Client, Need};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use moss_daemon::address::Address;
+use moss_daemon::dirs::Dirs;
+use moss_daemon::listener::{self, Inherited};
+use moss_daemon::plugins::compiling::Compilations;
+use moss_daemon::start::Setup;
+
+use self::confirming::Confirm;
+use self::error::CliError;
+use self::outcome::Outcome;
+use self::remote::Remote;
+use self::ui::Ui;
+
+/// Longest wait for threads that still work when the command is over.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
+/// Tasks that a busy worker polls before it looks at sockets and timers again. A plugin that computes
+/// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
+/// deadlines would not be noticed for a third of a second where each worker has such a plugin.
+const EVENT_INTERVAL: u32 = 3;
+/// What marks the root of a workspace.
+const ROOT_MARKS: &[&str] = &[".git", ".moss"];
+
+/// Coding tools behind one policy: propose, confirm, commit, undo
+///
+/// With a daemon that serves the workspace on the default socket, commands use it; with `--server`,
+/// the one that it names. Otherwise they run the same code in their own process.
+///
+/// Exit codes: 0 done or shown, 1 the tool failed, 2 invalid, 3 denied, 4 needs an answer that
+/// nobody can give here, 5 no daemon, 124 out of time, 130 cancelled.
+#[derive(Debug, Parser)]
+#[command(name = "moss", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+struct Global {
+    /// Work on the project in DIR
+    ///
+    /// By default the nearest directory, upwards from the current one, that holds `.git` or
+    /// `.moss`; where there is none, the current directory.
+    #[arg(long, global = true, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// Print results as JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Answer confirmations with ask, allow, deny, or the digest of an effect
+    ///
+    /// `ask` asks on the terminal. `allow` says yes to what this call asks, but never about
+    /// protected files and lines that are not as an edit says. `deny` says no. A digest, as a dry
+    /// run shows it, approves exactly that effect; a call that asks several questions takes several
+    /// of them.
+    #[arg(long, global = true, value_name = "ANSWER", default_value = "ask")]
+    confirm: Vec<Confirm>,
+
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::ServeArgs),
+    Tools(tools::ToolsArgs),
+    Call(call::CallArgs),
+    #[command(subcommand)]
+    Confirm(confirm::ConfirmCommand),
+    #[command(subcommand)]
+    Answers(answers::AnswersCommand),
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    #[command(subcommand)]
+    History(history::HistoryCommand),
+    #[command(subcommand)]
+    Prompt(user_prompt::PromptCommand),
+    #[command(subcommand)]
+    Plugin(plugin::PluginCommand),
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    #[command(subcommand)]
+    Bridge(bridge::BridgeCommand),
+    #[command(subcommand)]
+    Certificate(certificate::CertificateCommand),
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    #[command(hide = true)]
+    CompilePlugin(compile_plugin::CompilePluginArgs),
+}
+
+/// What every command works with.
+#[derive(Debug)]
+struct Session {
+    global: Global,
+    ui: Ui,
+    /// What daemons of this process compile.
+    compilations: Compilations,
+}
+
+fn main() -> ExitCode {
+    run(&std::env::args_os().collect::<Vec<_>>())
+}
+
+/// Runs the command that the arguments name.
+fn run(arguments: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return error::usage(&error, arguments.iter().any(|word| word == "--json")),
+    };
+    if let Err(message) = confirming::check(&cli.global.confirm) {
+        let error = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, message);
+        return error::usage(&error, cli.global.json);
+    }
+    if let Command::CompilePlugin(args) = &cli.command {
+        return compile_plugin::run(args);
+    }
+    let is_daemon = matches!(cli.command, Command::Serve(_));
+    if is_daemon {
+        memory::bound();
+    }
+    logging::start(is_daemon);
+    let ui = Ui::new(cli.global.json);
+    let compilations = match is_daemon {
+        // It tells in its log.
+        true => Compilations::default(),
+        false => compiling::compilations(ui),
+    };
+    let session = Session { ui, global: cli.global, compilations };
+    // Before there is a thread besides this one: it changes the environment.
+    let inherited = match cli.command {
+        Command::Serve(_) => listener::inherit(),
+        _ => Ok(Inherited::default()),
+    };
+    let inherited = match inherited {
+        Ok(inherited) => inherited,
+        Err(error) => return error::finish(&session.ui, Err(error.into())),
+    };
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.event_interval(EVENT_INTERVAL).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return error::finish(&session.ui, Err(error.into())),
+    };
+    let result = runtime.block_on(cli.command.run(inherited, &session));
+    runtime.shutdown_timeout(EXIT_GRACE);
+    error::finish(&session.ui, result)
+}
+
+/// Finds the root above a directory; the directory itself where there is no mark.
+fn nearest_root(directory: &Path) -> &Path {
+    directory
+        .ancestors()
+        .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))
+        .unwrap_or(directory)
+}
+
+/// This program, also where its file was replaced since it started.
+fn this_program() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") {
+        Some("/proc/self/exe".into())
+    } else {
+        std::env::current_exe().ok()
+    }
+}
+
+/// Lets Ctrl-C end the work, in order: dropping it cancels what it waits for.
+async fn interruptible<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    tokio::select! {
+        result = work => result,
+        interrupted = tokio::signal::ctrl_c() => match interrupted {
+            Ok(()) => Err(CliError::cancelled()),
+            Err(error) => Err(error.into()),
+        },
+    }
+}
+
+// === impl Command ===
+
+impl Command {
+    async fn run(self, inherited: Inherited, session: &Session) -> Result<Outcome, CliError> {
+        match self {
+            Self::Serve(args) => serve::run(args, inherited, session).await,
+            Self::Tools(args) => tools::run(args, session).await,
+            Self::Call(args) => call::run(args, session).await,
+            Self::Confirm(command) => confirm::run(command, session).await,
+            Self::Answers(command) => answers::run(command, session).await,
+            Self::Policy(command) => policy::run(command, session).await,
+            Self::History(command) => history::run(command, session).await,
+            Self::Prompt(command) => user_prompt::run(command, session).await,
+            Self::Plugin(command) => plugin::run(command, session).await,
+            Self::Audit(command) => audit::run(&command, session),
+            Self::Bridge(command) => bridge::run(&command, session).await,
+            Self::Certificate(command) => certificate::run(command, session),
+            Self::Token(command) => token::run(&command, session),
+            Self::Status(_) => status::run(session).await,
+            Self::Doctor(_) => doctor::run(session).await,
+            Self::Completions(args) => completions::run(&args),
+            Self::Man(args) => man::run(&args),
+            Self::CompilePlugin(_) => unreachable!("it ran before there was a runtime"),
+        }
+    }
+}
+
+// === impl Session ===
+
+impl Session {
+    fn dirs(&self) -> Result<Dirs, CliError> {
+        Dirs::of_user()
+            .map_err(|error| CliError::new(Outcome::Failed, "no_home", error.to_string()))
+    }
+
+    /// The root directory of the workspace, without links in it.
+    fn root(&self) -> Result<PathBuf, CliError> {
+        let unusable = |directory: &Path, why: &dyn std::fmt::Display| {
+            let message = format!("the workspace {}: {why}", directory.display());
+            CliError::new(Outcome::Invalid, "workspace_unusable", message)
+        };
+        let (start, named) = match &self.global.workspace {
+            Some(directory) => (directory.clone(), true),
+            #[expect(clippy::disallowed_methods, reason = "where the person at the terminal is")]
+            None => (std::env::current_dir()?, false),
+        };
+        let start = start.canonicalize().map_err(|error| unusable(&start, &error))?;
+        if !start.is_dir() {
+            return Err(unusable(&start, &"not a directory"));
+        }
+        Ok(if named { start } else { nearest_root(&start).to_owned() })
+    }
+
+    /// What a daemon for this workspace alone is told.
+    fn setup(&self) -> Result<Setup, CliError> {
+        Ok(Setup {
+            dirs: self.dirs()?,
+            workspaces: vec![self.root()?],
+            trial_list: None,
+            plugin_lists: Vec::new(),
+            config_file: None,
+            admin_policies: Vec::new(),
+            secrets: Vec::new(),
+            collector: None,
+            program: this_program(),
+            compilations: self.compilations.clone(),
+        })
+    }
+
+    /// Gets at a daemon for this workspace: the one that listens, or one in this process. To be
+    /// closed at the end.
+    async fn open(&self, need: Need<'_>) -> Result<Client, CliError> {
+        let client = match self.reach(true).await? {
+            Some(client) => client,
+            None => Client::open(self.setup()?).await?,
+        };
+        let prepared = interruptible(async {
+            client.prepare(need).await;
+            Ok(())
+        });
+        match prepared.await {
+            Ok(()) => Ok(client),
+            Err(error) => {
+                client.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Works with a daemon for this workspace, until the work is done or interrupted.
+    async fn with_client<T>(
+        &self,
+        need: Need<'_>,
+        work: impl AsyncFnOnce(&Client) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let client = self.open(need).await?;
+        let result = interruptible(work(&client)).await;
+        client.close().await;
+        result
+    }
+
+    /// Connects to the daemon that was named, if one was; for one of its workspaces, or for all.
+    async fn reach(&self, one: bool) -> Result<Option<Client>, CliError> {
+        let Some(server) = self.global.remote.server(&self.dirs()?)? else { return Ok(None) };
+        let workspace = if one { self.named_root()? } else { None };
+        let workspace = workspace.map(|root| root.display().to_string()).unwrap_or_default();
+        Ok(Some(interruptible(async { Ok(Client::reach(server, workspace).await?) }).await?))
+    }
+
+    /// The root directory of the workspace as the daemon that was named knows it; none for its only
+    /// one. A directory of another machine is taken as it is written.
+    fn named_root(&self) -> Result<Option<PathBuf>, CliError> {
+        match &self.global.remote.server {
+            Some(Address::Tcp(_)) => Ok(self.global.workspace.clone()),
+            _ => self.root().map(Some),
+        }
+    }
+
+    /// Works with the daemon that was named, or the one that listens on the default socket.
+    async fn with_daemon<T>(
+        &self,
+        work: impl AsyncFnOnce(&Client) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let dirs = self.dirs()?;
+        let client = match self.reach(false).await? {
+            Some(client) => Some(client),
+            None => Client::connect(&dirs).await?,
+        };
+        let Some(client) = client else {
+            let message = format!("no daemon listens on {}", dirs.socket().display());
+            return Err(CliError::new(Outcome::Unavailable, "no_daemon", message));
+        };
+        let result = interruptible(work(&client)).await;
+        client.close().await;
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_argument_has_a_help_text() {
+        fn check(command: &clap::Command) {
+            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+                let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
+                assert!(!about.is_empty() && about.len() < 80, "{}: {about:?}", sub.get_name());
+                assert!(!about.ends_with('.'), "{about}");
+                check(sub);
+            }
+            for argument in command.get_arguments() {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.is_empty() && !help.ends_with('.'), "{}: {help}", argument.get_id());
+            }
+        }
+        let mut command = Cli::command();
+        command.build();
+        check(&command);
+    }
+
+    #[test]
+    fn root_is_the_nearest_directory_with_a_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = dir.path().join("a/b/c");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::create_dir(dir.path().join("a/.moss")).unwrap();
+        assert_eq!(nearest_root(&deep), dir.path().join("a"));
+        // A work tree that is linked has a file of that name.
+        std::fs::write(dir.path().join("a/b/.git"), "gitdir: elsewhere").unwrap();
+        assert_eq!(nearest_root(&deep), dir.path().join("a/b"));
+    }
+}

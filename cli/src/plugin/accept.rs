@@ -1,0 +1,35 @@
+//! `moss plugin accept`.
+
+use std::path::PathBuf;
+
+use moss_proto::v1;
+use moss_proto::v1::change_plugins_request::Change;
+
+use super::add::absolute;
+use super::changing::{self, Adjusted, AnswerArgs};
+use crate::Session;
+use crate::error::CliError;
+use crate::outcome::Outcome;
+
+/// Accept what the file of a plugin holds now: pin its digest
+///
+/// Shows what differs from the version that serves. A version that is staged takes over.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AcceptArgs {
+    /// The plugin
+    name: String,
+
+    /// The list; by default your own
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn run(args: AcceptArgs, session: &Session) -> Result<Outcome, CliError> {
+    let accept = v1::AcceptPlugin { list: absolute(args.list)?, name: args.name };
+    let change = Some(Change::Accept(accept));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+}

@@ -1,0 +1,268 @@
+//! Changing a plugin list: shown first, then answered, then done with the digest that was approved.
+
+use crate::client::{Client, Need};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use moss_proto::v1;
+use moss_proto::v1::change_plugins_request::Change;
+use moss_sdk::ErrorCode;
+use serde_json::{Value, json};
+
+use super::described;
+use crate::compiling::Steps;
+use crate::confirming::{self, Confirm};
+use crate::error::CliError;
+use crate::outcome::Outcome;
+use crate::prompt;
+use crate::report::Report;
+use crate::ui::{Ui, dim, yellow};
+use crate::{Session, effect, history, text};
+
+/// How a change is answered.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct AnswerArgs {
+    /// Do it without asking
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) yes: bool,
+
+    /// Show the effect and its digest, do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// What became of a change after a first look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adjusted {
+    /// Nobody was asked.
+    Nothing,
+    /// It was shown and stays as it is.
+    Shown,
+    /// It asks for something else now.
+    Request,
+}
+
+/// What a change would do.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) result: v1::CallResult,
+    pub(super) facts: Value,
+}
+
+/// Changes a list; `adjust` may ask for more once the change was shown, and change the request.
+pub(super) async fn run(
+    session: &Session,
+    request: v1::ChangePluginsRequest,
+    answer: AnswerArgs,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
+) -> Result<Outcome, CliError> {
+    session
+        .with_client(Need::Plugins, async |client| {
+            change(session, client, request, answer, adjust).await
+        })
+        .await
+}
+
+async fn change(
+    session: &Session,
+    client: &Client,
+    mut request: v1::ChangePluginsRequest,
+    answer: AnswerArgs,
+    adjust: impl AsyncFnOnce(&Shown, &mut v1::ChangePluginsRequest) -> Result<Adjusted, CliError>,
+) -> Result<Outcome, CliError> {
+    let ui = &session.ui;
+    let mut shown = look(ui, client, &request).await?;
+    let is_failed = |shown: &Shown| shown.result.error.is_some();
+    let asks = !answer.yes && !answer.dry_run && ui.interactive() && !ui.json();
+    let mut is_shown = false;
+    if asks && !is_failed(&shown) {
+        match adjust(&shown, &mut request).await? {
+            Adjusted::Nothing => {}
+            Adjusted::Shown => is_shown = true,
+            Adjusted::Request => shown = look(ui, client, &request).await?,
+        }
+    }
+    if let Some(nothing) = nothing_to_do(&request, &shown) {
+        let said = format!(
+            "nothing to accept: {}",
+            text::line(nothing["message"].as_str().unwrap_or_default())
+        );
+        ui.print_either(|| nothing, || said)?;
+        return Ok(Outcome::Ok);
+    }
+    if is_failed(&shown) {
+        return Report::of_result(shown.result, true).show(ui);
+    }
+    if !ui.json() {
+        if !is_shown {
+            ui.note(&described::change(&shown.facts));
+        }
+        ui.note(&effect::changes(&shown.result.changes));
+        if !asks && !answer.yes && !answer.dry_run {
+            ui.note(&format!("digest: {}", shown.result.digest));
+        }
+    }
+    if answer.dry_run {
+        if ui.json() {
+            return Report::of_result(shown.result, true).show(ui);
+        }
+        ui.print(&format!("digest: {}", shown.result.digest))?;
+        return Ok(Outcome::Ok);
+    }
+    if let Err(error) = approve(session, &shown, answer, asks).await {
+        return if ui.json() { unapproved(shown, error).show(ui) } else { Err(error) };
+    }
+    request.approved_digests = vec![shown.result.digest];
+    let done = client.change_plugins(request, |_| {}).await?;
+    if ui.json() || done.error.is_some() {
+        return Report::of_result(done, false).show(ui);
+    }
+    let facts: Value = serde_json::from_str(&done.output_json).unwrap_or_default();
+    match facts["not_loaded_because"].as_str() {
+        Some(why) => {
+            let name = facts["name"].as_str().unwrap_or("it");
+            let told =
+                format!("{} is written, but does not serve: {}", text::line(name), text::line(why));
+            ui.note(&yellow(told));
+        }
+        None => ui.note(&dim(done_line(&facts))),
+    }
+    Ok(Outcome::Ok)
+}
+
+/// What programs are told of a change that nobody said yes to.
+fn unapproved(shown: Shown, error: CliError) -> Report {
+    let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
+    Report::of_error(&shown.result.tool, call_id, error).with_output(shown.facts)
+}
+
+/// What is printed where the file of a plugin holds what was accepted already.
+fn nothing_to_do(request: &v1::ChangePluginsRequest, shown: &Shown) -> Option<Value> {
+    let error = shown.result.error.as_ref()?;
+    let Some(Change::Accept(accept)) = &request.change else { return None };
+    (error.code == ErrorCode::NoChange.as_str()).then(|| {
+        json!({
+            "outcome": Outcome::Ok, "name": accept.name, "applied": false,
+            "message": error.message,
+        })
+    })
+}
+
+/// Works a change out, and does nothing.
+async fn look(
+    ui: &Ui,
+    client: &Client,
+    request: &v1::ChangePluginsRequest,
+) -> Result<Shown, CliError> {
+    let request = v1::ChangePluginsRequest { dry_run: true, ..request.clone() };
+    let (bar, steps) = (progress_bar(ui), Steps::new(*ui));
+    let mut step = None;
+    let told = |progress: &v1::CallProgress| {
+        if progress.done > 0 || progress.total.is_some() {
+            bar.set_length(progress.total.unwrap_or(progress.done));
+            bar.set_position(progress.done);
+        } else if !client.is_alone() {
+            // What a daemon of this process compiles is shown as with every command.
+            bar.finish_and_clear();
+            step = steps.begin(&progress.message);
+        }
+    };
+    let result = client.change_plugins(request, told).await;
+    bar.finish_and_clear();
+    drop(step);
+    let result = result?;
+    let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
+    Ok(Shown { result, facts })
+}
+
+/// Shows how far a download is, where somebody looks.
+fn progress_bar(ui: &Ui) -> ProgressBar {
+    let target = match ui.interactive() && !ui.json() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Gets a yes to exactly what was shown.
+async fn approve(
+    session: &Session,
+    shown: &Shown,
+    answer: AnswerArgs,
+    asks: bool,
+) -> Result<(), CliError> {
+    let confirm = &session.global.confirm;
+    let confirmation = v1::Confirmation {
+        tool: shown.result.tool.clone(),
+        changes: shown.result.changes.clone(),
+        arguments_json: shown.result.output_json.clone(),
+        digest: shown.result.digest.clone(),
+        registers: true,
+        ..v1::Confirmation::default()
+    };
+    let unconfirmed = |why: &str| Err(CliError::unconfirmed(why, &confirmation));
+    let approved = confirming::approved_digests(confirm);
+    if !approved.is_empty() {
+        return match approved.contains(&shown.result.digest) {
+            true => Ok(()),
+            false => unconfirmed("the effect is not the approved one; look at it again"),
+        };
+    }
+    match confirm.first() {
+        Some(Confirm::Deny) => {
+            Err(CliError::new(Outcome::Denied, "denied_by_person", "denied: nothing was changed"))
+        }
+        _ if answer.yes => Ok(()),
+        Some(Confirm::Allow) => {
+            unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
+        }
+        _ if asks && effect::is_cut(&shown.result.changes) => Err(history::too_long(&confirmation)),
+        _ if asks => match prompt::agree(&session.ui, "do it?").await? {
+            true => Ok(()),
+            false => Err(CliError::new(
+                Outcome::Denied,
+                "denied_by_person",
+                "denied: nothing was changed",
+            )),
+        },
+        _ => unconfirmed("nobody can answer here; `--yes` does it as it is shown"),
+    }
+}
+
+/// Tells what became of the store of a plugin that is taken out.
+fn kept(facts: &Value) -> &'static str {
+    match (facts["store_keys"].as_u64().unwrap_or_default(), &facts["forgets_store"]) {
+        (0, _) => "",
+        (_, Value::Bool(true)) => "; what it kept is forgotten",
+        _ => "; what it keeps stays for when it comes back",
+    }
+}
+
+/// Tells what was done, and what is next.
+fn done_line(facts: &Value) -> String {
+    let name = facts["name"].as_str().unwrap_or_default();
+    let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
+    let lines = |key: &str| facts[key].as_array().map_or(&[][..], Vec::as_slice);
+    let said = |line: &Value| text::line(line.as_str().unwrap_or_default());
+    match facts["action"].as_str() {
+        Some("remove") => format!("{name} is taken out of the list{}", kept(facts)),
+        Some("accept") => format!("{name} is pinned to what its file holds"),
+        Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
+        Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        _ if lines("granted").is_empty() && !lines("may_not").is_empty() => {
+            let lacks = lines("may_not").iter().map(said).collect::<Vec<_>>().join(", ");
+            let source = said(&facts["source"]);
+            format!(
+                "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
+                 --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
+                 a part"
+            )
+        }
+        _ => format!(
+            "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
+        ),
+    }
+}

@@ -1,0 +1,44 @@
+//! `moss plugin remove`.
+
+use std::path::PathBuf;
+
+use moss_proto::v1;
+use moss_proto::v1::change_plugins_request::Change;
+
+use super::add::absolute;
+use super::changing::{self, Adjusted, AnswerArgs};
+use crate::Session;
+use crate::error::CliError;
+use crate::outcome::Outcome;
+
+/// Take a plugin out of its list
+///
+/// Calls that run are stopped; its file stays, and so does what it keeps in its store, for when it
+/// comes back.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RemoveArgs {
+    /// The plugin
+    name: String,
+
+    /// The list; by default your own
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
+
+    /// Forget what plugins of this name keep, in every workspace that the daemon serves
+    #[arg(long)]
+    forget_store: bool,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn run(args: RemoveArgs, session: &Session) -> Result<Outcome, CliError> {
+    let remove = v1::RemovePlugin {
+        list: absolute(args.list)?,
+        name: args.name,
+        forget_store: args.forget_store,
+    };
+    let change = Some(Change::Remove(remove));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+}

@@ -1,0 +1,40 @@
+//! `moss plugin trust`.
+
+use moss_proto::v1;
+use moss_proto::v1::change_plugins_request::Change;
+
+use super::changing::{self, Adjusted, AnswerArgs};
+use crate::Session;
+use crate::error::CliError;
+use crate::outcome::Outcome;
+
+/// Trust the list that the workspace brings along
+///
+/// Shows what `moss-tools.json` in the root of the workspace would load and allow. Its plugins
+/// serve this workspace only, and only as long as the list says exactly what it says now.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrustArgs {
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, CliError> {
+    let change = Some(Change::Trust(v1::TrustPluginList {}));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+}
+
+/// Take trust in the list of the workspace back
+///
+/// Nothing of it serves any more, and running calls of its plugins are stopped. The file stays.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UntrustArgs {
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+pub(super) async fn untrust(args: UntrustArgs, session: &Session) -> Result<Outcome, CliError> {
+    let change = Some(Change::Untrust(v1::UntrustPluginList {}));
+    let request = v1::ChangePluginsRequest { change, ..Default::default() };
+    changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
+}
