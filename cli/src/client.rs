@@ -36,7 +36,8 @@ use moss_daemon::caller::{Credentials, Role};
 use moss_daemon::catalog::Language;
 use moss_daemon::dirs::Dirs;
 use moss_daemon::grpc::APPROVER_HEADER;
-use moss_daemon::start::{Setup, StartError};
+use moss_daemon::setup::Setup;
+use moss_daemon::start::StartError;
 
 /// Largest message that is accepted, in bytes: above what a daemon sends unless its limits are
 /// raised.

@@ -6,7 +6,8 @@ mod own_files;
 mod plugins;
 
 use crate::client::Client;
-use moss_daemon::start::{self, Setup, StartError};
+use moss_daemon::setup::{self, Setup};
+use moss_daemon::start::{self, StartError};
 use moss_workspace::{Options, Resolver, Workspace};
 use serde::Serialize;
 use serde_json::json;
@@ -158,7 +159,7 @@ fn policy(setup: &Setup, files: &Workspace) -> Check {
 }
 
 fn configuration(setup: &Setup) -> Check {
-    match start::configuration(setup) {
+    match setup::configuration(setup) {
         Ok(_) => Check::ok("configuration", "in order"),
         Err(error) => Check::fail("configuration", error.to_string(), "mend the file"),
     }

@@ -52,10 +52,10 @@ use std::time::Duration;
 use crate::client::{Client, Need};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use moss_daemon::address::Address;
+use moss_daemon::compiling::Compilations;
 use moss_daemon::dirs::Dirs;
 use moss_daemon::listener::{self, Inherited};
-use moss_daemon::plugins::compiling::Compilations;
-use moss_daemon::start::Setup;
+use moss_daemon::setup::Setup;
 
 use self::confirming::Confirm;
 use self::error::CliError;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::client::Need;
-use moss_daemon::start::{self, StartError, WORKSPACE_POLICY};
+use moss_daemon::setup::WORKSPACE_POLICY;
+use moss_daemon::start::{self, StartError};
 use moss_policy::format::FILE_BYTES_MAX;
 use moss_policy::{Policy, PolicyError, Source, Sources};
 use moss_proto::v1;

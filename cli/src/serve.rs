@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use moss_daemon::address::{Address, Host};
 use moss_daemon::listener::{self, BindError, Guard, Inherited, Socket};
-use moss_daemon::metrics::endpoint;
-use moss_daemon::start::{Setup, Started};
+use moss_daemon::metrics_endpoint;
+use moss_daemon::setup::Setup;
+use moss_daemon::start::Started;
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -82,7 +83,7 @@ pub(super) async fn run(
     };
     let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
     let endpoint = match &args.metrics {
-        Some(host) => Some(endpoint::bind(host).await?),
+        Some(host) => Some(metrics_endpoint::bind(host).await?),
         None => None,
     };
     let workspace = setup.workspaces[0].display().to_string();

@@ -8,7 +8,6 @@
 
 mod loaded;
 mod offer;
-pub mod recorded;
 
 use std::collections::HashMap;
 use std::path::Path;

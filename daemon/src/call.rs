@@ -32,7 +32,6 @@ pub use self::error::{CallError, Unconfirmed};
 pub use self::events::{Event, Events};
 use self::host::CallHost;
 use self::nested::Behalf;
-pub(crate) use self::nested::DEPTH_MAX;
 pub use self::running::{Background, Running};
 pub use self::weight::TooMuch;
 use crate::caller::Caller;

@@ -11,8 +11,8 @@ use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 
 pub use self::render::{Format, Language, View};
+use crate::compiling::Compiling;
 use crate::operations;
-use crate::plugins::compiling::Compiling;
 use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.

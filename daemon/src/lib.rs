@@ -15,6 +15,7 @@ pub mod caller;
 pub mod catalog;
 pub mod certificates;
 pub mod change;
+pub mod compiling;
 pub mod config;
 pub mod confirm;
 pub mod dirs;
@@ -24,12 +25,16 @@ pub mod grpc;
 mod ids;
 pub mod listener;
 pub mod metrics;
+pub mod metrics_endpoint;
 pub mod operations;
 pub mod permits;
+pub mod plugin_status;
 pub mod plugin_store;
 pub mod plugins;
+pub mod recorded_answers;
 mod reload;
 pub mod sessions;
+pub mod setup;
 pub mod start;
 pub mod state;
 pub mod tls;
@@ -44,7 +49,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use self::start::{Setup, StartError, Started, start};
+pub use self::setup::Setup;
+pub use self::start::{StartError, Started, start};
 
 /// How long cancelled calls may take to notice.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
@@ -61,7 +67,7 @@ const ANSWER_GRACE: Duration = Duration::from_secs(1);
 pub async fn serve(
     started: Started,
     sockets: Vec<listener::Socket>,
-    endpoint: Option<metrics::endpoint::Endpoint>,
+    endpoint: Option<metrics_endpoint::Endpoint>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), grpc::ServeError> {
     let Started { daemon, credentials, tokens } = started;
@@ -79,7 +85,7 @@ pub async fn serve(
     daemon.tasks.spawn(reload::run(Arc::clone(&daemon)));
     daemon.tasks.spawn(record_folded(Arc::clone(&daemon)));
     if let Some(endpoint) = endpoint {
-        daemon.tasks.spawn(metrics::endpoint::serve(endpoint, Arc::clone(&daemon)));
+        daemon.tasks.spawn(metrics_endpoint::serve(endpoint, Arc::clone(&daemon)));
     }
     let ended = tokio::select! {
         () = shutdown => None,

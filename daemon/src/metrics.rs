@@ -4,8 +4,6 @@
 //! Labels take few values: names of tools that are in the catalog, and words of moss. No path, no
 //! argument and no name that a caller makes up is among them.
 
-pub mod endpoint;
-
 use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -16,11 +14,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::plugins::PluginState;
-use crate::state::Daemon;
+use crate::plugin_status::PluginState;
 
-/// The tool of a call of something that is not in the catalog.
-pub const UNKNOWN_TOOL: &str = "unknown";
 /// Bounds of the durations that are told apart, in seconds: from a read to a wait for a person.
 const SECONDS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0, 600.0];
@@ -40,6 +35,19 @@ pub struct Metrics {
     refused: Family<TransportLabel, Counter>,
     unknown_credentials: Counter,
     plugins: Family<StateLabel, Gauge>,
+}
+
+/// What is not counted but looked at when somebody asks.
+#[derive(Debug, Default)]
+pub struct Moment {
+    /// Calls that have a place.
+    pub running: usize,
+    /// Calls that wait for one.
+    pub queued: usize,
+    /// Open questions.
+    pub pending: usize,
+    /// The states of all plugins, in words.
+    pub plugins: Vec<&'static str>,
 }
 
 /// The connections of a socket: how many there are, and how many were turned away.
@@ -127,7 +135,7 @@ impl Metrics {
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
     }
 
-    /// Counts a call that ended. The tool is one of the catalog, or [`UNKNOWN_TOOL`].
+    /// Counts a call that ended. The tool is one of the catalog, or [`crate::operations::UNKNOWN_TOOL`].
     pub fn call_ended(&self, tool: &str, outcome: &'static str, duration: Duration) {
         let tool = tool.to_owned();
         self.durations
@@ -160,35 +168,21 @@ impl Metrics {
         }
     }
 
-    /// Writes every number, with those that the daemon knows at the moment.
-    fn text(&self, daemon: &Daemon) -> String {
+    /// Writes every number, with those of the moment.
+    pub fn text(&self, moment: &Moment) -> String {
         let set = |gauge: &Gauge, number: usize| {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         };
-        let (running, queued) = daemon.calls();
-        set(&self.running, running);
-        set(&self.queued, queued);
-        set(&self.pending, daemon.confirmations.pending().len());
-        let states: Vec<&str> = daemon
-            .workspaces()
-            .flat_map(|workspace| workspace.plugins.load().iter().map(state).collect::<Vec<_>>())
-            .collect();
-        for state in ["loading", "ready", "failed", "untrusted"] {
-            let count = states.iter().filter(|other| **other == state).count();
+        set(&self.running, moment.running);
+        set(&self.queued, moment.queued);
+        set(&self.pending, moment.pending);
+        for state in PluginState::WORDS {
+            let count = moment.plugins.iter().filter(|other| **other == state).count();
             set(&self.plugins.get_or_create(&StateLabel { state }), count);
         }
         let mut written = String::new();
         text::encode(&mut written, &self.registry).expect("a string takes everything");
         written
-    }
-}
-
-fn state(plugin: &crate::plugins::PluginStatus) -> &'static str {
-    match plugin.state {
-        PluginState::Loading => "loading",
-        PluginState::Ready(_) => "ready",
-        PluginState::Failed(_) => "failed",
-        PluginState::Untrusted(_) => "untrusted",
     }
 }
 

@@ -2,8 +2,6 @@
 //! what commands and services do. A plugin's tool that had such a name would be let through by the
 //! rules that are meant for the operation.
 
-use crate::metrics::UNKNOWN_TOOL;
-
 /// Undoing history entries.
 pub const UNDO: &str = "undo";
 /// Undoing a change of the user's prompt.
@@ -20,6 +18,9 @@ pub const ACCEPT_PLUGIN: &str = "accept_plugin";
 pub const TRUST_PLUGIN_LIST: &str = "trust_plugin_list";
 /// Trusting it no more.
 pub const UNTRUST_PLUGIN_LIST: &str = "untrust_plugin_list";
+
+/// What stands in metrics for a tool that there is not.
+pub const UNKNOWN_TOOL: &str = "unknown";
 
 /// All of them, and what stands in metrics for a tool that there is not.
 const ALL: &[&str] = &[

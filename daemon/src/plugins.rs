@@ -8,7 +8,6 @@ mod changes;
 pub mod check;
 mod code_cache;
 pub mod compiler;
-pub mod compiling;
 mod component;
 mod downloads;
 mod examining;
@@ -20,7 +19,6 @@ pub mod registration;
 mod registry;
 mod signatures;
 mod slot;
-mod status;
 mod trust;
 
 use std::ops::Range;
@@ -37,9 +35,8 @@ use self::examining::Examining;
 pub use self::list_file::read_list;
 use self::lists::{Listed, Lists};
 use self::slot::{Examined, Slot};
-pub use self::status::{PluginState, PluginStatus};
-use crate::call;
 use crate::catalog::PluginTools;
+use crate::permits::DEPTH_MAX;
 use crate::state::Daemon;
 
 /// Most instances of plugins that are kept between calls.
@@ -281,7 +278,7 @@ impl Plugins {
             return Ok(engine.clone());
         }
         // One chain of plugins that call each other comes to its end even where there is one place.
-        let calls_max = self.daemon.config().calls.running_max.saturating_add(call::DEPTH_MAX);
+        let calls_max = self.daemon.config().calls.running_max.saturating_add(DEPTH_MAX);
         let options = EngineOptions {
             calls_max: u32::try_from(calls_max).unwrap_or(u32::MAX),
             warm_max: WARM_MAX,

@@ -15,7 +15,7 @@ use tokio::task::spawn_blocking;
 use self::watch::{Group, Watch};
 use crate::config::Config;
 use crate::plugins::{Changes, Plugins};
-use crate::start;
+use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 
 /// Loads the plugins, then follows every file until the daemon is about to stop.
@@ -42,7 +42,7 @@ async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
         rounds.borrow_and_update();
         let (daemon, watch) = (Arc::clone(daemon), Arc::clone(watch));
         let looked = spawn_blocking(move || {
-            watch.follow(Group::Configuration, start::config_files(&daemon.setup).to_vec());
+            watch.follow(Group::Configuration, setup::config_files(&daemon.setup).to_vec());
             reload_configuration(&daemon);
         });
         if let Err(error) = looked.await {
@@ -56,7 +56,7 @@ async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
 
 fn reload_configuration(daemon: &Daemon) {
     let before = daemon.config();
-    let (after, problem) = match start::configuration(&daemon.setup) {
+    let (after, problem) = match setup::configuration(&daemon.setup) {
         Err(error) => {
             let held = "the limits that were in force stay so until it is mended";
             (Config::clone(&before), format!("{error}; {held}"))
@@ -91,7 +91,7 @@ async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
         let looked = spawn_blocking(move || {
             let files = daemon
                 .workspaces()
-                .flat_map(|workspace| start::policy_files(&daemon.setup, &workspace.files));
+                .flat_map(|workspace| setup::policy_files(&daemon.setup, &workspace.files));
             // First: what changes after it was read is told.
             watch.follow(Group::Policies, files.collect());
             daemon.workspaces().for_each(|workspace| reload_policy(&daemon, workspace));
@@ -106,7 +106,7 @@ async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
 }
 
 fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
-    let sources = start::policy_sources(&daemon.setup, &workspace.files);
+    let sources = setup::policy_sources(&daemon.setup, &workspace.files);
     let Some(policy) = workspace.policy.load().reload(sources) else { return };
     let rules = policy.rules().count();
     for problem in policy.problems() {

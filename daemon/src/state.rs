@@ -20,12 +20,12 @@ use crate::catalog::{Catalog, UnknownTool};
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
+use crate::plugin_status::{PluginState, PluginStatus};
 use crate::plugin_store::PluginStores;
-use crate::plugins::{PluginState, PluginStatus};
 use crate::sessions::Sessions;
-use crate::start::Setup;
+use crate::setup::Setup;
 use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
@@ -181,6 +181,17 @@ impl Daemon {
             of.iter().map(|places| places.running()).sum(),
             of.iter().map(|places| places.queued()).sum(),
         )
+    }
+
+    /// What metrics tell that is not counted.
+    pub fn moment(&self) -> Moment {
+        let (running, queued) = self.calls();
+        let pending = self.confirmations.pending().len();
+        let mut plugins = Vec::new();
+        for workspace in self.workspaces() {
+            plugins.extend(workspace.plugins.load().iter().map(|plugin| plugin.state.as_str()));
+        }
+        Moment { running, queued, pending, plugins }
     }
 
     /// Makes a daemon that serves these workspaces.

@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Need, OpenError, transport};
 use moss_daemon::caller::{Access, Credentials};
-use moss_daemon::start::{Setup, Started};
+use moss_daemon::setup::Setup;
+use moss_daemon::start::Started;
 use moss_daemon::state::Daemon;
 
 /// A daemon that lives as long as one command.

@@ -16,8 +16,10 @@ pub(crate) use self::listed::{Candidate, Given, LIST, entry, write_list};
 use moss_daemon::call::{self, Call, ConfirmMode, Event, Events, Work};
 use moss_daemon::caller::Role;
 use moss_daemon::dirs::Dirs;
-use moss_daemon::plugins::{Changes, PluginState, Plugins, inspect};
-use moss_daemon::start::{self, Setup, StartError};
+use moss_daemon::plugin_status::PluginState;
+use moss_daemon::plugins::{Changes, Plugins, inspect};
+use moss_daemon::setup::{self, Setup};
+use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
 
 /// Most bytes of a file that is compared.
@@ -251,7 +253,7 @@ impl std::fmt::Debug for Bench {
 
 fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup {
     let at = |name: &str| scratch.path().join(name);
-    let [limits, _] = start::config_files(own);
+    let [limits, _] = setup::config_files(own);
     Setup {
         dirs: Dirs {
             config: at("config"),

@@ -1,7 +1,7 @@
 //! The plugin lists, and what they name.
 
 use moss_daemon::plugins::check::{self, Trusted};
-use moss_daemon::start::{self, Setup};
+use moss_daemon::setup::{self, Setup};
 use moss_proto::v1;
 use moss_workspace::{Options, Workspace};
 
@@ -31,11 +31,11 @@ fn broken(plugin: &v1::Plugin) -> Option<Check> {
 
 fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
     // What is wrong with the configuration has its own check.
-    let config = start::configuration(setup).unwrap_or_default();
-    let own = start::plugin_lists(setup);
+    let config = setup::configuration(setup).unwrap_or_default();
+    let own = setup::plugin_lists(setup);
     let mut checks = Vec::new();
     if own.is_empty() {
-        let file = start::user_plugin_list(setup);
+        let file = setup::user_plugin_list(setup);
         checks.push(Check::ok("plugin list", format!("none at {}", file.display())));
     }
     let mut looked: Vec<_> = own.into_iter().map(|list| (check::read_list(&list), list)).collect();

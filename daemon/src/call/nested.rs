@@ -10,11 +10,10 @@ use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::record::Held;
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute, weight};
+use crate::permits::DEPTH_MAX;
 use moss_journal::CalledBy;
 use moss_schema::arguments::{self, Unreadable};
 
-/// How many calls deep tools call tools; the call that came from outside does not count.
-pub(crate) const DEPTH_MAX: usize = 4;
 /// How many calls one call from outside may lead to: each leaves a record.
 const CALLS_MAX: usize = 512;
 

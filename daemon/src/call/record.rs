@@ -15,7 +15,7 @@ use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;
 use crate::change::{self, Status};
-use crate::metrics::UNKNOWN_TOOL;
+use crate::operations::UNKNOWN_TOOL;
 use crate::traces::Ended;
 use moss_journal::folding::Refused;
 use moss_journal::redact::{Arguments, Text};

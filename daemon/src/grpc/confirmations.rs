@@ -11,8 +11,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
-use crate::answers::recorded::settle;
 use crate::confirm::{ResolveError, Verdict};
+use crate::recorded_answers::settle;
 use crate::state::Daemon;
 
 /// Messages of a watch that wait for the transport.

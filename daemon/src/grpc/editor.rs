@@ -23,9 +23,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
-use crate::answers::recorded::settle;
 use crate::confirm::{Confirmation, State, Verdict, Watch};
 use crate::editors::{Attachment, Buffer, Capability, Held, Refusal, ToEditor};
+use crate::recorded_answers::settle;
 use crate::state::{Daemon, WorkspaceState};
 
 /// Messages to an editor that wait for the transport.

@@ -21,9 +21,9 @@ use tonic::{Extensions, Request, Response, Status};
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
 use crate::call::{self, Background, Call, ConfirmMode, Events, Work};
-use crate::plugins::compiling::Compilations;
+use crate::compiling::Compilations;
+use crate::plugin_status::{PluginState, PluginStatus};
 use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange, RemovePlugin};
-use crate::plugins::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
 /// Longest path, URL or name, in bytes.

@@ -8,10 +8,10 @@ use moss_proto::v1::policy_service_server::PolicyService;
 use tonic::{Code, Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
-use crate::answers::recorded::{self, KeepError};
 use crate::answers::{AnswersError, Listed};
 use crate::call::CallError;
 use crate::explain;
+use crate::recorded_answers::{self, KeepError};
 use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
 use moss_policy::explain::{Explanation, FoundDecision};
@@ -56,15 +56,17 @@ impl PolicyService for Policy {
         let request = request.into_inner();
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let listed =
-            recorded::revoke(&workspace, request.id).await.map_err(|refusal| match &refusal {
-                KeepError::Answers(AnswersError::Unknown(_)) => {
-                    error::not_found("ANSWER_UNKNOWN", &refusal.to_string())
-                }
-                _ => {
-                    let code = Code::FailedPrecondition;
-                    error::status(code, "ANSWERS_UNUSABLE", &refusal.to_string(), &[])
-                }
-            })?;
+            recorded_answers::revoke(&workspace, request.id).await.map_err(
+                |refusal| match &refusal {
+                    KeepError::Answers(AnswersError::Unknown(_)) => {
+                        error::not_found("ANSWER_UNKNOWN", &refusal.to_string())
+                    }
+                    _ => {
+                        let code = Code::FailedPrecondition;
+                        error::status(code, "ANSWERS_UNUSABLE", &refusal.to_string(), &[])
+                    }
+                },
+            )?;
         let answer = Some(to_proto::lasting_answer(&listed));
         Ok(Response::new(v1::RevokeAnswerResponse { answer }))
     }

@@ -8,7 +8,7 @@ use tonic::{Request, Response};
 
 use super::to_proto;
 use crate::editors::Overview;
-use crate::plugins::{PluginState, PluginStatus};
+use crate::plugin_status::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 
 #[derive(Debug)]

@@ -11,7 +11,7 @@ pub use super::trust::WORKSPACE_LIST;
 use super::{component, trust};
 use crate::config::Config;
 use crate::dirs::Dirs;
-use crate::start::Setup;
+use crate::setup::Setup;
 
 /// The list of a workspace, where the user trusts what it says.
 #[derive(Debug)]

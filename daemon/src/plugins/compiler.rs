@@ -16,7 +16,7 @@ use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;
 
 use super::code_cache::{self, CodeCache};
-use super::compiling::{Compilation, Compiling, OnCompile, Shown};
+use crate::compiling::{Compilation, Compiling, OnCompile, Shown};
 use crate::config;
 use crate::state::Daemon;
 

@@ -11,9 +11,9 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::compiling::OnCompile;
 use super::component::{self, Source};
 use super::{MEMORY_BYTES_MAX, compiler};
+use crate::compiling::OnCompile;
 use crate::state::Daemon;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.

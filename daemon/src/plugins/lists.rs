@@ -13,10 +13,11 @@ use moss_workspace::Workspace;
 use super::component::Source;
 use super::list_file::read_list_if_there;
 use super::trust::{self, WORKSPACE_LIST};
-use super::{PluginState, PluginStatus, bounds, downloads};
+use super::{bounds, downloads};
 use crate::config::Config;
 use crate::dirs::Dirs;
-use crate::start::{self, Setup};
+use crate::plugin_status::{PluginState, PluginStatus};
+use crate::setup::{self, Setup};
 use crate::state::Daemon;
 
 /// All lists of a daemon.
@@ -66,7 +67,7 @@ enum Problem {
 impl Lists {
     /// The lists that a setup names and that workspaces bring along, unread: one that is tried first, then the user's own.
     pub(super) fn of(setup: &Setup, workspaces: impl Iterator<Item = Arc<Workspace>>) -> Self {
-        let users = (start::user_plugin_list(setup), false);
+        let users = (setup::user_plugin_list(setup), false);
         let named = |list: &PathBuf| (list.clone(), true);
         let own = setup.trial_list.iter().map(named).chain([users]);
         let own = own.chain(setup.plugin_lists.iter().map(named));
@@ -287,8 +288,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::compiling::Compilations;
     use crate::dirs::Dirs;
-    use crate::plugins::compiling::Compilations;
 
     /// The text of a list with these plugins.
     fn list(names: &[&str]) -> String {

@@ -23,12 +23,13 @@ use super::inspect;
 use super::list_file::read_list_if_there;
 use super::lists::Listed;
 use super::registry::{self, EditedList};
-use super::{PluginState, downloads, signatures, trust};
+use super::{downloads, signatures, trust};
+use crate::compiling::OnCompile;
 use crate::config::Config;
 use crate::dirs::Dirs;
 use crate::operations;
-use crate::plugins::compiling::OnCompile;
-use crate::start;
+use crate::plugin_status::PluginState;
+use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 use moss_network::download::OnBytes;
 
@@ -293,7 +294,7 @@ async fn entry_of(
 }
 
 fn list_of(daemon: &Daemon, named: Option<&Path>) -> PathBuf {
-    named.map_or_else(|| start::user_plugin_list(&daemon.setup), Path::to_owned)
+    named.map_or_else(|| setup::user_plugin_list(&daemon.setup), Path::to_owned)
 }
 
 /// Adds what a plugin is, what it asks for and what it gets, and what differs from the version that

@@ -12,8 +12,8 @@ use moss_plugin_host::{LoadError, Plugin, PluginEntry, Sha256Digest};
 pub(super) use self::examination::{Examination, Examined};
 use self::examination::{Found, Seen};
 use super::lists::Listed;
-use super::{PluginState, PluginStatus};
 use crate::catalog::PluginTools;
+use crate::plugin_status::{PluginState, PluginStatus};
 
 /// What calls of a plugin are told that may not serve as it is listed now.
 const REFUSED: &str = "the plugin may not be used any more";

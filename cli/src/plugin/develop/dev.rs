@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::develop::bench::{self, Candidate, Given};
 use moss_daemon::address::Address;
 use moss_daemon::listener::{self, BindError};
-use moss_daemon::start::Setup;
+use moss_daemon::setup::Setup;
 use moss_plugin_host::Plugin;
 use moss_workspace::project::{self, Scratch};
 use serde_json::json;

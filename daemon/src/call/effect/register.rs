@@ -18,12 +18,13 @@ use super::{Effects, Names};
 use crate::call::{Event, record};
 use crate::caller::Role;
 use crate::change::{self, FileChange, Status, Whole};
-use crate::plugins::compiling::OnCompile;
+use crate::compiling::OnCompile;
+use crate::plugin_status::{PluginState, PluginStatus};
+use crate::plugins::read_list;
 use crate::plugins::registration::{
     self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
 };
-use crate::plugins::{PluginState, PluginStatus, read_list};
-use crate::start;
+use crate::setup;
 use moss_policy::{Action, Decision, Verdict};
 
 /// Longest wait for a plugin that was registered to be loaded.
@@ -271,7 +272,7 @@ impl Effects {
     /// Whether this daemon reads a list.
     fn is_read(&self, list: &Path) -> bool {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
-        start::user_plugin_list(&daemon.setup) == list
+        setup::user_plugin_list(&daemon.setup) == list
             || daemon.setup.plugin_lists.iter().any(|named| named == list)
             || list.parent() == Some(workspace.files.root())
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
 use crate::plugins::{oci, registry};
-use crate::start;
+use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 
 /// A name for as long as there is none.
@@ -125,7 +125,7 @@ fn check_first(
     list: &Path,
     name: &str,
 ) -> Result<(), ToolError> {
-    let named = [start::user_plugin_list(&daemon.setup)];
+    let named = [setup::user_plugin_list(&daemon.setup)];
     let lists: Vec<_> = named.iter().chain(&daemon.setup.plugin_lists).collect();
     let rank = |list: &Path| lists.iter().position(|known| *known == list).unwrap_or(lists.len());
     let statuses = workspace.plugins.load();

@@ -91,7 +91,9 @@ async fn answer(stream: TcpStream, daemon: Arc<Daemon>) {
 
 fn respond(request: &Request<Incoming>, daemon: &Daemon) -> Response<Full<Bytes>> {
     let (status, content_type, text) = match (request.method(), request.uri().path()) {
-        (&Method::GET, "/metrics") => (StatusCode::OK, CONTENT_TYPE, daemon.metrics.text(daemon)),
+        (&Method::GET, "/metrics") => {
+            (StatusCode::OK, CONTENT_TYPE, daemon.metrics.text(&daemon.moment()))
+        }
         (_, "/metrics") => {
             (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n".to_owned())
         }

@@ -37,6 +37,23 @@ pub enum PluginState {
     Untrusted(String),
 }
 
+// === impl PluginState ===
+
+impl PluginState {
+    /// Every state in a word.
+    pub const WORDS: [&str; 4] = ["loading", "ready", "failed", "untrusted"];
+
+    /// The state in a word.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Loading => "loading",
+            Self::Ready(_) => "ready",
+            Self::Failed(_) => "failed",
+            Self::Untrusted(_) => "untrusted",
+        }
+    }
+}
+
 // === impl PluginStatus ===
 
 impl PluginStatus {

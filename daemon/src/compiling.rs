@@ -50,7 +50,7 @@ struct Running {
 }
 
 /// Something that is compiled until this is dropped.
-pub(super) struct Compilation {
+pub(crate) struct Compilation {
     of: Compilations,
     number: u64,
     _shown: Shown,
@@ -102,7 +102,7 @@ impl Compilations {
     }
 
     /// Counts something as compiled until what is returned is dropped.
-    pub(super) fn begin(&self, compiling: Compiling) -> Compilation {
+    pub(crate) fn begin(&self, compiling: Compiling) -> Compilation {
         let shown = self.0.on_compile.as_ref().and_then(|tell| tell(&compiling));
         let number = {
             let mut running = self.running();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
-use super::{AnswersError, Listed, Scope};
+use crate::answers::{AnswersError, Listed, Offer, Scope};
 use crate::confirm::{Confirmation, Question, Taken};
 use crate::state::{Daemon, UnknownWorkspace, WorkspaceState};
 use moss_journal::redact::Text;
@@ -52,11 +52,7 @@ pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
     Settled { confirmation: taken.deliver(), remembered }
 }
 
-async fn keep(
-    daemon: &Daemon,
-    question: &Question,
-    offer: super::Offer,
-) -> Result<Listed, KeepError> {
+async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<Listed, KeepError> {
     let workspace = daemon.workspace(&question.workspace)?;
     let session = match &offer.scope {
         Scope::Session(key) => Some(key.session_id.clone()),
