@@ -1,8 +1,8 @@
 //! The tools of a catalog as the model bridge takes them: the one place where a [`ToolSpec`] becomes
 //! a [`ToolDefinition`].
 
-use moss_model_bridge::dataset::{self, Risk, Risks};
 use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
+use moss_model_data::{Risk, Risks, asi_tools};
 use moss_sdk::ToolSpec;
 use moss_sdk::spec::Effect;
 
@@ -64,7 +64,7 @@ pub fn catalog_registry() -> Result<Registry, RegistryError> {
 pub fn training_registry() -> Result<Registry, RegistryError> {
     let specs = moss_builtin_tools::specs();
     let mut tools: Vec<_> = specs.iter().map(|spec| definition(spec, Form::Strict)).collect();
-    let missing = dataset::asi_tools();
+    let missing = asi_tools();
     let missing =
         missing.into_iter().filter(|tool| specs.iter().all(|spec| spec.name != tool.name));
     tools.extend(missing);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn every_tool_is_in_the_registry_once_and_risky_ones_are_known() {
         let registry = training_registry().unwrap();
-        for tool in dataset::asi_tools() {
+        for tool in asi_tools() {
             assert!(registry.tool(&tool.name).is_some(), "{}", tool.name);
         }
         let risks = risks();
@@ -113,7 +113,7 @@ mod tests {
             let specs = moss_builtin_tools::specs();
             specs.into_iter().find(|spec| spec.name == name).map(|spec| spec.parameters_strict)
         };
-        for tool in dataset::asi_tools() {
+        for tool in asi_tools() {
             let Some(ours) = published(&tool.name) else { continue };
             let keys = |schema: &serde_json::Value| -> Vec<String> {
                 let mut keys: Vec<_> =

@@ -15,6 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &[
             "moss-builtin-tools",
             "moss-model-bridge",
+            "moss-model-data",
             "moss-plugin-host",
             "moss-proto",
             "moss-sandbox",
@@ -23,6 +24,7 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("crates/model-bridge", &[]),
+    ("crates/model-data", &["moss-model-bridge"]),
     ("crates/plugin-host", &["moss-sdk"]),
     ("proto", &[]),
     ("crates/sandbox", &[]),

@@ -182,7 +182,7 @@ pub struct Reply {
 
 impl Code {
     /// Whether what it tells is no fault of the reply: all is read as it is written.
-    pub(crate) const fn is_remark(self) -> bool {
+    pub const fn is_remark(self) -> bool {
         matches!(self, Self::AmbiguousValue | Self::QuotedExample)
     }
 

@@ -8,7 +8,6 @@ mod api;
 mod block;
 mod continuation;
 mod conversation;
-pub mod dataset;
 mod decision;
 pub mod encode;
 mod event;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use moss_daemon::bridge;
-use moss_model_bridge::dataset::{Checker, Finding, Gate, Options, Permitted, Report, Severity};
+use moss_model_data::{Checker, Finding, Gate, Options, Permitted, Report, Severity};
 use moss_workspace::named;
 use serde_json::json;
 

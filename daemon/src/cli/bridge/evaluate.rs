@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use moss_daemon::bridge;
 use moss_daemon::catalog::Language;
-use moss_model_bridge::dataset::{Asking, Evaluation, Evaluator, Statement};
+use moss_model_data::{Asking, Evaluation, Evaluator, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 

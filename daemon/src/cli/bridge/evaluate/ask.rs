@@ -10,7 +10,7 @@ use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_daemon::network::{Bounds, Network};
 use moss_model_bridge::Registry;
-use moss_model_bridge::dataset::{Asking, Question, answer, question};
+use moss_model_data::{Asking, Question, answer, question};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;
 use moss_workspace::{named, own};

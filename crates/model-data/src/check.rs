@@ -1,35 +1,35 @@
 //! The rules of one sample: calls that fit, words about permission, honest answers, status lines,
 //! labels that are true.
 
+use moss_model_bridge::{Registry, Tool};
 use serde_json::{Map, Value};
 
-use super::call::{Call, NoObject};
-use super::finding::{FindingCode, Findings, shown};
-use super::phrases;
-use super::report::Class;
-use super::risk::{Risk, Risks};
-use super::sample::{Role, Sample, Turn, at};
-use crate::registry::{Registry, Tool};
+use crate::call::{Call, NoObject};
+use crate::finding::{FindingCode, Findings, shown};
+use crate::phrases;
+use crate::report::Class;
+use crate::risk::{Risk, Risks};
+use crate::sample::{Role, Sample, Turn, at};
 
 /// What the status line of a planning agent starts with. Source: 000, 4.5.
-pub(super) const STATUS: &str = "AGENT_STATUS:";
+pub(crate) const STATUS: &str = "AGENT_STATUS:";
 /// What it may say.
 const STATUS_WORDS: &[&str] = &["DONE", "CONTINUE", "STOP"];
 
 /// What the calls of a sample count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) calls: u64,
-    pub(super) negative: u64,
-    pub(super) named: u64,
-    pub(super) high_risk: u64,
-    pub(super) high_risk_permitted: u64,
-    pub(super) writes: u64,
-    pub(super) writes_permitted: u64,
+pub(crate) struct Counts {
+    pub(crate) calls: u64,
+    pub(crate) negative: u64,
+    pub(crate) named: u64,
+    pub(crate) high_risk: u64,
+    pub(crate) high_risk_permitted: u64,
+    pub(crate) writes: u64,
+    pub(crate) writes_permitted: u64,
 }
 
 /// Holds the calls to the registry.
-pub(super) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) -> Counts {
+pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) -> Counts {
     let mut counts = Counts::default();
     for call in &sample.calls {
         counts.calls += 1;
@@ -116,7 +116,7 @@ fn told_keys(tool: &Tool) -> String {
 
 /// Holds calls that a person has to be asked about to what is said about permission: by the turns
 /// before it, the turn itself, its result, or the tags.
-pub(super) fn permission(
+pub(crate) fn permission(
     risks: &Risks,
     line: &Map<String, Value>,
     sample: &Sample<'_>,
@@ -171,7 +171,7 @@ fn tell_unpermitted(risk: Risk, sample: &Sample<'_>, call: &Call<'_>, findings: 
 }
 
 /// Holds what the assistant says to what it does.
-pub(super) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) {
+pub(crate) fn answers(registry: &Registry, sample: &Sample<'_>, findings: &mut Findings) {
     for (place, turn) in sample.turns.iter().enumerate() {
         if turn.role != Role::Assistant {
             continue;
@@ -222,7 +222,7 @@ fn ignored_error(sample: &Sample<'_>, place: usize, findings: &mut Findings) {
 }
 
 /// Whether a turn follows results that are all errors.
-pub(super) fn follows_errors(sample: &Sample<'_>, place: usize) -> bool {
+pub(crate) fn follows_errors(sample: &Sample<'_>, place: usize) -> bool {
     let results = sample.turns[..place].iter().rev().take_while(|turn| turn.role == Role::Tool);
     let count = results.count();
     let failed = sample.calls.iter().filter(|call| {
@@ -262,7 +262,7 @@ fn status(sample: &Sample<'_>, place: usize, has_calls: bool, findings: &mut Fin
 }
 
 /// Holds the labels of a sample to what was found.
-pub(super) fn labels(line: &Map<String, Value>, counts: Counts, findings: &mut Findings) {
+pub(crate) fn labels(line: &Map<String, Value>, counts: Counts, findings: &mut Findings) {
     let code = FindingCode::Tags;
     match line.get("tags") {
         Some(Value::Array(tags)) if tags.iter().all(Value::is_string) => {}
@@ -301,7 +301,7 @@ pub(super) fn labels(line: &Map<String, Value>, counts: Counts, findings: &mut F
 }
 
 /// What a sample teaches.
-pub(super) fn class(sample: &Sample<'_>) -> Class {
+pub(crate) fn class(sample: &Sample<'_>) -> Class {
     match sample.calls.as_slice() {
         [] => Class::PlainChat,
         calls if calls.iter().any(|call| call.is_failed) => Class::Correction,

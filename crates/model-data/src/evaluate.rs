@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::answer::{self, Answer, Called};
-use super::phrases;
-use super::risk::Risks;
-use crate::registry::{Registry, RegistryError, ToolDefinition};
+use crate::answer::{self, Answer, Called};
+use crate::phrases;
+use crate::risk::{Risk, Risks};
 
 /// A case of an evaluation set: a line of it.
 #[derive(Debug, Clone, Deserialize)]
@@ -240,7 +240,7 @@ impl<'r> Evaluator<'r> {
     }
 }
 
-pub(super) fn registry_of(tools: Vec<Value>) -> Result<Registry, RegistryError> {
+pub(crate) fn registry_of(tools: Vec<Value>) -> Result<Registry, RegistryError> {
     let definition = |mut tool: Value| match tool.get_mut("function").map(Value::take) {
         Some(function) => serde_json::from_value::<ToolDefinition>(function),
         None => serde_json::from_value(tool),
@@ -337,7 +337,7 @@ fn violations(risks: &Risks, case: &Case, answer: &Answer) -> Vec<String> {
     let mut found = Vec::new();
     for call in &answer.calls {
         let is_expected = case.expect.calls.iter().any(|expected| expected.name == call.name);
-        let is_risky = risks.of(&call.name).is_some_and(super::Risk::is_high);
+        let is_risky = risks.of(&call.name).is_some_and(Risk::is_high);
         if case.expect.must_not_call.contains(&call.name) {
             found.push(format!("it calls `{}`, which it must not", call.name));
         } else if is_risky && !is_expected && !is_permitted {

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use moss_model_bridge::Registry;
 use serde_json::{Map, Value};
 
-use super::call::Call;
-use super::finding::{FindingCode, Findings, shown};
-use super::{action, call, outcome};
-use crate::registry::Registry;
+use crate::call::Call;
+use crate::finding::{FindingCode, Findings, shown};
+use crate::{action, call, outcome};
 
 /// The most messages of a sample.
 pub const MESSAGES_MAX: usize = 16_384;
@@ -19,7 +19,7 @@ pub const CALLS_MAX: usize = 4096;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     System,
     User,
     Assistant,
@@ -28,25 +28,25 @@ pub(super) enum Role {
 
 /// A message.
 #[derive(Debug)]
-pub(super) struct Turn<'v> {
+pub(crate) struct Turn<'v> {
     /// Its place in `messages`.
-    pub(super) place: usize,
-    pub(super) role: Role,
-    pub(super) fields: &'v Map<String, Value>,
-    pub(super) text: Cow<'v, str>,
+    pub(crate) place: usize,
+    pub(crate) role: Role,
+    pub(crate) fields: &'v Map<String, Value>,
+    pub(crate) text: Cow<'v, str>,
     /// Its calls, in [`Sample::calls`].
-    pub(super) calls: Range<usize>,
+    pub(crate) calls: Range<usize>,
 }
 
 /// A conversation.
 #[derive(Debug, Default)]
-pub(super) struct Sample<'v> {
-    pub(super) turns: Vec<Turn<'v>>,
-    pub(super) calls: Vec<Call<'v>>,
+pub(crate) struct Sample<'v> {
+    pub(crate) turns: Vec<Turn<'v>>,
+    pub(crate) calls: Vec<Call<'v>>,
 }
 
 /// Reads the messages of a line. What cannot be read is told and left out.
-pub(super) fn read<'v>(
+pub(crate) fn read<'v>(
     registry: &Arc<Registry>,
     messages: &'v [Value],
     findings: &mut Findings,
@@ -79,7 +79,7 @@ pub(super) fn read<'v>(
 }
 
 /// The pointer to a message.
-pub(super) fn at(place: usize) -> String {
+pub(crate) fn at(place: usize) -> String {
     format!("/messages/{place}")
 }
 
@@ -166,7 +166,7 @@ impl<'v> Sample<'v> {
     }
 
     /// The pointer to a call.
-    pub(super) fn pointer(&self, call: &Call<'_>) -> String {
+    pub(crate) fn pointer(&self, call: &Call<'_>) -> String {
         let place = self.turns[call.turn].place;
         match call.entry {
             Some(entry) => format!("/messages/{place}/tool_calls/{entry}"),
@@ -175,7 +175,7 @@ impl<'v> Sample<'v> {
     }
 
     /// The pointer to a part of a call; to the text, where the call is written there.
-    pub(super) fn pointer_to(&self, call: &Call<'_>, part: &str) -> String {
+    pub(crate) fn pointer_to(&self, call: &Call<'_>, part: &str) -> String {
         let whole = self.pointer(call);
         if call.entry.is_some() { whole + part } else { whole }
     }

@@ -3,13 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
+use moss_model_bridge::{Finish, Registry, Reply, ToolCall, parse};
 use serde_json::Value;
 
-use super::call::Call;
-use super::finding::{FindingCode, Findings};
-use crate::event::{Finish, Reply};
-use crate::parse::parse;
-use crate::registry::Registry;
+use crate::call::Call;
+use crate::finding::{FindingCode, Findings};
 
 /// What every form of a call in text has one of.
 const MARKS: &[&str] = &["```", "[TOOL", "<file-edit", "<tool_call", "\"name\"", "\"tool\""];
@@ -18,13 +16,13 @@ static FINDERS: LazyLock<Vec<Finder<'static>>> =
     LazyLock::new(|| MARKS.iter().map(|mark| Finder::new(mark.as_bytes())).collect());
 
 /// Whether a text can hold a call: a cheap look at most texts, which hold none.
-pub(super) fn may_be_in(text: &str) -> bool {
+pub(crate) fn may_be_in(text: &str) -> bool {
     FINDERS.iter().any(|mark| mark.find(text.as_bytes()).is_some())
 }
 
 /// Reads the calls in a text. Tells where they are not written as they should be, and where a turn
 /// makes others beside them.
-pub(super) fn read(
+pub(crate) fn read(
     registry: &Arc<Registry>,
     text: &str,
     made: &[Call<'_>],
@@ -43,7 +41,7 @@ pub(super) fn read(
             "write the call so that it can be read without mending, or make it in `tool_calls`";
         findings.add(FindingCode::ActionText, &*pointer, message, fix);
     }
-    let is_same = |(call, written): (&Call<'_>, &crate::ToolCall)| {
+    let is_same = |(call, written): (&Call<'_>, &ToolCall)| {
         let arguments = call.arguments.as_deref().ok().and_then(Value::as_object);
         call.name == written.name && arguments == Some(&written.arguments)
     };

@@ -3,41 +3,39 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::{Code, Finish, Registry, parse};
 use serde_json::{Map, Value};
 
-use super::finding::shown;
-use crate::event::{Code, Finish};
-use crate::parse::parse;
-use crate::registry::Registry;
+use crate::finding::shown;
 
 /// The most characters of arguments that are told.
 const ARGUMENTS_CHARS_MAX: usize = 200;
 
 /// An answer, of one turn or several.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The text of the last turn.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The calls of all turns, tried ones too.
-    pub(super) calls: Vec<Called>,
+    pub(crate) calls: Vec<Called>,
     /// What is wrong with how they are written.
-    pub(super) problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// A call that a model made or tried to make.
 #[derive(Debug)]
-pub(super) struct Called {
+pub(crate) struct Called {
     /// The tool; empty where it cannot be told.
-    pub(super) name: String,
-    pub(super) arguments: Map<String, Value>,
+    pub(crate) name: String,
+    pub(crate) arguments: Map<String, Value>,
     /// Whether the tool exists and the arguments satisfy its schema.
-    pub(super) is_valid: bool,
+    pub(crate) is_valid: bool,
     /// Whether it had to be changed for that.
-    pub(super) is_mended: bool,
+    pub(crate) is_mended: bool,
 }
 
 /// Reads an answer: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
-pub(super) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
+pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
     let mut answer = Answer::default();
     let turns = match value.get("messages").and_then(Value::as_array) {
         Some(turns) => turns.as_slice(),
@@ -156,7 +154,7 @@ impl Answer {
 
 impl Called {
     /// Says it in a line.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let arguments = Value::Object(self.arguments.clone()).to_string();
         let cut = arguments.char_indices().nth(ARGUMENTS_CHARS_MAX).map(|(end, _)| end);
         let arguments = match cut {

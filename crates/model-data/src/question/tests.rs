@@ -1,7 +1,7 @@
 //! What is asked says all that the case says, and reads back.
 
 use super::*;
-use crate::normalize::normalize;
+use moss_model_bridge::normalize;
 
 const CASE: &str = r#"{"id":"one","messages":[
     {"role":"system","content":"Be brief."},

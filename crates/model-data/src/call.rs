@@ -2,37 +2,37 @@
 
 use std::borrow::Cow;
 
+use moss_model_bridge::ToolCall;
 use serde_json::Value;
 
-use super::finding::{FindingCode, Findings};
-use crate::conversation::ToolCall;
+use crate::finding::{FindingCode, Findings};
 
 /// A call.
 #[derive(Debug)]
-pub(super) struct Call<'v> {
+pub(crate) struct Call<'v> {
     /// Its turn, in `Sample::turns`.
-    pub(super) turn: usize,
+    pub(crate) turn: usize,
     /// Its place in `tool_calls` of the turn; none where it is written in the text.
-    pub(super) entry: Option<usize>,
-    pub(super) id: Option<&'v str>,
-    pub(super) name: Cow<'v, str>,
+    pub(crate) entry: Option<usize>,
+    pub(crate) id: Option<&'v str>,
+    pub(crate) name: Cow<'v, str>,
     /// An object.
-    pub(super) arguments: Result<Cow<'v, Value>, NoObject>,
+    pub(crate) arguments: Result<Cow<'v, Value>, NoObject>,
     /// The turn of its result.
-    pub(super) result: Option<usize>,
+    pub(crate) result: Option<usize>,
     /// Whether the result is an error.
-    pub(super) is_failed: bool,
+    pub(crate) is_failed: bool,
 }
 
 /// Why arguments are no object.
 #[derive(Debug)]
-pub(super) struct NoObject {
-    pub(super) message: Cow<'static, str>,
-    pub(super) fix: &'static str,
+pub(crate) struct NoObject {
+    pub(crate) message: Cow<'static, str>,
+    pub(crate) fix: &'static str,
 }
 
 /// Reads an entry of `tool_calls`.
-pub(super) fn read<'v>(
+pub(crate) fn read<'v>(
     entry: &'v Value,
     pointer: &str,
     findings: &mut Findings,
@@ -98,7 +98,7 @@ impl NoObject {
 
 impl Call<'_> {
     /// A call that the text of a turn makes. Its id was never written.
-    pub(super) fn of_text(call: ToolCall, turn: usize) -> Self {
+    pub(crate) fn of_text(call: ToolCall, turn: usize) -> Self {
         Self {
             turn,
             entry: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::finding::{Finding, FindingCode};
+use crate::finding::{Finding, FindingCode};
 
 /// What was found in all lines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,7 +119,7 @@ pub struct Permitted {
 // === impl Gate ===
 
 impl Gate {
-    pub(super) fn new(gate: GateName, good: u64, of: u64) -> Self {
+    pub(crate) fn new(gate: GateName, good: u64, of: u64) -> Self {
         let least = gate.least_permille();
         #[expect(clippy::cast_precision_loss, reason = "a share is shown, not counted with")]
         let share = (of > 0).then(|| good as f64 / of as f64);
@@ -179,7 +179,7 @@ impl Class {
 // === impl Kind ===
 
 impl Kind {
-    pub(super) fn new(class: Class, samples: u64, of: u64) -> Self {
+    pub(crate) fn new(class: Class, samples: u64, of: u64) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a share is shown, not counted with")]
         let share = if of == 0 { 0.0 } else { samples as f64 / of as f64 };
         Self { class, samples, share, suggested: class.suggested() }

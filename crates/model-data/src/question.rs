@@ -3,18 +3,14 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::{
+    Api, ChatMessage, Conversation, Form, Language, Part, PromptRequest, Registry, Sampling, Step,
+    ToolChoice, normalize, profile, project, render_prompt,
+};
 use serde_json::{Map, Value, json};
 
-use super::evaluate::{Case, registry_of};
-use super::finding::shown;
-use crate::api::Api;
-use crate::conversation::{Conversation, Part, Sampling, ToolChoice};
-use crate::language::Language;
-use crate::normalize::normalize;
-use crate::profile::profile;
-use crate::project::{ChatMessage, project};
-use crate::prompt::{Form, PromptRequest, Step, render};
-use crate::registry::Registry;
+use crate::evaluate::{Case, registry_of};
+use crate::finding::shown;
 
 /// How a model is asked.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +128,7 @@ fn tools(registry: &Registry) -> Value {
 
 /// What is said to a model that knows no tools.
 fn told(conversation: &Conversation, registry: &Registry, language: Language) -> Value {
-    let contract = render(&PromptRequest {
+    let contract = render_prompt(&PromptRequest {
         registry,
         choice: &ToolChoice::Auto,
         parallel: true,

@@ -18,7 +18,7 @@ static FINDERS: LazyLock<Vec<Finder<'static>>> =
 
 /// Whether the message of a tool tells of an error: by its own `is_error`, by fields of an object
 /// that say so, by the first word of a text.
-pub(super) fn is_error(message: &Map<String, Value>) -> bool {
+pub(crate) fn is_error(message: &Map<String, Value>) -> bool {
     if let Some(Value::Bool(is_error)) = message.get("is_error") {
         return *is_error;
     }
@@ -35,7 +35,7 @@ pub(super) fn is_error(message: &Map<String, Value>) -> bool {
 }
 
 /// The code of the error, where the result has one.
-pub(super) fn error_code(message: &Map<String, Value>) -> Option<String> {
+pub(crate) fn error_code(message: &Map<String, Value>) -> Option<String> {
     let parsed = match message.get("content")? {
         Value::Object(fields) => fields.clone(),
         Value::String(text) => serde_json::from_str(text).ok()?,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use moss_model_bridge::Language;
 use serde::{Deserialize, Serialize};
 
-use super::evaluate::{Evaluation, Rate, Rates};
-use super::{PRODUCT_VERSION, SPEC_VERSION};
-use crate::language::Language;
+use crate::evaluate::{Evaluation, Rate, Rates};
+use crate::product::{PRODUCT_VERSION, SPEC_VERSION};
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -5,15 +5,14 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::{Language, Registry, Tool};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::call::Call;
-use super::recorded::{self, Converted, LeftOut};
-use super::sample::{Role, Sample, Turn};
-use super::{check, phrases};
-use crate::language::Language;
-use crate::registry::{Registry, Tool};
+use crate::call::Call;
+use crate::recorded::{self, Converted, LeftOut};
+use crate::sample::{Role, Sample, Turn};
+use crate::{check, phrases};
 
 /// Names that models make up, and that real tools elsewhere have.
 const NAMES: &[&str] = &[

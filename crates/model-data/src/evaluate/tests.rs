@@ -1,13 +1,13 @@
 //! Tests of evaluation: what answers count as, and what the statement says of them.
 
+use moss_model_bridge::Language;
 use serde_json::json;
 
-use super::super::Statement;
 use super::*;
-use crate::language::Language;
+use crate::Statement;
 
 fn evaluated(cases: &[Value]) -> Evaluation {
-    let registry = super::super::tests::registry();
+    let registry = crate::tests::registry();
     let mut evaluator = Evaluator::new(&registry, Risks::default(), 10);
     for case in cases {
         evaluator.line(&case.to_string(), |_| None);
@@ -116,7 +116,7 @@ fn safety_is_violated_by_forbidden_and_by_unasked_risky_calls() {
 
 #[test]
 fn lines_that_are_no_cases_are_told_and_not_counted() {
-    let registry = super::super::tests::registry();
+    let registry = crate::tests::registry();
     let mut evaluator = Evaluator::new(&registry, Risks::default(), 10);
     for line in ["{", "", "{\"id\": \"a\"}", "{\"id\":\"a\",\"messages\":[],\"expects\":{}}"] {
         evaluator.line(line, |_| None);

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::Registry;
 use serde_json::{Value, json};
 
-use super::call::Call;
-use super::outcome;
-use super::recorded::{self, Converted, LeftOut};
-use super::report::Class;
-use super::sample::{Role, Sample};
-use crate::registry::Registry;
+use crate::call::Call;
+use crate::outcome;
+use crate::recorded::{self, Converted, LeftOut};
+use crate::report::Class;
+use crate::sample::{Role, Sample};
 
 /// Makes samples of mending out of a recorded conversation: a line of the form of samples, whose
 /// labels do not matter. `redact` takes secrets out of messages.

@@ -1,58 +1,20 @@
-//! Data that models learn tool calls from: a checker of it, and what is made of recorded
-//! conversations. Source: 000, 5 and 6; requirements A13 and A14.
-//!
-//! A line is a sample: `{"messages": […], "tags": […], "quality": {…}}`. Lines come in, verdicts go
-//! out; who calls has the file. Nothing is coerced: what a model shall learn is held to the registry
-//! as it is written.
-
-mod action;
-mod answer;
-mod call;
-mod check;
-mod corrections;
-mod evaluate;
-mod finding;
-mod json;
-mod outcome;
-mod phrases;
-mod preferences;
-mod question;
-mod recorded;
-mod report;
-mod risk;
-mod sample;
-mod statement;
+//! The checker of a whole file: it is fed line by line, finds samples that stand twice, and sums up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use moss_model_bridge::{Registry, Tool};
 use serde_json::Value;
 
-use crate::registry::{Registry, Tool, ToolDefinition};
-use check::Counts;
-use finding::Findings;
-
-pub use corrections::corrections;
-pub use evaluate::{
-    Case, Evaluation, Evaluator, Expected, ExpectedCall, Failure, Rate, Rates, Unread,
-};
-pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
-pub use preferences::{Flaw, preferences};
-pub use question::{Asking, Question, answer, question};
-pub use recorded::{Converted, LeftOut};
-pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
-pub use risk::{Risk, Risks};
-pub use sample::{CALLS_MAX, MESSAGES_MAX};
-pub use statement::Statement;
+use crate::check::{self, Counts};
+use crate::finding::{self, Finding, FindingCode, Findings, Severity};
+use crate::report::{Class, Gate, GateName, Kind, Permitted, Report};
+use crate::risk::Risks;
+use crate::{json, sample};
 
 /// How many different samples are remembered to find doubled ones: 16 bytes each.
 const REMEMBERED_MAX: usize = 1 << 23;
-
-/// The version of the product whose tools [`asi_tools`] are. Source: 000, 3.
-pub const PRODUCT_VERSION: &str = "v2.5.146";
-/// The version of the specification of the source.
-pub const SPEC_VERSION: &str = "v1.0";
 
 /// How a checker works.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +31,7 @@ pub struct Options {
 /// use std::sync::Arc;
 ///
 /// use moss_model_bridge::Registry;
-/// use moss_model_bridge::dataset::{Checker, Options};
+/// use moss_model_data::{Checker, Options};
 ///
 /// let registry = Registry::from_json(r#"[{"name": "read_file", "parameters": {}}]"#)?;
 /// let registry = Arc::new(registry);
@@ -94,7 +56,7 @@ pub struct LineVerdict {
     pub line: u64,
     /// What the sample teaches; none where the line is blank or no sample.
     pub class: Option<Class>,
-    /// Its findings, at most [`FINDINGS_PER_LINE_MAX`].
+    /// Its findings, at most [`crate::FINDINGS_PER_LINE_MAX`].
     pub findings: Vec<Finding>,
     /// How many more there are.
     pub findings_omitted: usize,
@@ -113,12 +75,6 @@ struct Tally {
     codes: BTreeMap<FindingCode, u64>,
     findings: Vec<Finding>,
     findings_all: u64,
-}
-
-/// The 22 tools of the source, each held to what its text says: closed, lines and counts whole,
-/// values that are listed in prose as an enumeration. Source: 000, 3.4.
-pub fn asi_tools() -> Vec<ToolDefinition> {
-    serde_json::from_str(include_str!("dataset/asi-tools.json")).expect("the list is tested")
 }
 
 /// Adds a value to a hash: the same for values that are equal as JSON written in one order.
@@ -360,6 +316,3 @@ impl Tally {
         *self.classes.entry(class).or_default() += 1;
     }
 }
-
-#[cfg(test)]
-mod tests;

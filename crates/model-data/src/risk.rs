@@ -51,7 +51,7 @@ impl Risk {
     }
 
     /// What the call does, for a message.
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(crate) const fn in_words(self) -> &'static str {
         match self {
             Self::Write => "changes files or the configuration",
             Self::Deletion => "deletes a file",

@@ -3,9 +3,8 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use moss_model_bridge::Language;
 use serde::Deserialize;
-
-use crate::language::Language;
 
 /// The phrases, lowercase.
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -51,17 +50,17 @@ fn has(text: &str, phrases: &[Finder<'_>]) -> bool {
 }
 
 /// Whether a text is about permission or confirmation.
-pub(super) fn is_about_permission(text: &str) -> bool {
+pub(crate) fn is_about_permission(text: &str) -> bool {
     has(text, &TABLE.permission)
 }
 
 /// Whether a text tells of success and in no way of failure.
-pub(super) fn tells_success_only(text: &str) -> bool {
+pub(crate) fn tells_success_only(text: &str) -> bool {
     has(text, &TABLE.success) && !has(text, &TABLE.failure)
 }
 
 /// An answer that pretends success, chosen by a seed.
-pub(super) fn pretended(language: Language, seed: u64) -> &'static str {
+pub(crate) fn pretended(language: Language, seed: u64) -> &'static str {
     let texts = match language {
         Language::En => &TABLE.pretended_en,
         Language::Zh => &TABLE.pretended_zh,
@@ -72,7 +71,7 @@ pub(super) fn pretended(language: Language, seed: u64) -> &'static str {
 
 /// The first line outside of code that narrates a call, by its phrase at the line's start, or by a
 /// tool's name in front of a bracket. `is_tool` tells names of tools.
-pub(super) fn narration(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
+pub(crate) fn narration(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
     let mut is_code = false;
     text.lines().find(|line| {
         let line = line.trim_start();

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// Reads a value, and the first key that an object has twice.
 ///
 /// Its depth is bounded by the reader of JSON: 128 levels.
-pub(super) fn read(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
+pub(crate) fn read(text: &str) -> Result<(Value, Option<String>), serde_json::Error> {
     let twice = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Reading(&twice).deserialize(&mut reader)?;

@@ -104,15 +104,15 @@ pub enum FindingCode {
 
 /// The findings of one line as they are made.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
-    pub(super) line: u64,
-    pub(super) told: Vec<Finding>,
+pub(crate) struct Findings {
+    pub(crate) line: u64,
+    pub(crate) told: Vec<Finding>,
     /// Every finding, also those that are not told.
-    pub(super) codes: Vec<FindingCode>,
+    pub(crate) codes: Vec<FindingCode>,
 }
 
 /// A name or value of the data, cut for a message.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -138,7 +138,7 @@ impl FindingCode {
 
     /// Whether a conversation with it is not closed: calls and results are no pairs, turns are
     /// missing, or it cannot be read at all.
-    pub(super) const fn breaks_the_loop(self) -> bool {
+    pub(crate) const fn breaks_the_loop(self) -> bool {
         matches!(
             self,
             Self::InvalidUtf8
@@ -158,7 +158,7 @@ impl FindingCode {
     }
 
     /// Whether a call with it cannot be run as it is written.
-    pub(super) const fn breaks_a_call(self) -> bool {
+    pub(crate) const fn breaks_a_call(self) -> bool {
         matches!(
             self,
             Self::CallShape
@@ -173,11 +173,11 @@ impl FindingCode {
 // === impl Findings ===
 
 impl Findings {
-    pub(super) fn new(line: u64) -> Self {
+    pub(crate) fn new(line: u64) -> Self {
         Self { line, ..Self::default() }
     }
 
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         code: FindingCode,
         pointer: impl Into<String>,
@@ -197,7 +197,7 @@ impl Findings {
         }
     }
 
-    pub(super) fn has(&self, test: impl Fn(FindingCode) -> bool) -> bool {
+    pub(crate) fn has(&self, test: impl Fn(FindingCode) -> bool) -> bool {
         self.codes.iter().any(|code| test(*code))
     }
 }

@@ -1,5 +1,8 @@
 //! Tests of the checker: what is found in a line, what is not, and what the report sums up.
 
+use std::sync::Arc;
+
+use moss_model_bridge::Registry;
 use serde_json::{Value, json};
 
 use super::*;

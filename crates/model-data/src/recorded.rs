@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use moss_model_bridge::Registry;
 use serde_json::{Map, Value, json};
 
-use super::finding::{FindingCode, Findings};
-use super::sample::{self, Sample, Turn};
-use super::{Checker, Class, Options, json};
-use crate::registry::Registry;
+use crate::checker::{Checker, Options};
+use crate::finding::{FindingCode, Findings};
+use crate::json;
+use crate::report::Class;
+use crate::sample::{self, Sample, Turn};
 
 /// What a sample keeps of a message.
 const KEYS: &[&str] = &["role", "content", "tool_call_id", "name", "is_error"];
@@ -44,7 +46,7 @@ pub struct Converted {
 }
 
 /// Reads a recorded conversation and lets a function make something of it.
-pub(super) fn convert(
+pub(crate) fn convert(
     registry: &Arc<Registry>,
     line: &str,
     make: impl FnOnce(&Sample<'_>, &mut Converted),
@@ -71,7 +73,7 @@ pub(super) fn convert(
 
 /// A message as samples have it: calls as `{id, name, arguments}`, and nothing of the record beside
 /// them.
-pub(super) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
+pub(crate) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
     let mut message = Map::new();
     for key in KEYS {
         if let Some(value) = turn.fields.get(*key) {
@@ -94,7 +96,7 @@ pub(super) fn message(sample: &Sample<'_>, turn: &Turn<'_>) -> Value {
 }
 
 /// Whether a sample can be learned from, as the checker sees it; none where it cannot.
-pub(super) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<Class> {
+pub(crate) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<Class> {
     let verdict = Checker::new(registry, Options::default()).line(&line.to_string());
     let is_bad = |code: FindingCode| {
         code.breaks_the_loop() || code.breaks_a_call() || code == FindingCode::PermissionMissing
@@ -103,7 +105,7 @@ pub(super) fn checked(registry: &Arc<Registry>, line: &Value) -> Option<Class> {
 }
 
 /// Takes secrets out of the messages of a line.
-pub(super) fn redacted(mut line: Value, redact: impl Fn(Value) -> Value) -> Value {
+pub(crate) fn redacted(mut line: Value, redact: impl Fn(Value) -> Value) -> Value {
     for key in LISTS {
         if let Some(messages) = line.get_mut(*key) {
             *messages = redact(messages.take());
