@@ -13,7 +13,7 @@ use crate::conversation::{Part, ToolCall, ToolResult};
 use crate::language::Language;
 
 /// The most characters of one result that are passed on.
-pub const RESULT_CHARS_MAX: usize = 30_000;
+const RESULT_CHARS_MAX: usize = 30_000;
 /// The share of a cut result that is its beginning, in percent; the rest is its end.
 const HEAD_PERCENT: usize = 70;
 /// The shortest fence.
@@ -44,7 +44,7 @@ static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
 ///
 /// Long text is cut in its middle to [`RESULT_CHARS_MAX`], with a mark there; images and the like
 /// are passed on behind the text of their result.
-pub fn continuation(
+pub(crate) fn continuation(
     calls: &[ToolCall],
     results: &[&ToolResult],
     language: Language,

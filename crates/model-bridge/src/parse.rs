@@ -38,7 +38,7 @@ use repeats::Repeats;
 /// The most calls of a reply. What is written for more stays text.
 pub const CALLS_MAX: usize = 1024;
 /// The most bytes that are kept for one call while it is written. A longer one stays text.
-pub const CALL_BYTES_MAX: usize = 16 << 20;
+const CALL_BYTES_MAX: usize = 16 << 20;
 
 /// How a reply is read.
 #[derive(Debug, Clone, Default)]
@@ -113,7 +113,7 @@ enum Step {
     NeedsMore,
 }
 
-pub use forms::Forms;
+pub(crate) use forms::Forms;
 pub use native::parse_message;
 pub(crate) use template::marks as template_marks;
 
