@@ -6,9 +6,11 @@
 
 mod api;
 mod block;
+mod call_form;
 mod continuation;
 mod conversation;
 pub mod decision;
+mod diagnostic;
 pub mod encode;
 mod event;
 mod language;
@@ -22,14 +24,16 @@ mod registry;
 pub mod retry;
 
 pub use api::Api;
+pub use call_form::NamespacedName;
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
-pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use diagnostic::{Change, Code, Diagnostic};
+pub use event::{Event, Finish, Reply};
 pub use language::Language;
 pub use normalize::{
-    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
-    normalize, normalize_with,
+    Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
+    normalize_with,
 };
 pub use parse::{CALLS_MAX, Options, Parser, parse, parse_message};
 pub use profile::{forms, profile};

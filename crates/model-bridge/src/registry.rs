@@ -11,7 +11,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::{action_block, fill};
 use crate::conversation::ToolChoice;
-use crate::event::{Code, Finish, Reply};
+use crate::diagnostic::Code;
+use crate::event::{Finish, Reply};
 use crate::language::Language;
 use crate::prompt::sample;
 use crate::refusal::{Class, Verdict};

@@ -4,19 +4,12 @@ mod written;
 
 use serde_json::{Map, Value};
 
+use super::call_keys::{NAME_KEYS, OTHER_KEYS};
 use super::mend::{self, Keys};
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 use crate::registry::{Registry, Tool};
 use written::{Written, contradiction, gather};
 
-/// Keys that name the tool, the likeliest first.
-pub(super) const NAME_KEYS: &[&str] = &["tool", "name", "tool_name", "function"];
-/// Keys that hold the arguments, the likeliest first.
-pub(super) const ARGUMENT_KEYS: &[&str] = &["parameters", "arguments", "input", "args", "params"];
-/// Keys that may stand beside them.
-pub(super) const OTHER_KEYS: &[&str] = &["id", "call_id", "type", "index"];
-/// The key of a list of calls.
-pub(super) const LIST_KEY: &str = "tool_calls";
 /// How many levels of JSON inside of strings are taken out where an object belongs.
 const NESTED_JSON_MAX: usize = 2;
 /// The most bytes of an id that is kept.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::calls::Inside;
-use crate::event::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::registry::{Registry, fold};
 
 /// What begins one.

@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::names::fold;
 use super::{ToolDefinition, Types};
-use crate::event::Change;
+use crate::diagnostic::Change;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;

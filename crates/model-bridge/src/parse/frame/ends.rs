@@ -1,25 +1,17 @@
 //! Where a frame ends: at its mark, where its JSON does, or where something else begins.
 
+use super::super::end::End;
+use super::super::fence::begins_call;
+use super::super::mark::{FENCE, Not};
 use super::super::mend::{self, Keys};
-use super::super::prose;
 use super::super::scan::{Found, NEXT_FRAME};
-use super::super::template::{FENCE, Not, Template};
+use super::super::template::Template;
 use super::{Frame, Kind};
-use crate::event::Change;
+use crate::diagnostic::Change;
 use crate::registry::Registry;
 
 /// How many suspected ends of one frame are tried.
 const SUSPECTS_MAX: usize = 8;
-
-/// Where a frame ends, from the beginning of its inside.
-pub(in crate::parse) struct End {
-    /// Where its inside does.
-    pub(in crate::parse) body: usize,
-    /// Where its end mark does.
-    pub(in crate::parse) frame: usize,
-    /// Whether that is there.
-    pub(in crate::parse) closed: bool,
-}
 
 /// What may stand between calls that are the whole reply.
 const JOINT: char = ';';
@@ -179,7 +171,7 @@ impl Frame {
             if !is_run_over {
                 return Err(place);
             }
-            match prose::begins_call(&body[end.frame..], is_last) {
+            match begins_call(&body[end.frame..], is_last) {
                 None => return Err(place),
                 // It is the next one that begins: this one's end mark is missing.
                 Some(true) if self.scan.is_balanced() => {

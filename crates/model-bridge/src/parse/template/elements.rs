@@ -8,11 +8,12 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::super::calls::{self, Inside};
-use super::super::frame::End;
+use super::super::end::End;
+use super::super::mark::{NAME_BYTES_MAX, Not, after, after_blanks, of_name};
 use super::super::mend::DEPTH_MAX;
+use super::Template;
 use super::values::{self, Argument, Manner};
-use super::{NAME_BYTES_MAX, Not, Template, after, after_blanks, of_name};
-use crate::event::Code;
+use crate::diagnostic::Code;
 use crate::registry::{Registry, Tool};
 
 /// The key of what an element for a list holds.

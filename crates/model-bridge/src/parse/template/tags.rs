@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use super::super::calls::{self, Inside};
-use super::super::frame::End;
+use super::super::end::End;
+use super::super::mark::{Not, after, after_blanks, until};
 use super::values::{self, Argument, Manner};
-use super::{ATTRIBUTES_BYTES_MAX, Not, Parameters, Template, after, after_blanks};
-use crate::event::Code;
+use super::{ATTRIBUTES_BYTES_MAX, Parameters, Template};
+use crate::diagnostic::Code;
 use crate::registry::{Registry, Tool};
 
 /// The most bytes of a key.
@@ -335,15 +336,4 @@ fn next_mark<'m>(
         }
     }
     Err(not)
-}
-
-/// How long a text is up to a mark on the same line, in bytes.
-pub(super) fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
-    let near = &text[..text.floor_char_boundary(most + mark.len())];
-    let line = &near[..near.find('\n').unwrap_or(near.len())];
-    match line.find(mark) {
-        Some(length) => Ok(length),
-        None if line.len() < near.len() || near.len() >= most => Err(Not::Here),
-        None => Err(Not::Yet),
-    }
 }

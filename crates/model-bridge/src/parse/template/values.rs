@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::mend::{self, Keys};
 use super::Parameters;
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 use crate::registry::Tool;
 
 /// Words for no value.

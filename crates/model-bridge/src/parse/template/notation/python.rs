@@ -33,7 +33,7 @@ const ESCAPES: &[(char, char)] = &[
 ];
 
 /// The name of the first call, where calls begin here; a bracket may stand before it.
-pub(in crate::parse) fn first_name(text: &str) -> Result<&str, Not> {
+pub(in crate::parse::template) fn first_name(text: &str) -> Result<&str, Not> {
     let inner = text.strip_prefix('[').unwrap_or(text).trim_start();
     if text.len() - inner.len() > NAME_BYTES_MAX {
         return Err(Not::Here);

@@ -1,12 +1,12 @@
 //! Which forms of calls are read: all of them, or those that a model was trained on.
 
-use super::template;
+use super::table::{BARE_LIST, ELEMENT, TEMPLATES};
 
 /// `[TOOL_CALLS]name{…}`.
-pub(super) const MISTRAL: &str = "mistral";
+pub(in crate::parse) const MISTRAL: &str = "mistral";
 
 /// `<tool_call>{…}</tool_call>`.
-pub(super) const HERMES: &str = "hermes";
+pub(in crate::parse) const HERMES: &str = "hermes";
 
 /// The forms of chat templates in which a reply may call. What the prompt of moss asks for is read
 /// whatever they are.
@@ -29,11 +29,12 @@ impl Forms {
 
     /// The names of all forms.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        template::forms().chain([MISTRAL, HERMES])
+        let templates = TEMPLATES.iter().chain([&BARE_LIST, &ELEMENT]);
+        templates.map(|template| template.form).chain([MISTRAL, HERMES])
     }
 
     /// Whether a form is among them.
-    pub(super) fn has(&self, form: &str) -> bool {
+    pub(in crate::parse) fn has(&self, form: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&form))
     }
 }

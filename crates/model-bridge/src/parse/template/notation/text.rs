@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::mend::DEPTH_MAX;
+use super::super::super::mend::DEPTH_MAX;
 use super::{NO_CALL, Read};
 
 /// A text and the place up to which it is read.

@@ -6,11 +6,12 @@ mod text;
 
 use serde_json::{Map, Value};
 
-use super::calls::Inside;
-use super::frame::End;
-use super::mend::DEPTH_MAX;
-use super::template::{Not, Template, after};
-use crate::event::{Change, Code};
+use super::super::calls::Inside;
+use super::super::end::End;
+use super::super::mark::{Not, after};
+use super::super::mend::DEPTH_MAX;
+use super::Template;
+use crate::diagnostic::{Change, Code};
 use crate::registry::Registry;
 pub(super) use python::first_name;
 
@@ -36,7 +37,7 @@ const NOT_ALONE: &str = "a list of calls is one only where its line has nothing 
 
 /// Follows calls as they come, to their end.
 #[derive(Debug, Default)]
-pub(super) struct Brackets {
+pub(in crate::parse) struct Brackets {
     at: usize,
     /// What is open.
     stack: Vec<u8>,
@@ -92,7 +93,12 @@ impl Notation {
 
 impl Brackets {
     /// Looks for the end. `body` is the inside so far, and what follows it.
-    pub(super) fn end(&mut self, template: &Template, body: &str, is_last: bool) -> Option<End> {
+    pub(in crate::parse) fn end(
+        &mut self,
+        template: &Template,
+        body: &str,
+        is_last: bool,
+    ) -> Option<End> {
         let notation = template.notation?;
         while self.at < body.len() {
             let step = match self.string {
@@ -119,7 +125,7 @@ impl Brackets {
     }
 
     /// Where it ends when the reply does, if it is whole.
-    pub(super) fn last_end(&self, template: &Template) -> Option<End> {
+    pub(in crate::parse) fn last_end(&self, template: &Template) -> Option<End> {
         let is_whole = self.stack.is_empty() && self.string.is_none();
         let place = self.whole.filter(|_| is_whole)?;
         Some(End { body: place, frame: place, closed: template.end.is_empty() })
@@ -255,7 +261,7 @@ impl Brackets {
     }
 
     /// Makes the calls. `body` is their inside, `name` the tool where a mark says it.
-    pub(super) fn calls(
+    pub(in crate::parse) fn calls(
         &self,
         template: &Template,
         registry: &Registry,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::text::{Cursor, number};
 use super::{NO_CALL, Read};
-use crate::event::Change;
+use crate::diagnostic::Change;
 
 /// What ends a key or a word.
 const SIGNS: &str = "{}[],:<>\"";

@@ -1,18 +1,31 @@
-//! Parts of marks in a text: what follows one, blanks, fences and names.
-
-use super::Not;
+//! Marks of calls in a text: what follows one, blanks, fences and names.
 
 /// The most white space between marks, in bytes.
 const BLANK_BYTES_MAX: usize = 64;
 /// The most bytes of the name of a tool in a mark.
 pub(super) const NAME_BYTES_MAX: usize = 160;
 /// What may stand around JSON inside of a call.
-pub(in crate::parse) const FENCE: &str = "```";
+pub(super) const FENCE: &str = "```";
 /// What that may say.
 const FENCE_INFO: &str = "json";
 
+/// What begins a call in tags, and what ends it.
+pub(super) const HERMES_OPEN: &str = "<tool_call>";
+pub(super) const HERMES_CLOSE: &str = "</tool_call>";
+/// What ends a call that `[TOOL:` begins.
+pub(super) const TAG_CLOSE: &str = "[/TOOL]";
+
+/// Why a text is not what was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Not {
+    /// It is something else.
+    Here,
+    /// More must come to know.
+    Yet,
+}
+
 /// What follows a mark.
-pub(in crate::parse) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
+pub(super) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
     text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
 }
 
@@ -65,4 +78,15 @@ pub(super) fn typed(text: &str) -> Result<(Option<&str>, &str), Not> {
     let rest = after_blanks(rest)?;
     let json = if rest.starts_with('`') { after_fence(rest)? } else { rest };
     Ok((Some(name.trim()), json))
+}
+
+/// How long a text is up to a mark on the same line, in bytes.
+pub(super) fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
+    let near = &text[..text.floor_char_boundary(most + mark.len())];
+    let line = &near[..near.find('\n').unwrap_or(near.len())];
+    match line.find(mark) {
+        Some(length) => Ok(length),
+        None if line.len() < near.len() || near.len() >= most => Err(Not::Here),
+        None => Err(Not::Yet),
+    }
 }
