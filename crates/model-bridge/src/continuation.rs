@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::block::{fill, longest_run};
 use crate::conversation::{Part, ToolCall, ToolResult};
-use crate::language::Language;
+use crate::language::{InLanguages, Language};
 
 /// The most characters of one result that are passed on.
 const RESULT_CHARS_MAX: usize = 30_000;
@@ -33,9 +33,8 @@ struct Texts {
     go_on_error: String,
 }
 
-static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
-    let read = |text| toml::from_str(text).expect("the committed texts read");
-    [read(include_str!("continuation/en.toml")), read(include_str!("continuation/zh.toml"))]
+static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+    InLanguages::read(include_str!("continuation/en.toml"), include_str!("continuation/zh.toml"))
 });
 
 /// Tells the results of a turn, in the order of its calls; results of calls that the turn did not
@@ -50,11 +49,7 @@ pub(crate) fn continuation(
     language: Language,
     goes_on: bool,
 ) -> Vec<Part> {
-    let [en, zh] = &*TEXTS;
-    let texts = match language {
-        Language::En => en,
-        Language::Zh => zh,
-    };
+    let texts = TEXTS.of(language);
     let mut parts = Parts::default();
     let mut told = vec![false; results.len()];
     for call in calls {

@@ -29,6 +29,16 @@ pub(super) fn after<'t>(text: &'t str, mark: &str) -> Result<&'t str, Not> {
     text.strip_prefix(mark).ok_or(if mark.starts_with(text) { Not::Yet } else { Not::Here })
 }
 
+/// Where a mark is, from `at` on. Where it has not come, `at` becomes where it may begin.
+pub(super) fn find(body: &str, mark: &str, at: &mut usize) -> Result<usize, Not> {
+    if let Some(length) = memchr::memmem::find(&body.as_bytes()[*at..], mark.as_bytes()) {
+        return Ok(*at + length);
+    }
+    let seen = body.floor_char_boundary((body.len() + 1).saturating_sub(mark.len()));
+    *at = seen.max(*at);
+    Err(Not::Yet)
+}
+
 /// What follows white space.
 pub(super) fn after_blanks(text: &str) -> Result<&str, Not> {
     let rest = text.trim_start();

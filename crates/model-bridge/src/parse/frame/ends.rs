@@ -95,31 +95,16 @@ impl Frame {
             if let Some(end) = self.end_at_suspect(body, found) {
                 return Some(end);
             }
-            match found {
+            let end = match found {
                 Found::Nothing => return None,
                 Found::Balanced(place) => {
                     self.balanced = Some(place);
                     self.other = None;
-                    if self.kind == Kind::Line {
-                        return Some(End { body: place, frame: place, closed: true });
-                    }
+                    let end = End { body: place, frame: place, closed: true };
+                    Ok((self.kind == Kind::Line).then_some(end))
                 }
-                Found::Mark(place) => match self.mark(registry, body, place, is_last) {
-                    Ok(Some(end)) => return Some(end),
-                    Ok(None) => {}
-                    Err(place) => {
-                        self.scan.back_to(place);
-                        return None;
-                    }
-                },
-                Found::Other(place) => match self.other(body, place, is_last) {
-                    Ok(Some(end)) => return Some(end),
-                    Ok(None) => {}
-                    Err(place) => {
-                        self.scan.back_to(place);
-                        return None;
-                    }
-                },
+                Found::Mark(place) => self.mark(registry, body, place, is_last),
+                Found::Other(place) => self.other(body, place, is_last),
                 Found::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
@@ -128,6 +113,15 @@ impl Frame {
                         return Some(self.fence_end(body, place));
                     }
                     self.suspect.get_or_insert(place);
+                    Ok(None)
+                }
+            };
+            match end {
+                Ok(Some(end)) => return Some(end),
+                Ok(None) => {}
+                Err(place) => {
+                    self.scan.back_to(place);
+                    return None;
                 }
             }
         }

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::super::calls::{self, Inside};
+use super::super::calls::Inside;
 use super::super::end::End;
-use super::super::mark::{Not, after, after_blanks, until};
+use super::super::mark::{Not, after, after_blanks, find, until};
 use super::values::{self, Argument, Manner};
 use super::{ATTRIBUTES_BYTES_MAX, Parameters, Template};
 use crate::diagnostic::Code;
@@ -146,13 +146,7 @@ impl Tags {
         body: &str,
     ) -> Result<(), Not> {
         let close = parameters.close;
-        let Some(length) = memchr::memmem::find(&body.as_bytes()[self.at..], close.as_bytes())
-        else {
-            let seen = body.floor_char_boundary((body.len() + 1).saturating_sub(close.len()));
-            self.at = seen.max(self.at);
-            return Err(Not::Yet);
-        };
-        let place = self.at + length;
+        let place = find(body, close, &mut self.at)?;
         let follows = &body[place + close.len()..];
         match after_blanks(follows).and_then(|rest| next_mark(template, parameters, rest)) {
             Ok(_) => {
@@ -227,8 +221,7 @@ impl Tags {
             }
         }
         let Some(tool) = registry.resolve(name) else {
-            inside.broken += 1;
-            inside.diagnostics.push(calls::unknown(registry, name));
+            inside.refuse_unknown(registry, name);
             return inside;
         };
         let Some(parameters) = &template.parameters else { return inside };
@@ -243,12 +236,7 @@ impl Tags {
             is_string: is_string(&body[entry.attributes.clone()]),
         });
         match values::arguments(tool, entries, Manner::of(parameters)) {
-            Ok(arguments) => {
-                inside.note_changes(arguments.changes);
-                inside.diagnostics.extend(arguments.doubts);
-                inside.fit(tool, arguments.map, None);
-                inside
-            }
+            Ok(arguments) => arguments.into_call(tool, inside),
             Err(message) => inside.none(Code::MalformedJson, &message),
         }
     }
