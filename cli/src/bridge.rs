@@ -7,6 +7,7 @@ mod lines;
 mod parse;
 mod prompt;
 mod registry;
+mod training;
 
 use super::Session;
 use super::error::CliError;

@@ -21,7 +21,7 @@ fn good(text: &str) -> String {
 }
 
 fn example(name: &str) -> String {
-    format!("{}/../crates/model-bridge/examples/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../crates/model-data/examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Runs `moss bridge` with `--json`.

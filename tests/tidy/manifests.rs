@@ -13,9 +13,11 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "moss-builtin-tools",
             "moss-daemon",
             "moss-journal",
             "moss-model-bridge",
+            "moss-model-data",
             "moss-network",
             "moss-plugin-host",
             "moss-policy",
@@ -28,6 +30,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ),
     ("crates/journal", &["moss-policy", "moss-sdk"]),
     ("crates/model-bridge", &[]),
+    ("crates/model-data", &["moss-model-bridge"]),
     ("crates/network", &["moss-plugin-host"]),
     ("crates/plugin-host", &["moss-schema", "moss-sdk"]),
     ("crates/policy", &["moss-sdk", "moss-workspace"]),

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use moss_daemon::bridge;
-use moss_model_bridge::dataset::{Checker, Finding, Gate, Options, Permitted, Report, Severity};
+use moss_model_data::{Checker, Finding, Gate, Options, Permitted, Report, Severity};
 use moss_workspace::named;
 use serde_json::json;
 
@@ -14,6 +13,7 @@ use super::super::ui::{bold, dim, green, red, yellow};
 use super::super::{Session, table, text};
 use super::lines::Lines;
 use super::registry::{RegistryArgs, unreadable};
+use super::training;
 
 /// Check training data against the tools and gates of the specification
 ///
@@ -38,7 +38,7 @@ pub(crate) struct CheckDataArgs {
 
 pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.load(session)?;
-    let options = Options { risks: bridge::risks(), findings_max: args.max_findings };
+    let options = Options { risks: training::risks(), findings_max: args.max_findings };
     let mut checker = Checker::new(&registry, options);
     Lines::open(&args.file, &session.ui)?.each(|line| {
         match line {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use moss_journal::redact;
 use moss_model_bridge::Registry;
-use moss_model_bridge::dataset::{self, Converted, LeftOut};
+use moss_model_data::{Converted, LeftOut, corrections, preferences};
 use serde_json::{Value, json};
 
 use super::super::Session;
@@ -53,7 +53,7 @@ pub(super) fn to_corrections(
     session: &Session,
 ) -> Result<Outcome, CliError> {
     convert(&args.recorded, session, |registry, line| {
-        dataset::corrections(registry, line, redact::without_secrets)
+        corrections(registry, line, redact::without_secrets)
     })
 }
 
@@ -62,7 +62,7 @@ pub(super) fn to_preferences(
     session: &Session,
 ) -> Result<Outcome, CliError> {
     convert(&args.recorded, session, |registry, line| {
-        dataset::preferences(registry, line, redact::without_secrets)
+        preferences(registry, line, redact::without_secrets)
     })
 }
 

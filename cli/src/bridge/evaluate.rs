@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use moss_daemon::bridge;
 use moss_daemon::catalog::Language;
-use moss_model_bridge::dataset::{Asking, Evaluation, Evaluator, Statement};
+use moss_model_data::{Asking, Evaluation, Evaluator, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 
@@ -18,6 +17,7 @@ use super::super::ui::{bold, dim, red};
 use super::super::{Session, interruptible, table, text};
 use super::lines::Lines;
 use super::registry::{RegistryArgs, unreadable};
+use super::training;
 use ask::AskArgs;
 
 /// Most bytes of recorded answers that are held at once.
@@ -108,7 +108,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
         let asked = args.ask.complete(&args.file, &asking, &registry, &mut answers, session);
         interruptible(asked).await?;
     }
-    let mut evaluator = Evaluator::new(&registry, bridge::risks(), args.max_failures);
+    let mut evaluator = Evaluator::new(&registry, training::risks(), args.max_failures);
     Lines::open(&args.file, &session.ui)?.each(|line| {
         match line {
             Ok(line) => evaluator.line(line, |id| answers.remove(id)),

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
-use moss_model_bridge::dataset::Unreadable;
+use moss_model_data::Unreadable;
 use moss_proto::v1;
 use moss_workspace::named::{self, Named};
 

@@ -11,6 +11,7 @@ use moss_workspace::named;
 use super::super::Session;
 use super::super::error::CliError;
 use super::super::outcome::Outcome;
+use super::training;
 
 /// Most bytes of a registry file.
 const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -89,7 +90,7 @@ impl RegistryArgs {
                 }
                 Ok(registry)
             }
-            None => bridge::training_registry().map_err(|error| broken(Outcome::Failed, error)),
+            None => training::training_registry().map_err(|error| broken(Outcome::Failed, error)),
         }
     }
 }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use crate::block::{fill, longest_run};
 use crate::conversation::{Part, ToolCall, ToolResult};
-use crate::language::Language;
+use crate::language::{InLanguages, Language};
 
 /// The most characters of one result that are passed on.
-pub const RESULT_CHARS_MAX: usize = 30_000;
+const RESULT_CHARS_MAX: usize = 30_000;
 /// The share of a cut result that is its beginning, in percent; the rest is its end.
 const HEAD_PERCENT: usize = 70;
 /// The shortest fence.
@@ -33,9 +33,8 @@ struct Texts {
     go_on_error: String,
 }
 
-static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
-    let read = |text| toml::from_str(text).expect("the committed texts read");
-    [read(include_str!("continuation/en.toml")), read(include_str!("continuation/zh.toml"))]
+static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+    InLanguages::read(include_str!("continuation/en.toml"), include_str!("continuation/zh.toml"))
 });
 
 /// Tells the results of a turn, in the order of its calls; results of calls that the turn did not
@@ -44,17 +43,13 @@ static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
 ///
 /// Long text is cut in its middle to [`RESULT_CHARS_MAX`], with a mark there; images and the like
 /// are passed on behind the text of their result.
-pub fn continuation(
+pub(crate) fn continuation(
     calls: &[ToolCall],
     results: &[&ToolResult],
     language: Language,
     goes_on: bool,
 ) -> Vec<Part> {
-    let [en, zh] = &*TEXTS;
-    let texts = match language {
-        Language::En => en,
-        Language::Zh => zh,
-    };
+    let texts = TEXTS.of(language);
     let mut parts = Parts::default();
     let mut told = vec![false; results.len()];
     for call in calls {

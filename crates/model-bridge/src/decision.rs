@@ -4,7 +4,8 @@
 use serde::Serialize;
 
 use crate::conversation::{Conversation, HistoryState, Message, ToolChoice};
-use crate::event::{Diagnostic, Finish, Reply};
+use crate::diagnostic::Diagnostic;
+use crate::event::{Finish, Reply};
 use crate::language::Language;
 use crate::prompt::{AgentStatus, Form};
 use crate::refusal::{Class, Verdict};

@@ -19,16 +19,16 @@ mod openai_chat;
 mod openai_responses;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::api::Api;
 use crate::event::{Event, Reply};
-use crate::normalize::NamespacedName;
 use flow::{Ending, Flow, Grain, Step};
 
-pub use failure::{Failure, FailureKind, FailureResponse, Retry, error};
+pub use crate::call_form::CallForms;
+pub use failure::{Failure, FailureKind, Retry};
 
 /// Letters and signs of ASCII that make about a token, by the rule of thumb of the vendors.
 const ASCII_PER_TOKEN: u64 = 4;
@@ -49,17 +49,6 @@ pub struct Head {
     pub input_tokens: u64,
     /// Which calls the client expects in a form of their own.
     pub forms: CallForms,
-}
-
-/// Calls that a client of OpenAI's expects in a form of their own, as [`crate::Normalized`] says it
-/// of a request. The other APIs have no such forms.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CallForms {
-    /// The tools that take free text: their one argument `input` is the text. Their calls are
-    /// shown when they are whole.
-    pub free_form: BTreeSet<String>,
-    /// The tools of namespaces, by the name that a model gets: Responses says both names.
-    pub namespaced: BTreeMap<String, NamespacedName>,
 }
 
 /// What a reply cost, known when it is over.
@@ -99,6 +88,18 @@ pub struct Stream {
     wire: Wire,
 }
 
+/// An HTTP response that says a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailureResponse {
+    /// Its status.
+    pub status: u16,
+    /// Its headers, by their names in lower case: `retry-after` in seconds, and `x-should-retry`,
+    /// which the clients of OpenAI and Anthropic obey whatever the status is.
+    pub headers: Vec<(&'static str, String)>,
+    /// Its body, JSON.
+    pub body: Value,
+}
+
 #[derive(Debug)]
 enum Wire {
     OpenAiChat(openai_chat::Stream),
@@ -117,6 +118,20 @@ pub fn whole(api: Api, head: &Head, reply: &Reply, usage: Usage) -> Value {
     }
 }
 
+/// Says a failure as an API does.
+pub fn error(api: Api, failure: &Failure) -> FailureResponse {
+    let body = match api {
+        Api::OpenAiChat | Api::OpenAiResponses => openai_chat::failure(failure),
+        Api::AnthropicMessages => anthropic::failure(failure),
+        Api::Ollama => ollama::failure(failure),
+    };
+    let mut headers = vec![("x-should-retry", (failure.retry != Retry::Never).to_string())];
+    if let Retry::After(seconds) = failure.retry {
+        headers.push(("retry-after", seconds.to_string()));
+    }
+    FailureResponse { status: failure.kind.status(api), headers, body }
+}
+
 /// Guesses how many tokens a text has, for callers whose model does not count.
 ///
 /// An estimate, made without any model's vocabulary: a token for four characters of ASCII, for two
@@ -126,11 +141,6 @@ pub fn estimate_tokens(text: &str) -> u64 {
     let mut estimate = TokenEstimate::default();
     estimate.add(text);
     estimate.tokens()
-}
-
-/// The text that a tool of free text is called with.
-fn input(arguments: &Map<String, Value>) -> &str {
-    arguments.get("input").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The text of a whole reply as it is shown: white space alone is none.

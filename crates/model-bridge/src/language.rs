@@ -1,5 +1,6 @@
 //! The languages that texts for models and people are in.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// How much of a text is looked at to tell its language, in characters.
@@ -16,6 +17,30 @@ pub enum Language {
     En,
     /// Chinese.
     Zh,
+}
+
+/// What is written once for every language.
+#[derive(Debug)]
+pub(crate) struct InLanguages<T> {
+    en: T,
+    zh: T,
+}
+
+// === impl InLanguages ===
+
+impl<T: DeserializeOwned> InLanguages<T> {
+    /// Reads the committed tables of a part of the crate.
+    pub(crate) fn read(en: &str, zh: &str) -> Self {
+        let read = |text| toml::from_str(text).expect("the committed texts read");
+        Self { en: read(en), zh: read(zh) }
+    }
+
+    pub(crate) fn of(&self, language: Language) -> &T {
+        match language {
+            Language::En => &self.en,
+            Language::Zh => &self.zh,
+        }
+    }
 }
 
 // === impl Language ===

@@ -6,10 +6,11 @@
 
 mod api;
 mod block;
+mod call_form;
 mod continuation;
 mod conversation;
-pub mod dataset;
-mod decision;
+pub mod decision;
+mod diagnostic;
 pub mod encode;
 mod event;
 mod language;
@@ -18,26 +19,24 @@ mod parse;
 mod profile;
 mod project;
 mod prompt;
-mod refusal;
+pub mod refusal;
 mod registry;
-mod retry;
+pub mod retry;
 
 pub use api::Api;
-pub use continuation::{RESULT_CHARS_MAX, continuation};
+pub use call_form::NamespacedName;
 pub use conversation::{
     Conversation, HistoryState, Message, Part, Sampling, ToolCall, ToolChoice, ToolResult,
 };
-pub use decision::{Decision, Decisions, PassReason, WithholdReason};
-pub use event::{Change, Code, Diagnostic, Event, Finish, Reply};
+pub use diagnostic::{Change, Code, Diagnostic};
+pub use event::{Event, Finish, Reply};
 pub use language::Language;
 pub use normalize::{
-    NamespacedName, Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key,
-    normalize, normalize_with,
+    Normalized, Note, NoteCode, RequestCode, RequestError, conversation_key, normalize,
+    normalize_with,
 };
-pub use parse::{CALL_BYTES_MAX, CALLS_MAX, Forms, Options, Parser, parse, parse_message};
-pub use profile::{ModelProfile, TEMPERATURE_RECOMMENDED, forms, profile};
-pub use project::{ChatMessage, ChatRole, assistant_text, project, read_projected};
+pub use parse::{CALLS_MAX, Options, Parser, parse, parse_message};
+pub use profile::{forms, profile};
+pub use project::{ChatMessage, project};
 pub use prompt::{AgentStatus, Form, PromptRequest, Step, agent_status, render as render_prompt};
-pub use refusal::{Class, LastRole, RefusalContext, Verdict, classify, language_between};
-pub use registry::{Fitted, Registry, RegistryError, Tool, ToolDefinition, Violation};
-pub use retry::{Outcome, RETRIES_MAX, Retry, RetryReason, RetryState, next as next_retry};
+pub use registry::{Registry, RegistryError, Tool, ToolDefinition};

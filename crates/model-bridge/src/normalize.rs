@@ -34,9 +34,9 @@ use serde_json::Value;
 pub use error::{RequestCode, RequestError};
 pub use key::conversation_key;
 pub use note::{Note, NoteCode};
-pub use tools::NamespacedName;
 
 use crate::api::Api;
+use crate::call_form::NamespacedName;
 use crate::conversation::Conversation;
 use crate::registry::ToolDefinition;
 

@@ -4,18 +4,20 @@
 //! says depends on the bytes only, never on where they were cut.
 
 mod alike;
+mod call_keys;
 mod calls;
 mod cue;
 mod data;
+mod end;
+mod fence;
 mod file_edit;
-mod forms;
 mod frame;
 mod html;
 mod line;
 mod live;
+mod mark;
 mod mend;
 mod native;
-mod notation;
 mod prose;
 mod repeats;
 mod scan;
@@ -28,7 +30,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::event::{Code, Diagnostic, Event, Finish, Reply};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::event::{Event, Finish, Reply};
 use crate::registry::Registry;
 use calls::Made;
 use frame::Frame;
@@ -38,7 +41,7 @@ use repeats::Repeats;
 /// The most calls of a reply. What is written for more stays text.
 pub const CALLS_MAX: usize = 1024;
 /// The most bytes that are kept for one call while it is written. A longer one stays text.
-pub const CALL_BYTES_MAX: usize = 16 << 20;
+const CALL_BYTES_MAX: usize = 16 << 20;
 
 /// How a reply is read.
 #[derive(Debug, Clone, Default)]
@@ -113,8 +116,8 @@ enum Step {
     NeedsMore,
 }
 
-pub use forms::Forms;
 pub use native::parse_message;
+pub(crate) use template::Forms;
 pub(crate) use template::marks as template_marks;
 
 /// Reads a whole reply.

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::Sampling;
 use crate::parse::Forms;
 
-/// The lowest and the highest temperature that is recommended where tools are called: section 7 of
-/// the specification for models (document 000).
-pub const TEMPERATURE_RECOMMENDED: (f64, f64) = (0.1, 0.3);
 /// How many stop texts APIs take.
 const STOPS_MAX: usize = 4;
 
@@ -107,6 +104,10 @@ mod tests {
     use crate::continuation::continuation;
     use crate::conversation::{Part, ToolResult};
     use crate::language::Language;
+
+    /// The lowest and the highest temperature that is recommended where tools are called: section 7 of
+    /// the specification for models (document 000).
+    const TEMPERATURE_RECOMMENDED: (f64, f64) = (0.1, 0.3);
 
     #[test]
     fn temperatures_are_those_that_the_specification_recommends() {

@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::block::action_block;
 use crate::continuation::continuation;
 use crate::conversation::{Conversation, Message, Part, ToolCall, ToolResult};
-use crate::event::{Code, Finish, Reply};
+use crate::diagnostic::Code;
+use crate::event::{Finish, Reply};
 use crate::language::Language;
 use crate::parse::{Options, Parser};
 use crate::registry::{Registry, ToolDefinition};
@@ -90,7 +91,7 @@ pub fn project(
 /// The blocks read back as the calls whatever the text is: where it ends in words that make a block
 /// an example, or leaves a fence open, the blocks come first, and where that does not help, the
 /// text is quoted.
-pub fn assistant_text(text: &str, calls: &[ToolCall]) -> String {
+fn assistant_text(text: &str, calls: &[ToolCall]) -> String {
     if calls.is_empty() {
         return text.to_owned();
     }
@@ -110,7 +111,7 @@ pub fn assistant_text(text: &str, calls: &[ToolCall]) -> String {
 }
 
 /// Reads what [`assistant_text`] wrote: its calls keep their ids.
-pub fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
+fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
     let options = Options { keeps_ids: true, ..Options::default() };
     let mut parser = Parser::new(Arc::clone(registry), options);
     let mut events = parser.feed(text.as_bytes());

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::fill;
 use crate::conversation::ToolChoice;
-use crate::language::Language;
+use crate::language::{InLanguages, Language};
 use crate::registry::{Registry, Tool};
 pub(crate) use example::sample;
 pub use status::{AgentStatus, agent_status};
@@ -103,9 +103,8 @@ struct Notes {
     enough: String,
 }
 
-static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
-    let read = |text| toml::from_str(text).expect("the committed texts read");
-    [read(include_str!("prompt/en.toml")), read(include_str!("prompt/zh.toml"))]
+static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+    InLanguages::read(include_str!("prompt/en.toml"), include_str!("prompt/zh.toml"))
 });
 
 /// The tools that notes speak of, by what they are for: the first name that is there counts.
@@ -120,7 +119,7 @@ const EDIT: &[&str] = &["editTool"];
 
 /// Renders the prompt. Without tools it is the user's own text alone.
 pub fn render(request: &PromptRequest<'_>) -> String {
-    let texts = texts(request.language);
+    let texts = TEXTS.of(request.language);
     let mut parts = Vec::new();
     if !request.registry.tools().is_empty() {
         match (request.step, request.choice) {
@@ -211,14 +210,6 @@ fn shown(texts: &Texts, first: &Tool, second: &Tool) -> String {
         lines.extend([result, example::block(second), texts.shown_answer.clone()]);
     }
     lines.join("\n")
-}
-
-fn texts(language: Language) -> &'static Texts {
-    let [en, zh] = &*TEXTS;
-    match language {
-        Language::En => en,
-        Language::Zh => zh,
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
@@ -305,13 +305,13 @@ impl Tool {
     }
 
     /// The keys that it cannot be called without.
-    pub(crate) fn required(&self) -> Vec<&str> {
+    pub fn required(&self) -> Vec<&str> {
         let required = self.definition.parameters.get("required").and_then(Value::as_array);
         required.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     /// The parameter that a key means, where it is one.
-    pub(crate) fn parameter(&self, key: &str) -> Option<&str> {
+    pub fn parameter(&self, key: &str) -> Option<&str> {
         fit::parameter(&self.definition, key)
     }
 

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::{action_block, fill};
 use crate::conversation::ToolChoice;
-use crate::event::{Code, Finish, Reply};
-use crate::language::Language;
+use crate::diagnostic::Code;
+use crate::event::{Finish, Reply};
+use crate::language::{InLanguages, Language};
 use crate::prompt::sample;
 use crate::refusal::{Class, Verdict};
 use crate::registry::{Registry, Tool};
@@ -118,9 +119,8 @@ struct Reasons {
     truncated: String,
 }
 
-static TEXTS: LazyLock<[Texts; 2]> = LazyLock::new(|| {
-    let read = |text| toml::from_str(text).expect("the committed texts read");
-    [read(include_str!("retry/en.toml")), read(include_str!("retry/zh.toml"))]
+static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
+    InLanguages::read(include_str!("retry/en.toml"), include_str!("retry/zh.toml"))
 });
 
 /// What is wrong with frames for calls, the gravest first.
@@ -192,11 +192,7 @@ fn told(reply: &Reply) -> Vec<String> {
 }
 
 fn message(state: &RetryState<'_>, reason: RetryReason, attempt: u8, told: &[String]) -> String {
-    let [en, zh] = &*TEXTS;
-    let texts = match state.language {
-        Language::En => en,
-        Language::Zh => zh,
-    };
+    let texts = TEXTS.of(state.language);
     let named = match state.choice {
         ToolChoice::Tool(name) => name.as_str(),
         _ => "",

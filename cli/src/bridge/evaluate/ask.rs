@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_model_bridge::Registry;
-use moss_model_bridge::dataset::{Asking, Question, answer, question};
+use moss_model_data::{Asking, Question, answer, question};
 use moss_network::{Bounds, Network};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;

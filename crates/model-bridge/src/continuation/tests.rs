@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::*;
-use crate::event::{Code, Finish};
+use crate::diagnostic::Code;
+use crate::event::Finish;
 use crate::parse::parse;
 use crate::registry::Registry;
 

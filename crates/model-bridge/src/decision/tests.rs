@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::conversation::{Part, ToolCall, ToolResult};
-use crate::event::Code;
+use crate::diagnostic::Code;
 use crate::registry::ToolDefinition;
 
 fn conversation() -> Conversation {

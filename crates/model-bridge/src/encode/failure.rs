@@ -1,8 +1,5 @@
-//! Errors in the form of each API: what a client reads where there is no reply.
+//! Why there is no reply, and what each API calls that.
 
-use serde_json::Value;
-
-use super::{anthropic, ollama, openai_chat};
 use crate::api::Api;
 use crate::normalize::{RequestCode, RequestError};
 
@@ -57,32 +54,6 @@ pub enum Retry {
     After(u64),
 }
 
-/// An HTTP response that says a failure.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FailureResponse {
-    /// Its status.
-    pub status: u16,
-    /// Its headers, by their names in lower case: `retry-after` in seconds, and `x-should-retry`,
-    /// which the clients of OpenAI and Anthropic obey whatever the status is.
-    pub headers: Vec<(&'static str, String)>,
-    /// Its body, JSON.
-    pub body: Value,
-}
-
-/// Says a failure as an API does.
-pub fn error(api: Api, failure: &Failure) -> FailureResponse {
-    let body = match api {
-        Api::OpenAiChat | Api::OpenAiResponses => openai_chat::failure(failure),
-        Api::AnthropicMessages => anthropic::failure(failure),
-        Api::Ollama => ollama::failure(failure),
-    };
-    let mut headers = vec![("x-should-retry", (failure.retry != Retry::Never).to_string())];
-    if let Retry::After(seconds) = failure.retry {
-        headers.push(("retry-after", seconds.to_string()));
-    }
-    FailureResponse { status: failure.kind.status(api), headers, body }
-}
-
 // === impl Failure ===
 
 impl Failure {
@@ -123,7 +94,7 @@ impl From<&RequestError> for Failure {
 
 impl FailureKind {
     /// The status of the response. 529 is Anthropic's own for what is 503 elsewhere.
-    fn status(self, api: Api) -> u16 {
+    pub(super) fn status(self, api: Api) -> u16 {
         match self {
             Self::InvalidRequest | Self::ContextTooLong => 400,
             Self::Unauthenticated => 401,

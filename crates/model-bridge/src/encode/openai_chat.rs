@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::flow::{Ending, Step, pieces};
 use super::{Head, StreamOptions, Usage, wire};
+use crate::call_form::free_form_text;
 use crate::event::Reply;
 
 /// Most calls in a stream: `openai-node` fails where the index of one is greater than 127.
@@ -33,7 +34,7 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
         .iter()
         .map(|call| {
             if head.forms.free_form.contains(&call.name) {
-                let custom = json!({ "name": call.name, "input": super::input(&call.arguments) });
+                let custom = json!({ "name": call.name, "input": free_form_text(&call.arguments) });
                 return json!({ "id": call.id, "type": "custom", "custom": custom });
             }
             let arguments = Value::Object(call.arguments.clone()).to_string();
@@ -131,7 +132,7 @@ impl Stream {
             }
             Step::CallClose(arguments) if self.is_free_form => {
                 let index = self.calls.saturating_sub(1);
-                for piece in pieces(super::input(arguments)) {
+                for piece in pieces(free_form_text(arguments)) {
                     let call = json!({ "index": index, "custom": { "input": piece } });
                     self.delta(&json!({ "tool_calls": [call] }), out);
                 }

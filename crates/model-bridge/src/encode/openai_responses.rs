@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::failure::Failure;
 use super::flow::{Ending, Step, pieces};
 use super::{CallForms, Head, Usage, wire};
+use crate::call_form::free_form_text;
 use crate::event::Reply;
 
 /// Writes a streamed reply.
@@ -64,7 +65,7 @@ pub(super) fn whole(head: &Head, reply: &Reply, usage: Usage) -> Value {
     for made in &reply.calls {
         let call = Call::new(head, output.len(), &made.id, &made.name);
         let arguments = if call.is_free_form {
-            super::input(&made.arguments).to_owned()
+            free_form_text(&made.arguments).to_owned()
         } else {
             Value::Object(made.arguments.clone()).to_string()
         };
@@ -283,7 +284,7 @@ impl Stream {
         if !call.is_free_form {
             return;
         }
-        let input = super::input(arguments);
+        let input = free_form_text(arguments);
         written.push_str(input);
         for piece in pieces(input) {
             let delta = json!({ "delta": piece });

@@ -10,8 +10,8 @@ use super::{
     estimate_tokens, whole,
 };
 use crate::api::Api;
+use crate::call_form::NamespacedName;
 use crate::event::{Event, Finish, Reply};
-use crate::normalize::NamespacedName;
 
 const USAGE: Usage = Usage { input_tokens: 12, output_tokens: 34, elapsed_ns: 56 };
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ROOT;
 use super::arguments;
-use super::draft::{Draft, messages, role, unknown_role};
+use super::draft::{Draft, role_and_content, unknown_role};
 use super::error::RequestError;
 use super::fields::Fields;
 use super::history::{GivenCall, GivenResult};
@@ -20,29 +20,17 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
     draft.read_sampling(&mut body)?;
     draft.sampling.output_tokens_max = body.tokens("max_tokens")?;
     draft.sampling.stop = body.stops("stop_sequences")?;
-    let path = ROOT.key("system");
-    let text = parts::instructions(body.take("system"), &path, &mut draft.notes)?;
-    draft.history.system(text);
-    let path = ROOT.key("messages");
-    for (index, item) in messages(body.list("messages")?, &path)?.into_iter().enumerate() {
-        let path = path.item(index);
-        read_message(&mut draft, Fields::of(item, &path)?)?;
-    }
+    draft.read_system(body.take("system"), &ROOT.key("system"))?;
+    draft.read_each(body.list("messages")?, "messages", read_message)?;
     body.ignore_rest(&mut draft.notes);
     Ok(draft)
 }
 
 fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
     let path = message.path();
-    let role = role(&mut message, ROLES)?;
-    let content = message.take("content");
-    let content_path = path.key("content");
+    let (role, content) = role_and_content(&mut message, ROLES)?;
     match role.as_str() {
-        "system" => {
-            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
-            draft.history.system(text);
-            Ok(())
-        }
+        "system" => draft.read_system(content, &path.key("content")),
         "user" => read_user(draft, content, path),
         "assistant" => read_assistant(draft, content, path),
         other => Err(unknown_role(other, path, ROLES)),

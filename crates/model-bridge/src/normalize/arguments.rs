@@ -5,10 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::call_form::FREE_FORM_KEY;
 use crate::parse::mended_object;
-
-/// The one parameter of a tool that takes free text, and where arguments are kept that are none.
-pub(super) const FREE_FORM_KEY: &str = "input";
 
 /// How many places near the one where text breaks are tried.
 const NEAREST_MAX: usize = 3;

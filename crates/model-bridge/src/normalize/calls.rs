@@ -8,7 +8,7 @@ use super::error::RequestError;
 use super::fields::Fields;
 use super::history::GivenCall;
 use super::path::Path;
-use super::tools::NamespacedName;
+use crate::call_form::NamespacedName;
 
 /// Reads the list `tool_calls` of a turn of the model.
 pub(super) fn read(

@@ -7,7 +7,8 @@ use super::fields::Fields;
 use super::limits::{TOOLS_MAX, check_count, clipped};
 use super::note::Notes;
 use super::path::Path;
-use super::tools::{NamespacedName, Tools};
+use super::tools::Tools;
+use crate::call_form::NamespacedName;
 use crate::conversation::ToolChoice;
 
 /// What a choice may be, for errors.

@@ -10,7 +10,7 @@ use super::limits::{MESSAGES_MAX, check_count};
 use super::note::Notes;
 use super::path::Path;
 use super::tools::{self, Tools};
-use super::{Normalized, ROOT};
+use super::{Normalized, ROOT, parts};
 use crate::conversation::{Conversation, Sampling};
 use crate::registry::ToolDefinition;
 
@@ -56,6 +56,43 @@ impl Draft {
         Ok(())
     }
 
+    /// Reads each message of the list at a key of the body.
+    pub(super) fn read_each(
+        &mut self,
+        items: Option<Vec<Value>>,
+        key: &str,
+        read: fn(&mut Self, Fields<'_>) -> Result<(), RequestError>,
+    ) -> Result<(), RequestError> {
+        let path = ROOT.key(key);
+        for (index, item) in messages(items, &path)?.into_iter().enumerate() {
+            let path = path.item(index);
+            read(self, Fields::of(item, &path)?)?;
+        }
+        Ok(())
+    }
+
+    /// Reads instructions, which stand at `path`.
+    pub(super) fn read_system(
+        &mut self,
+        content: Option<Value>,
+        path: &Path<'_>,
+    ) -> Result<(), RequestError> {
+        let text = parts::instructions(content, path, &mut self.notes)?;
+        self.history.system(text);
+        Ok(())
+    }
+
+    /// Reads what the message of a user at `path` shows.
+    pub(super) fn read_user(
+        &mut self,
+        content: Option<Value>,
+        path: &Path<'_>,
+    ) -> Result<(), RequestError> {
+        let parts = parts::shown(content, &path.key("content"), &mut self.notes)?;
+        self.history.user(parts, path, &mut self.notes);
+        Ok(())
+    }
+
     pub(super) fn finish(self, remembered: &[ToolDefinition]) -> Result<Normalized, RequestError> {
         let Self { mut notes, mut history, model, tools, chosen, parallel, sampling, .. } = self;
         let mut tools = match tools {
@@ -84,10 +121,7 @@ impl Draft {
 }
 
 /// Takes the list of messages, which must be there and not empty.
-pub(super) fn messages(
-    items: Option<Vec<Value>>,
-    path: &Path<'_>,
-) -> Result<Vec<Value>, RequestError> {
+fn messages(items: Option<Vec<Value>>, path: &Path<'_>) -> Result<Vec<Value>, RequestError> {
     let wanted = "an array of messages such as {\"role\": \"user\", \"content\": …}";
     let Some(items) = items else { return Err(RequestError::missing(path, wanted)) };
     if items.is_empty() {
@@ -98,10 +132,14 @@ pub(super) fn messages(
     Ok(items)
 }
 
-/// The role of a message.
-pub(super) fn role(fields: &mut Fields<'_>, roles: &str) -> Result<String, RequestError> {
-    let role = fields.string("role")?;
-    role.ok_or_else(|| RequestError::missing(&fields.path().key("role"), roles))
+/// Takes the role of a message, which must be there, and its content.
+pub(super) fn role_and_content(
+    message: &mut Fields<'_>,
+    roles: &str,
+) -> Result<(String, Option<Value>), RequestError> {
+    let role = message.string("role")?;
+    let role = role.ok_or_else(|| RequestError::missing(&message.path().key("role"), roles))?;
+    Ok((role, message.take("content")))
 }
 
 /// The error about a role that is none.

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::path::Path;
-use crate::encode::{Failure, FailureKind, Retry};
 
 /// A request that cannot be read: a fault of the client, which an API answers with status 400 (413
 /// where it is [`RequestCode::TooLarge`]).
@@ -54,16 +53,6 @@ impl RequestError {
     /// A field that must be there.
     pub(super) fn missing(path: &Path<'_>, wanted: &str) -> Self {
         Self::at(RequestCode::Missing, path, format!("is missing: it must be {wanted}"))
-    }
-}
-
-impl From<RequestError> for Failure {
-    fn from(error: RequestError) -> Self {
-        let kind = match error.code {
-            RequestCode::TooLarge => FailureKind::TooLarge,
-            _ => FailureKind::InvalidRequest,
-        };
-        Self { kind, message: error.message, param: error.param, retry: Retry::Never }
     }
 }
 

@@ -11,7 +11,7 @@ use self::open::Open;
 use super::arguments::{Arguments, Mended};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
-use super::tools::NamespacedName;
+use crate::call_form::NamespacedName;
 use crate::conversation::{Message, Part, ToolCall, ToolResult};
 
 /// A call as a history has it.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, messages, role, unknown_role};
+use super::draft::{Draft, role_and_content, unknown_role};
 use super::error::RequestError;
 use super::fields::Fields;
 use super::history::GivenResult;
@@ -25,12 +25,8 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
         options.ignore_rest(&mut draft.notes);
     }
     // No messages is how a client has a model loaded.
-    let path = ROOT.key("messages");
-    let items = body.list("messages")?.filter(|items| !items.is_empty());
-    let items = items.map(|items| messages(Some(items), &path)).transpose()?.unwrap_or_default();
-    for (index, item) in items.into_iter().enumerate() {
-        let path = path.item(index);
-        read_message(&mut draft, Fields::of(item, &path)?)?;
+    if let Some(items) = body.list("messages")?.filter(|items| !items.is_empty()) {
+        draft.read_each(Some(items), "messages", read_message)?;
     }
     body.ignore_rest(&mut draft.notes);
     Ok(draft)
@@ -47,18 +43,14 @@ fn output_tokens(options: &mut Fields<'_>) -> Result<Option<u64>, RequestError> 
 
 fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
     let path = message.path();
-    let role = role(&mut message, ROLES)?;
-    let content = message.take("content");
+    let (role, content) = role_and_content(&mut message, ROLES)?;
     let content_path = path.key("content");
     let images = message.list("images")?.unwrap_or_default();
     if !images.is_empty() && !matches!(role.as_str(), "user" | "tool") {
         draft.notes.add(NoteCode::PartDropped, &path.key("images"), "image");
     }
     match role.as_str() {
-        "system" | "developer" => {
-            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
-            draft.history.system(text);
-        }
+        "system" | "developer" => return draft.read_system(content, &content_path),
         "user" => {
             let mut parts = parts::shown(content, &content_path, &mut draft.notes)?;
             parts.extend(images.into_iter().map(Part::Opaque));

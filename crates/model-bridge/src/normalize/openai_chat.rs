@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, messages, role, unknown_role};
+use super::draft::{Draft, role_and_content, unknown_role};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
 use super::history::GivenResult;
@@ -32,34 +32,22 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
         return Err(RequestError::at(RequestCode::Unsupported, &ROOT.key("n"), rest));
     }
     body.refuse("functions", "is of an older API: write `tools` and `tool_choice`")?;
-    let path = ROOT.key("messages");
-    for (index, item) in messages(body.list("messages")?, &path)?.into_iter().enumerate() {
-        let path = path.item(index);
-        read_message(&mut draft, Fields::of(item, &path)?)?;
-    }
+    draft.read_each(body.list("messages")?, "messages", read_message)?;
     body.ignore_rest(&mut draft.notes);
     Ok(draft)
 }
 
 fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
     let path = message.path();
-    let role = role(&mut message, ROLES)?;
-    let content = message.take("content");
-    let content_path = path.key("content");
+    let (role, content) = role_and_content(&mut message, ROLES)?;
     match role.as_str() {
-        "system" | "developer" => {
-            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
-            draft.history.system(text);
-        }
-        "user" => {
-            let parts = parts::shown(content, &content_path, &mut draft.notes)?;
-            draft.history.user(parts, path, &mut draft.notes);
-        }
+        "system" | "developer" => return draft.read_system(content, &path.key("content")),
+        "user" => return draft.read_user(content, path),
         "assistant" => return read_assistant(draft, message, content),
         "tool" | "function" => {
             let id = message.id("tool_call_id")?;
             let name = message.string("name")?;
-            let content = parts::output(content, &content_path, &mut draft.notes)?;
+            let content = parts::output(content, &path.key("content"), &mut draft.notes)?;
             let result = GivenResult { id, name, content, is_error: false };
             draft.history.result(result, path, &mut draft.notes);
         }

@@ -3,12 +3,11 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, messages, role, unknown_role};
+use super::draft::{Draft, role_and_content, unknown_role};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
 use super::history::{GivenResult, History};
 use super::note::NoteCode;
-use super::path::Path;
 use super::{ROOT, calls, parts};
 
 const ROLES: &str = "system, developer, user or assistant";
@@ -30,9 +29,7 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
     for (key, rest) in STATEFUL {
         body.refuse(key, rest)?;
     }
-    let path = ROOT.key("instructions");
-    let text = parts::instructions(body.take("instructions"), &path, &mut draft.notes)?;
-    draft.history.system(text);
+    draft.read_system(body.take("instructions"), &ROOT.key("instructions"))?;
     read_input(&mut draft, body.take("input"))?;
     body.ignore_rest(&mut draft.notes);
     Ok(draft)
@@ -41,20 +38,12 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
 fn read_input(draft: &mut Draft, input: Option<Value>) -> Result<(), RequestError> {
     let path = ROOT.key("input");
     let items = match input {
-        Some(Value::String(text)) => {
-            let parts = parts::shown(Some(Value::String(text)), &path, &mut draft.notes)?;
-            draft.history.user(parts, &path, &mut draft.notes);
-            return Ok(());
-        }
+        Some(text @ Value::String(_)) => return draft.read_user(Some(text), &path),
         Some(Value::Array(items)) => Some(items),
         None => None,
         Some(other) => return Err(RequestError::kind(&path, "a string or an array", &other)),
     };
-    for (index, item) in messages(items, &path)?.into_iter().enumerate() {
-        let path = path.item(index);
-        read_item(draft, Fields::of(item, &path)?)?;
-    }
-    Ok(())
+    draft.read_each(items, "input", read_item)
 }
 
 fn read_item(draft: &mut Draft, mut item: Fields<'_>) -> Result<(), RequestError> {
@@ -93,25 +82,17 @@ fn read_item(draft: &mut Draft, mut item: Fields<'_>) -> Result<(), RequestError
 
 fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), RequestError> {
     let path = message.path();
-    let role = role(&mut message, ROLES)?;
-    let content = message.take("content");
-    let content_path: Path<'_> = path.key("content");
+    let (role, content) = role_and_content(&mut message, ROLES)?;
     match role.as_str() {
-        "system" | "developer" => {
-            let text = parts::instructions(content, &content_path, &mut draft.notes)?;
-            draft.history.system(text);
-        }
-        "user" => {
-            let parts = parts::shown(content, &content_path, &mut draft.notes)?;
-            draft.history.user(parts, path, &mut draft.notes);
-        }
+        "system" | "developer" => draft.read_system(content, &path.key("content")),
+        "user" => draft.read_user(content, path),
         "assistant" => {
-            let text = parts::said(content, &content_path, &mut draft.notes)?;
+            let text = parts::said(content, &path.key("content"), &mut draft.notes)?;
             draft.history.assistant(text, Vec::new(), path, &mut draft.notes);
+            Ok(())
         }
-        other => return Err(unknown_role(other, path, ROLES)),
+        other => Err(unknown_role(other, path, ROLES)),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -113,12 +113,7 @@ pub(super) fn instructions(
     path: &Path<'_>,
     notes: &mut Notes,
 ) -> Result<String, RequestError> {
-    let mut joined = Joined::default();
-    for (index, piece) in pieces(content, path)?.into_iter().enumerate() {
-        joined.add(piece, &path.item(index), notes);
-        joined.part();
-    }
-    Ok(joined.into_text())
+    joined(content, path, notes, Joined::part)
 }
 
 /// The text of a turn of the model.
@@ -127,9 +122,20 @@ pub(super) fn said(
     path: &Path<'_>,
     notes: &mut Notes,
 ) -> Result<String, RequestError> {
+    joined(content, path, notes, |_| {})
+}
+
+/// Puts the text of content together; `then` says what stands behind each part.
+fn joined(
+    content: Option<Value>,
+    path: &Path<'_>,
+    notes: &mut Notes,
+    then: fn(&mut Joined),
+) -> Result<String, RequestError> {
     let mut joined = Joined::default();
     for (index, piece) in pieces(content, path)?.into_iter().enumerate() {
         joined.add(piece, &path.item(index), notes);
+        then(&mut joined);
     }
     Ok(joined.into_text())
 }

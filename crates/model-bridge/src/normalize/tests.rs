@@ -264,15 +264,15 @@ fn requests_that_are_too_large_are_refused() {
 
 #[test]
 fn what_is_refused_is_an_error_of_the_api() {
-    use crate::encode::{FailureKind, error};
+    use crate::encode::{Failure, FailureKind, error};
     for api in Api::ALL {
         let refusal = normalize(api, json!({ "model": 1 })).unwrap_err();
-        let response = error(api, &refusal.into());
+        let response = error(api, &Failure::from(&refusal));
         assert_eq!(response.status, 400, "{api:?}");
         assert!(response.body.to_string().contains("model must be a string"), "{response:?}");
     }
     let large = json!({ "x": vec![Value::Null; limits::VALUES_MAX] });
-    let failure: crate::encode::Failure = normalize(Api::OpenAiChat, large).unwrap_err().into();
+    let failure = Failure::from(&normalize(Api::OpenAiChat, large).unwrap_err());
     assert_eq!(failure.kind, FailureKind::TooLarge);
 }
 

@@ -6,27 +6,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::arguments::FREE_FORM_KEY;
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
 use super::history::Seen;
 use super::limits::{TOOLS_MAX, check_count, clipped};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
+use crate::call_form::{FREE_FORM_KEY, NamespacedName};
 use crate::registry::ToolDefinition;
 
 /// How many names of tools an error lists.
 const TOLD_MAX: usize = 32;
-
-/// The name of a tool in a namespace, which OpenAI Responses write in two fields, `namespace` and
-/// `name`. A model gets one name: [`NamespacedName::flat`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamespacedName {
-    /// The namespace.
-    pub namespace: String,
-    /// The name of the tool in it.
-    pub name: String,
-}
 
 /// The tools of a request.
 #[derive(Debug, Default)]
@@ -176,16 +166,6 @@ fn grammar(format: &Value) -> Option<String> {
     let rules = grammar.get("definition")?.as_str()?;
     let syntax = grammar.get("syntax").and_then(Value::as_str).unwrap_or("grammar");
     Some(format!("{syntax}: {rules}"))
-}
-
-// === impl NamespacedName ===
-
-impl NamespacedName {
-    /// The one name that a model gets, for example `mcp__web__search`.
-    pub fn flat(&self) -> String {
-        let between = if self.namespace.ends_with("__") { "" } else { "__" };
-        format!("{}{between}{}", self.namespace, self.name)
-    }
 }
 
 // === impl Tools ===

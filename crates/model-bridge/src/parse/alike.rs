@@ -4,10 +4,9 @@
 use std::collections::VecDeque;
 
 use super::Parser;
-use super::calls::NAME_KEYS;
-use super::prose::begins_no_key;
+use super::call_keys::{NAME_KEYS, begins_no_key};
 use super::sloppy;
-use crate::event::Code;
+use crate::diagnostic::Code;
 use crate::registry::Registry;
 
 /// How far a look goes, in bytes.

@@ -4,19 +4,12 @@ mod written;
 
 use serde_json::{Map, Value};
 
+use super::call_keys::{NAME_KEYS, OTHER_KEYS};
 use super::mend::{self, Keys};
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 use crate::registry::{Registry, Tool};
 use written::{Written, contradiction, gather};
 
-/// Keys that name the tool, the likeliest first.
-pub(super) const NAME_KEYS: &[&str] = &["tool", "name", "tool_name", "function"];
-/// Keys that hold the arguments, the likeliest first.
-pub(super) const ARGUMENT_KEYS: &[&str] = &["parameters", "arguments", "input", "args", "params"];
-/// Keys that may stand beside them.
-pub(super) const OTHER_KEYS: &[&str] = &["id", "call_id", "type", "index"];
-/// The key of a list of calls.
-pub(super) const LIST_KEY: &str = "tool_calls";
 /// How many levels of JSON inside of strings are taken out where an object belongs.
 const NESTED_JSON_MAX: usize = 2;
 /// The most bytes of an id that is kept.
@@ -180,9 +173,20 @@ fn nested(text: &str, keys: Keys<'_>) -> Option<Value> {
 
 impl Inside {
     pub(super) fn none(mut self, code: Code, message: &str) -> Self {
-        self.broken += 1;
-        self.diagnostics.push(Diagnostic::new(code, message));
+        self.refuse(code, message.to_owned());
         self
+    }
+
+    /// Tells why something that was meant as a call is none.
+    pub(super) fn refuse(&mut self, code: Code, message: String) {
+        self.broken += 1;
+        self.tell(code, message);
+    }
+
+    /// Tells that a call is none because no tool has its name.
+    pub(super) fn refuse_unknown(&mut self, registry: &Registry, name: &str) {
+        self.broken += 1;
+        self.diagnostics.push(unknown(registry, name));
     }
 
     /// Takes what stands beside it.
@@ -226,15 +230,11 @@ impl Inside {
 
     fn add_written(&mut self, registry: &Registry, written: Written, explicit: bool) {
         let Some(name) = written.name else {
-            self.broken += 1;
             let message = format!("no tool is named; say it as \"{}\"", NAME_KEYS[0]);
-            self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
-            return;
+            return self.refuse(Code::UnknownTool, message);
         };
         if let Some(message) = contradiction(registry, &name, &written.other_names, written.clash) {
-            self.broken += 1;
-            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
-            return;
+            return self.refuse(Code::SchemaInvalid, message);
         }
         if written.arguments.is_some() || !explicit {
             return self.add(registry, &name, written.arguments, written.id, explicit);
@@ -262,29 +262,21 @@ impl Inside {
         explicit: bool,
     ) {
         let Some(tool) = registry.resolve(name) else {
-            self.broken += 1;
-            self.diagnostics.push(unknown(registry, name));
-            return;
+            return self.refuse_unknown(registry, name);
         };
         if value.is_none() && !explicit {
-            self.broken += 1;
             let message = format!("{}: there are no arguments", tool.name());
-            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
-            return;
+            return self.refuse(Code::SchemaInvalid, message);
         }
         let arguments = match arguments(value, Keys::of_arguments(registry, Some(tool))) {
             Ok(arguments) => arguments,
             Err(bare) => match scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
-                    self.diagnostics.push(Diagnostic::new(Code::ScalarArgs, message));
+                    self.tell(Code::ScalarArgs, message);
                     arguments
                 }
-                Err(message) => {
-                    self.broken += 1;
-                    self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
-                    return;
-                }
+                Err(message) => return self.refuse(Code::SchemaInvalid, message),
             },
         };
         self.fit(tool, arguments, id);
@@ -293,20 +285,17 @@ impl Inside {
     pub(super) fn fit(&mut self, tool: &Tool, arguments: Map<String, Value>, id: Option<String>) {
         let rounded = self.has_change(Change::Rounded).then(|| tool.rounded(&arguments));
         if let Some(key) = rounded.flatten() {
-            self.broken += 1;
             self.diagnostics.retain(|one| !one.changes.contains(&Change::Rounded));
             let message =
                 format!("{}: /{key}: an integer has more digits than can be kept", tool.name());
-            return self.tell(Code::MalformedJson, message);
+            return self.refuse(Code::MalformedJson, message);
         }
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
-            self.broken += 1;
             let mut told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
             told.extend(fitted.dropped.iter().map(|key| format!("there is no parameter `{key}`")));
             let message = format!("{}: {}", tool.name(), told.join("; "));
-            self.diagnostics.push(Diagnostic::new(Code::SchemaInvalid, message));
-            return;
+            return self.refuse(Code::SchemaInvalid, message);
         }
         if !fitted.dropped.is_empty() {
             let message = format!(
@@ -314,7 +303,7 @@ impl Inside {
                 tool.name(),
                 fitted.dropped.join("`, `")
             );
-            self.diagnostics.push(Diagnostic::new(Code::UnknownArgDropped, message));
+            self.tell(Code::UnknownArgDropped, message);
         }
         if !fitted.changes.is_empty() {
             let message = format!("{}: words with commas between them became a list", tool.name());

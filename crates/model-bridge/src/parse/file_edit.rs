@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::calls::Inside;
-use crate::event::{Code, Diagnostic};
+use crate::diagnostic::Code;
 use crate::registry::{Registry, fold};
 
 /// What begins one.
@@ -269,10 +269,8 @@ impl Inside {
     /// Adds a call of a tool, its parameters by whichever of their names the tool has.
     fn put(&mut self, registry: &Registry, name: &str, values: &[(&[&str], String)]) {
         let Some(tool) = registry.resolve(name) else {
-            self.broken += 1;
             let message = format!("<file-edit> needs `{name}`, which is not there");
-            self.diagnostics.push(Diagnostic::new(Code::UnknownTool, message));
-            return;
+            return self.refuse(Code::UnknownTool, message);
         };
         let mut arguments = Map::new();
         for (names, value) in values {

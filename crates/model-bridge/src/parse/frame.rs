@@ -7,21 +7,18 @@ use super::calls::{self, Inside};
 use super::cue::Cue;
 use super::file_edit;
 use super::live::Live;
-use super::notation::Brackets;
+use super::mark::{HERMES_CLOSE, TAG_CLOSE};
 use super::scan::Scan;
-use super::template::{Elements, Holds, Opening, Tags, Template};
+use super::template::{Brackets, Elements, Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::registry::Registry;
-pub(super) use ends::End;
 
 /// How far the text after a suspected end is looked at for the real one, in bytes.
 const SUSPICION_BYTES_MAX: usize = 64 << 10;
 /// How often a reply may be read again from an end that was suspected only.
 const FALLBACKS_MAX: usize = 64;
-pub(super) const TAG_CLOSE: &str = "[/TOOL]";
 /// What may end a call on a line.
 const LINE_CLOSES: &[&str] = &["[/TOOL_CALL]", "[/TOOL_CALLS]"];
-pub(super) const HERMES_CLOSE: &str = "</tool_call>";
 /// Said where a call of a form that always ends its calls does not end.
 const UNENDED: &str = "the call has no end mark; it was not made";
 /// Said where a reply ends inside of a call.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::event::Change;
+use crate::diagnostic::Change;
 pub(super) use keys::Keys;
 use reader::Reader;
 pub(super) use reader::is_quote;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::call_keys::ARGUMENT_KEYS;
 use super::calls::{self, Inside};
 use super::mend::Keys;
 use super::{Options, Parser};
-use crate::event::{Code, Diagnostic, Event, Finish, Reply};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::event::{Event, Finish, Reply};
 use crate::registry::Registry;
 
 /// Reads an assistant's message with `tool_calls` (OpenAI, Ollama) or blocks of `content`
@@ -53,7 +55,7 @@ impl Parser {
             let diagnostic = calls::unknown(&self.registry, name);
             return self.events.push(Event::Diagnostic(diagnostic));
         };
-        let written = calls::ARGUMENT_KEYS.iter().find_map(|key| function.get(*key)).cloned();
+        let written = ARGUMENT_KEYS.iter().find_map(|key| function.get(*key)).cloned();
         let keys = Keys::of_arguments(&self.registry, Some(tool));
         // As servers write arguments that are none.
         let written = written.filter(|value| value.as_str().map(str::trim) != Some("null"));

@@ -6,25 +6,19 @@ mod line_call;
 mod marks;
 mod skip;
 
-use super::forms::HERMES;
-use super::frame::{CUT_OFF, Frame, HERMES_CLOSE, Kind, TAG_CLOSE};
+use super::fence::INFO_BYTES_MAX;
+use super::frame::{CUT_OFF, Frame, Kind};
 use super::line::is_blank;
-use super::template::LEADS;
+use super::mark::{HERMES_CLOSE, HERMES_OPEN, NAME_BYTES_MAX, TAG_CLOSE};
+use super::template::{HERMES, LEADS};
 use super::thought::Thought;
 use super::{Parser, State, Step, file_edit};
-use crate::event::Code;
-pub(super) use fences::begins_call;
-pub(super) use skip::begins_no_key;
+use crate::diagnostic::Code;
 
-/// The most bytes of what a fence says that are waited for.
-const INFO_BYTES_MAX: usize = 20;
-/// The most bytes of the name of a tool in a mark.
-const NAME_BYTES_MAX: usize = 160;
 /// Marks that begin a call on a line.
 const LINE_MARKS: &[&str] = &["[TOOL_CALLS]", "[TOOL_CALL]"];
 /// The mark that begins a call that has an end mark.
 const TAG_MARK: &str = "[TOOL:";
-pub(super) const HERMES_OPEN: &str = "<tool_call>";
 /// What is thought aloud begins with, and ends with.
 const THOUGHTS: &[(&str, &str)] = &[("<think>", THOUGHT_END), ("<thinking>", "</thinking>")];
 /// What ends a thought that the prompt began.

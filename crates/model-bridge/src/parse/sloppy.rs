@@ -1,7 +1,7 @@
 //! JSON that is the whole reply and no strict JSON: whether it is meant as a call is told by how it
 //! begins, so that text which happens to begin with a bracket is not held back.
 
-use super::calls::NAME_KEYS;
+use super::call_keys::NAME_KEYS;
 use super::mend::is_quote;
 use crate::registry::Registry;
 

@@ -2,19 +2,20 @@
 //! writes, whatever its prompt says. A new form is a row of the [`table`].
 
 mod elements;
-mod parts;
+mod forms;
+mod notation;
 mod table;
 mod tags;
 mod values;
 
 use std::sync::LazyLock;
 
-use super::forms::Forms;
-use super::notation::{self, Notation};
+use super::mark::{FENCE, Not, after, after_blanks, name, of_name, typed, until, without_number};
 pub(super) use elements::Elements;
-pub(super) use parts::FENCE;
-pub(super) use parts::after;
-use parts::{NAME_BYTES_MAX, after_blanks, name, of_name, typed, without_number};
+pub(crate) use forms::Forms;
+pub(super) use forms::{HERMES, MISTRAL};
+pub(super) use notation::Brackets;
+use notation::Notation;
 use table::{BARE_LIST, ELEMENT, TEMPLATES};
 pub(super) use tags::Tags;
 
@@ -56,7 +57,7 @@ pub(super) struct Template {
     /// Which JSON is a call, or its arguments.
     json: Json,
     /// How it writes calls that are neither JSON nor tags.
-    pub(super) notation: Option<Notation>,
+    notation: Option<Notation>,
     parameters: Option<Parameters>,
     /// Whether its arguments are elements with the names of parameters.
     has_elements: bool,
@@ -139,15 +140,6 @@ pub(super) enum Holds {
     Nothing,
     /// Nothing, not even an end mark: its tag is all of the call.
     Closed,
-}
-
-/// Why a text is not what was looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Not {
-    /// It is something else.
-    Here,
-    /// More must come to know.
-    Yet,
 }
 
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
@@ -235,11 +227,6 @@ pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
     TEMPLATES.iter().flat_map(Template::marks).filter(|mark| mark.starts_with('<'))
 }
 
-/// The names of all forms.
-pub(super) fn forms() -> impl Iterator<Item = &'static str> {
-    TEMPLATES.iter().chain([&BARE_LIST, &ELEMENT]).map(|template| template.form)
-}
-
 // === impl Template ===
 
 impl Template {
@@ -289,7 +276,7 @@ impl Template {
             Name::Quoted(mark) => {
                 let (name, rest) = name(inner, of_name)?;
                 let rest = after(rest, "\"")?;
-                let attributes = tags::until(rest, mark, ATTRIBUTES_BYTES_MAX)?;
+                let attributes = until(rest, mark, ATTRIBUTES_BYTES_MAX)?;
                 (Some(name), &rest[attributes + mark.len()..])
             }
         };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::line::Line;
-use super::prose::HERMES_OPEN;
+use super::mark::HERMES_OPEN;
 use super::{CALL_BYTES_MAX, Options, Parser, State, Step, template};
 use crate::event::{Event, Finish};
 

@@ -8,7 +8,7 @@ mod pending;
 
 use serde_json::Value;
 
-use super::calls::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
+use super::call_keys::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
 use super::mend::DEPTH_MAX;
 use pending::Pending;
 

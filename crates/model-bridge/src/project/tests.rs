@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::event::Code;
+use crate::diagnostic::Code;
 
 fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
     let Value::Object(arguments) = arguments else { panic!("an object") };

@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::names::fold;
 use super::{ToolDefinition, Types};
-use crate::event::Change;
+use crate::diagnostic::Change;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;
@@ -23,6 +23,17 @@ pub(super) struct Notes {
     pub(super) coerced: Vec<String>,
     /// Whether that happened since the last look.
     is_coerced: bool,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Place<'s> {
+    /// What it must fit.
+    schema: &'s Value,
+    /// What references of that refer to.
+    root: &'s Value,
+    /// How many levels below are made to fit.
+    depth: usize,
 }
 
 /// Makes arguments fit. Returns them and what was done to them.
@@ -54,7 +65,7 @@ pub(super) fn fit(
         if is_left_out(&value, &name, schema, root, root) {
             continue;
         }
-        let value = coerced(value, schema, root, DEPTH_MAX, &mut notes);
+        let value = coerced(value, Place { schema, root, depth: DEPTH_MAX }, &mut notes);
         if std::mem::take(&mut notes.is_coerced) {
             notes.coerced.push(name.clone());
         }
@@ -107,36 +118,28 @@ fn property<'s>(root: &'s Value, name: &str) -> Option<&'s Value> {
     root.get("properties")?.get(name)
 }
 
-/// Makes a value fit a schema where nothing is lost by it; otherwise returns it as it is.
-fn coerced(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut Notes) -> Value {
-    if depth == 0 {
+/// Makes a value fit its schema where nothing is lost by it; otherwise returns it as it is.
+fn coerced(value: Value, place: Place<'_>, notes: &mut Notes) -> Value {
+    if place.depth == 0 {
         return value;
     }
-    let types = Types::of(schema, root);
+    let types = Types::of(place.schema, place.root);
     if types.allow(&value) {
-        return inside(whole(value, types), schema, root, depth, notes);
+        return inside(whole(value, types), place, notes);
     }
     let before = std::mem::discriminant(&value);
-    let value = retyped(value, types, schema, root, depth, notes);
+    let value = retyped(value, types, place, notes);
     notes.is_coerced |= std::mem::discriminant(&value) != before;
     value
 }
 
 /// A value of another type than the schema asks for, as one of that, where it has a meaning.
-fn retyped(
-    value: Value,
-    types: Types,
-    schema: &Value,
-    root: &Value,
-    depth: usize,
-    notes: &mut Notes,
-) -> Value {
+fn retyped(value: Value, types: Types, place: Place<'_>, notes: &mut Notes) -> Value {
     match value {
-        Value::String(text) => from_text(text, types, schema, root, depth, notes),
+        Value::String(text) => from_text(text, types, place, notes),
         Value::Number(number) if types.allows_string() => Value::String(number.to_string()),
         value if types.allows_array() && !value.is_null() => {
-            let items = schema.get("items").unwrap_or(&Value::Null);
-            Value::Array(vec![coerced(value, items, root, depth - 1, notes)])
+            Value::Array(vec![coerced(value, place.item(), notes)])
         }
         value => value,
     }
@@ -161,13 +164,12 @@ fn whole(value: Value, types: Types) -> Value {
 }
 
 /// Makes what stands inside of a value fit.
-fn inside(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut Notes) -> Value {
-    let schema = referred(schema, root);
+fn inside(value: Value, place: Place<'_>, notes: &mut Notes) -> Value {
+    let place = place.referred();
+    let Place { schema, root, .. } = place;
     match value {
         Value::Array(values) if schema.get("items").is_some() => {
-            let items = &schema["items"];
-            let values = values.into_iter();
-            values.map(|value| coerced(value, items, root, depth - 1, notes)).collect()
+            values.into_iter().map(|value| coerced(value, place.item(), notes)).collect()
         }
         Value::Object(fields) if schema.get("properties").is_some() => {
             let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
@@ -176,7 +178,7 @@ fn inside(value: Value, schema: &Value, root: &Value, depth: usize, notes: &mut 
                 match schema["properties"].get(&key) {
                     Some(property) if is_left_out(&value, &key, property, schema, root) => {}
                     Some(property) => {
-                        fitted.insert(key, coerced(value, property, root, depth - 1, notes));
+                        fitted.insert(key, coerced(value, place.inner(property), notes));
                     }
                     None if closed => notes.dropped.push(key),
                     None => {
@@ -197,23 +199,8 @@ fn is_left_out(value: &Value, key: &str, property: &Value, schema: &Value, root:
     value.is_null() && !is_required() && !Types::of(property, root).allows_null()
 }
 
-fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
-    schema
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|target| root.pointer(target.strip_prefix('#')?))
-        .unwrap_or(schema)
-}
-
 /// What a string means where no string may stand.
-fn from_text(
-    text: String,
-    types: Types,
-    schema: &Value,
-    root: &Value,
-    depth: usize,
-    notes: &mut Notes,
-) -> Value {
+fn from_text(text: String, types: Types, place: Place<'_>, notes: &mut Notes) -> Value {
     let plain = text.trim();
     if types.allows_integer() {
         if let Ok(number) = plain.parse::<i64>() {
@@ -238,18 +225,17 @@ fn from_text(
     }
     if types.allows_array() || types.allows_object() {
         if let Some(value) = unwrapped(plain, types) {
-            return inside(value, schema, root, depth, notes);
+            return inside(value, place, notes);
         }
         if types.allows_array() {
-            let items = schema.get("items").unwrap_or(&Value::Null);
             if text.contains(',') {
                 // One item with commas, or several: of words alone they are several.
                 let Some(words) = listed(&text) else { return Value::String(text) };
                 notes.changes.push(Change::CommaList);
                 let words = words.into_iter();
-                return words.map(|word| coerced(word, items, root, depth - 1, notes)).collect();
+                return words.map(|word| coerced(word, place.item(), notes)).collect();
             }
-            return Value::Array(vec![coerced(Value::String(text), items, root, depth - 1, notes)]);
+            return Value::Array(vec![coerced(Value::String(text), place.item(), notes)]);
         }
     }
     Value::String(text)
@@ -297,5 +283,26 @@ pub(super) fn shown(message: &str) -> String {
     match message.char_indices().nth(MESSAGE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &message[..end]),
         None => message.to_owned(),
+    }
+}
+
+// === impl Place ===
+
+impl<'s> Place<'s> {
+    /// The place of a value inside of this one.
+    fn inner(self, schema: &'s Value) -> Self {
+        Self { schema, depth: self.depth - 1, ..self }
+    }
+
+    /// The place of an item of a list that stands here.
+    fn item(self) -> Self {
+        self.inner(self.schema.get("items").unwrap_or(&Value::Null))
+    }
+
+    /// The same place with the schema that its own refers to, where it does.
+    fn referred(self) -> Self {
+        let target = self.schema.get("$ref").and_then(Value::as_str);
+        let referred = target.and_then(|target| self.root.pointer(target.strip_prefix('#')?));
+        Self { schema: referred.unwrap_or(self.schema), ..self }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, is_id};
+use super::super::call_keys::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS};
+use super::is_id;
 use crate::registry::Registry;
 
 /// A call as it was written.

@@ -1,25 +1,17 @@
 //! Where a frame ends: at its mark, where its JSON does, or where something else begins.
 
+use super::super::end::End;
+use super::super::fence::begins_call;
+use super::super::mark::{FENCE, Not};
 use super::super::mend::{self, Keys};
-use super::super::prose;
 use super::super::scan::{Found, NEXT_FRAME};
-use super::super::template::{FENCE, Not, Template};
+use super::super::template::Template;
 use super::{Frame, Kind};
-use crate::event::Change;
+use crate::diagnostic::Change;
 use crate::registry::Registry;
 
 /// How many suspected ends of one frame are tried.
 const SUSPECTS_MAX: usize = 8;
-
-/// Where a frame ends, from the beginning of its inside.
-pub(in crate::parse) struct End {
-    /// Where its inside does.
-    pub(in crate::parse) body: usize,
-    /// Where its end mark does.
-    pub(in crate::parse) frame: usize,
-    /// Whether that is there.
-    pub(in crate::parse) closed: bool,
-}
 
 /// What may stand between calls that are the whole reply.
 const JOINT: char = ';';
@@ -103,31 +95,16 @@ impl Frame {
             if let Some(end) = self.end_at_suspect(body, found) {
                 return Some(end);
             }
-            match found {
+            let end = match found {
                 Found::Nothing => return None,
                 Found::Balanced(place) => {
                     self.balanced = Some(place);
                     self.other = None;
-                    if self.kind == Kind::Line {
-                        return Some(End { body: place, frame: place, closed: true });
-                    }
+                    let end = End { body: place, frame: place, closed: true };
+                    Ok((self.kind == Kind::Line).then_some(end))
                 }
-                Found::Mark(place) => match self.mark(registry, body, place, is_last) {
-                    Ok(Some(end)) => return Some(end),
-                    Ok(None) => {}
-                    Err(place) => {
-                        self.scan.back_to(place);
-                        return None;
-                    }
-                },
-                Found::Other(place) => match self.other(body, place, is_last) {
-                    Ok(Some(end)) => return Some(end),
-                    Ok(None) => {}
-                    Err(place) => {
-                        self.scan.back_to(place);
-                        return None;
-                    }
-                },
+                Found::Mark(place) => self.mark(registry, body, place, is_last),
+                Found::Other(place) => self.other(body, place, is_last),
                 Found::Suspect(place) => {
                     self.suspects += 1;
                     let is_end = self.suspects <= SUSPECTS_MAX
@@ -136,6 +113,15 @@ impl Frame {
                         return Some(self.fence_end(body, place));
                     }
                     self.suspect.get_or_insert(place);
+                    Ok(None)
+                }
+            };
+            match end {
+                Ok(Some(end)) => return Some(end),
+                Ok(None) => {}
+                Err(place) => {
+                    self.scan.back_to(place);
+                    return None;
                 }
             }
         }
@@ -179,7 +165,7 @@ impl Frame {
             if !is_run_over {
                 return Err(place);
             }
-            match prose::begins_call(&body[end.frame..], is_last) {
+            match begins_call(&body[end.frame..], is_last) {
                 None => return Err(place),
                 // It is the next one that begins: this one's end mark is missing.
                 Some(true) if self.scan.is_balanced() => {

@@ -3,10 +3,12 @@
 
 use super::super::calls::{Inside, UNESCAPED};
 use super::super::data::Data;
+use super::super::end::End;
 use super::super::live::{self, Live};
 use super::super::{CALL_BYTES_MAX, CALLS_MAX, Parser, State, Step, push_text, sloppy};
-use super::{CUT_OFF, End, FALLBACKS_MAX, Frame, Kind, UNENDED};
-use crate::event::{Code, Event};
+use super::{CUT_OFF, FALLBACKS_MAX, Frame, Kind, UNENDED};
+use crate::diagnostic::Code;
+use crate::event::Event;
 
 /// Said of JSON without a mark.
 const NO_CALL: &str = "JSON names a tool and is no call as it stands";

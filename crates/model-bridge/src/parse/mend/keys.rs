@@ -1,7 +1,7 @@
 //! What is known of the keys of a call: a quote before one of them ends a string, a quote before
 //! other words may stand in it.
 
-use super::super::calls::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
+use super::super::call_keys::{ARGUMENT_KEYS, LIST_KEY, NAME_KEYS, OTHER_KEYS};
 use crate::registry::{Registry, Tool};
 
 /// What is known of the keys of a text.

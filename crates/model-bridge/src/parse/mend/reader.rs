@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::calls::NAME_KEYS;
+use super::super::call_keys::NAME_KEYS;
 use super::DEPTH_MAX;
 use super::keys::{Keys, Role};
-use crate::event::Change;
+use crate::diagnostic::Change;
 
 /// Words that mean a value of JSON, and the value.
 const LITERALS: &[(&str, &str)] = &[

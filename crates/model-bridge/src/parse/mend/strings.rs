@@ -2,7 +2,7 @@
 
 use super::escapes::Backslashes;
 use super::reader::{Reader, is_quote, skip_blanks};
-use crate::event::Change;
+use crate::diagnostic::Change;
 
 /// How far a key is looked for after a string, in bytes.
 const KEY_BYTES_MAX: usize = 96;

@@ -1,9 +1,9 @@
 //! What is no place for a call: blocks of code, and data.
 
 use super::super::data::Data;
+use super::super::fence::INFO_BYTES_MAX;
 use super::super::line::is_blank;
 use super::super::{Parser, State, Step};
-use super::INFO_BYTES_MAX;
 
 /// The most blocks in blocks that are told apart.
 const NESTED_MAX: usize = 32;

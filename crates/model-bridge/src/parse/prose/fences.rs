@@ -1,21 +1,10 @@
 //! Fences: those of calls, those of blocks of code, and code inside of a line.
 
+use super::super::fence::{EXPLICIT, IMPLICIT, INFO_BYTES_MAX, info};
 use super::super::frame::{Frame, Kind};
 use super::super::{Parser, State};
-use super::{INFO_BYTES_MAX, Mark};
+use super::Mark;
 
-/// What a fence says that holds a call.
-const EXPLICIT: &[&str] = &[
-    "json action",
-    "action",
-    "action json",
-    "tool call",
-    "tool calls",
-    "json tool call",
-    "json tool calls",
-];
-/// What a fence says that may hold a call.
-const IMPLICIT: &[&str] = &["json", ""];
 /// The longest run of signs that is one; a longer one is several, whether all of it is there or not.
 const RUN_BYTES_MAX: usize = 20;
 
@@ -95,36 +84,7 @@ impl Parser {
     }
 }
 
-/// Whether a fence is one that begins a call, by what follows it; none where more must come to know.
-pub(in crate::parse) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
-    let end = after.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
-    let info = info(&after[..end.unwrap_or(after.len())]);
-    if end.is_some() {
-        return Some(EXPLICIT.contains(&info.as_str()));
-    }
-    let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
-    let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
-    if waits { None } else { Some(false) }
-}
-
 /// How many signs begin a text, as far as they are one run.
 fn run_of(text: &str, sign: u8) -> usize {
     text.bytes().take(RUN_BYTES_MAX).take_while(|byte| *byte == sign).count()
-}
-
-/// The words that a fence says, in lower case, a space between two. Words that are too long for a call
-/// are left as they are.
-fn info(said: &str) -> String {
-    if said.len() > INFO_BYTES_MAX {
-        return said.to_owned();
-    }
-    let is_gap = |c: char| c.is_ascii_whitespace() || matches!(c, ':' | '_' | '-' | '\u{a0}');
-    let mut info = String::with_capacity(said.len());
-    for word in said.split(is_gap).filter(|word| !word.is_empty()) {
-        if !info.is_empty() {
-            info.push(' ');
-        }
-        info.extend(word.chars().map(|c| c.to_ascii_lowercase()));
-    }
-    info
 }

@@ -1,8 +1,10 @@
 //! `[TOOL_CALL]name[ARGS]{…}`, `[TOOL_CALLS]name{…}` and `[TOOL_CALLS][…]`: a call on a line.
 
-use super::super::forms::{Forms, MISTRAL};
+use super::super::fence::INFO_BYTES_MAX;
 use super::super::frame::{Frame, Kind};
-use super::{INFO_BYTES_MAX, Mark, NAME_BYTES_MAX};
+use super::super::mark::NAME_BYTES_MAX;
+use super::super::template::{Forms, MISTRAL};
+use super::Mark;
 
 /// What stands between a name and its arguments.
 const ARGUMENTS_MARK: &str = "[ARGS]";

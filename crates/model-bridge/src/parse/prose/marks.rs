@@ -2,7 +2,8 @@
 
 use super::super::frame::Frame;
 use super::super::html::{Html, SHOWS};
-use super::super::template::{self, Holds, Not};
+use super::super::mark::Not;
+use super::super::template::{self, Holds};
 use super::super::{Parser, State};
 use super::Mark;
 

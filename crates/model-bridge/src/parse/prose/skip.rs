@@ -4,10 +4,10 @@
 use std::sync::LazyLock;
 
 use super::super::alike::{PARAMETER_MARKS, WORDS};
-use super::super::calls::NAME_KEYS;
 use super::super::html::SHOWS;
+use super::super::mark::HERMES_OPEN;
 use super::super::{file_edit, template};
-use super::{CHAT_CLOSE, CHAT_OPEN, HERMES_OPEN, THOUGHTS};
+use super::{CHAT_CLOSE, CHAT_OPEN, THOUGHTS};
 use crate::registry::Registry;
 
 /// The most bytes of a word behind a bracket that are looked at.
@@ -61,24 +61,6 @@ pub(super) fn begins_nothing(registry: &Registry, text: &[u8]) -> bool {
         [b'[', rest @ ..] => begins_no_list(rest),
         [b'<', rest @ ..] => begins_no_tag(registry, rest),
         _ => false,
-    }
-}
-
-/// Whether no key of a call begins a text that follows `{`: most objects are seen at once.
-pub(in crate::parse) fn begins_no_key(text: &[u8]) -> bool {
-    let blank = text.iter().take_while(|byte| matches!(byte, b' ' | b'\n')).count();
-    let text = match text[blank..] {
-        [b'"' | b'\'', ..] => &text[blank + 1..],
-        _ => &text[blank..],
-    };
-    match text.first() {
-        None | Some(b'"' | b'\'' | b'`' | b'\t' | b'\r') => false,
-        Some(first) if NAME_KEYS.iter().any(|key| key.as_bytes()[0] == *first) => {
-            let mut bytes = text.iter();
-            let end = bytes.position(|byte| !(byte.is_ascii_alphabetic() || *byte == b'_'));
-            end.is_some_and(|end| !NAME_KEYS.iter().any(|key| key.as_bytes() == &text[..end]))
-        }
-        Some(first) => first.is_ascii(),
     }
 }
 

@@ -7,12 +7,13 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::super::calls::{self, Inside};
-use super::super::frame::End;
+use super::super::calls::Inside;
+use super::super::end::End;
+use super::super::mark::{NAME_BYTES_MAX, Not, after, after_blanks, find, of_name};
 use super::super::mend::DEPTH_MAX;
+use super::Template;
 use super::values::{self, Argument, Manner};
-use super::{NAME_BYTES_MAX, Not, Template, after, after_blanks, of_name};
-use crate::event::Code;
+use crate::diagnostic::Code;
 use crate::registry::{Registry, Tool};
 
 /// The key of what an element for a list holds.
@@ -93,13 +94,7 @@ impl Elements {
         body: &str,
     ) -> Result<Option<End>, Not> {
         let close = format!("{}</{}>", template.tag_mark, &body[self.key.clone()]);
-        let Some(length) = memchr::memmem::find(&body.as_bytes()[self.at..], close.as_bytes())
-        else {
-            let seen = body.floor_char_boundary((body.len() + 1).saturating_sub(close.len()));
-            self.at = seen.max(self.at);
-            return Err(Not::Yet);
-        };
-        let place = self.at + length;
+        let place = find(body, &close, &mut self.at)?;
         let goes_on = after_blanks(&body[place + close.len()..]).and_then(|rest| {
             let ends = after(rest, end).map(drop);
             let opens = open_tag(template, tool, rest).map(drop);
@@ -137,8 +132,7 @@ impl Elements {
             return inside.none(Code::MalformedJson, message);
         }
         let Some(tool) = registry.resolve(name) else {
-            inside.broken += 1;
-            inside.diagnostics.push(calls::unknown(registry, name));
+            inside.refuse_unknown(registry, name);
             return inside;
         };
         let mut nested = Map::new();
@@ -168,10 +162,7 @@ impl Elements {
                     let message = format!("{}: a parameter is there twice", tool.name());
                     return inside.none(Code::MalformedJson, &message);
                 }
-                inside.note_changes(arguments.changes);
-                inside.diagnostics.extend(arguments.doubts);
-                inside.fit(tool, arguments.map, None);
-                inside
+                arguments.into_call(tool, inside)
             }
             Err(message) => inside.none(Code::MalformedJson, &message),
         }

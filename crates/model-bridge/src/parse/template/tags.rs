@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
-use super::super::calls::{self, Inside};
-use super::super::frame::End;
+use super::super::calls::Inside;
+use super::super::end::End;
+use super::super::mark::{Not, after, after_blanks, find, until};
 use super::values::{self, Argument, Manner};
-use super::{ATTRIBUTES_BYTES_MAX, Not, Parameters, Template, after, after_blanks};
-use crate::event::Code;
+use super::{ATTRIBUTES_BYTES_MAX, Parameters, Template};
+use crate::diagnostic::Code;
 use crate::registry::{Registry, Tool};
 
 /// The most bytes of a key.
@@ -145,13 +146,7 @@ impl Tags {
         body: &str,
     ) -> Result<(), Not> {
         let close = parameters.close;
-        let Some(length) = memchr::memmem::find(&body.as_bytes()[self.at..], close.as_bytes())
-        else {
-            let seen = body.floor_char_boundary((body.len() + 1).saturating_sub(close.len()));
-            self.at = seen.max(self.at);
-            return Err(Not::Yet);
-        };
-        let place = self.at + length;
+        let place = find(body, close, &mut self.at)?;
         let follows = &body[place + close.len()..];
         match after_blanks(follows).and_then(|rest| next_mark(template, parameters, rest)) {
             Ok(_) => {
@@ -226,8 +221,7 @@ impl Tags {
             }
         }
         let Some(tool) = registry.resolve(name) else {
-            inside.broken += 1;
-            inside.diagnostics.push(calls::unknown(registry, name));
+            inside.refuse_unknown(registry, name);
             return inside;
         };
         let Some(parameters) = &template.parameters else { return inside };
@@ -242,12 +236,7 @@ impl Tags {
             is_string: is_string(&body[entry.attributes.clone()]),
         });
         match values::arguments(tool, entries, Manner::of(parameters)) {
-            Ok(arguments) => {
-                inside.note_changes(arguments.changes);
-                inside.diagnostics.extend(arguments.doubts);
-                inside.fit(tool, arguments.map, None);
-                inside
-            }
+            Ok(arguments) => arguments.into_call(tool, inside),
             Err(message) => inside.none(Code::MalformedJson, &message),
         }
     }
@@ -335,15 +324,4 @@ fn next_mark<'m>(
         }
     }
     Err(not)
-}
-
-/// How long a text is up to a mark on the same line, in bytes.
-pub(super) fn until(text: &str, mark: &str, most: usize) -> Result<usize, Not> {
-    let near = &text[..text.floor_char_boundary(most + mark.len())];
-    let line = &near[..near.find('\n').unwrap_or(near.len())];
-    match line.find(mark) {
-        Some(length) => Ok(length),
-        None if line.len() < near.len() || near.len() >= most => Err(Not::Here),
-        None => Err(Not::Yet),
-    }
 }

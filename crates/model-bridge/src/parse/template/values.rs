@@ -4,9 +4,10 @@ mod doubt;
 
 use serde_json::{Map, Value};
 
+use super::super::calls::Inside;
 use super::super::mend::{self, Keys};
 use super::Parameters;
-use crate::event::{Change, Code, Diagnostic};
+use crate::diagnostic::{Change, Code, Diagnostic};
 use crate::registry::Tool;
 
 /// Words for no value.
@@ -85,6 +86,18 @@ pub(super) fn arguments<'t>(
     changes.sort_unstable();
     changes.dedup();
     Ok(Arguments { map, changes, doubts })
+}
+
+// === impl Arguments ===
+
+impl Arguments {
+    /// Adds the call of a tool with these arguments to what stands inside of its frame.
+    pub(super) fn into_call(self, tool: &Tool, mut inside: Inside) -> Inside {
+        inside.note_changes(self.changes);
+        inside.diagnostics.extend(self.doubts);
+        inside.fit(tool, self.map, None);
+        inside
+    }
 }
 
 // === impl Manner ===

@@ -1,0 +1,96 @@
+//! Samples of mending calls, out of recorded conversations in which a call failed and a later one
+//! mended it. Source: 000, 6.3.
+
+use std::sync::Arc;
+
+use moss_model_bridge::Registry;
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::outcome;
+use crate::recorded::{self, Converted, LeftOut};
+use crate::report::Class;
+use crate::sample::{Role, Sample};
+
+/// Makes samples of mending out of a recorded conversation: a line of the form of samples, whose
+/// labels do not matter. `redact` takes secrets out of messages.
+///
+/// A sample begins with what the user asked, and ends with the answer behind the call that works.
+/// A call mends a failed one where it comes later, works, and calls the same tool with other
+/// arguments; or another tool, where the failed one does not exist.
+pub fn corrections(
+    registry: &Arc<Registry>,
+    line: &str,
+    redact: impl Fn(Value) -> Value,
+) -> Converted {
+    recorded::convert(registry, line, |sample, converted| {
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        for (place, failed) in sample.calls.iter().enumerate().filter(|(_, call)| call.is_failed) {
+            let mend = sample.calls[place + 1..].iter().find(|call| mends(registry, failed, call));
+            let Some(mend) = mend else {
+                converted.left_out.push(LeftOut::NotMended);
+                continue;
+            };
+            let Some(end) = answer_after(sample, mend) else {
+                converted.left_out.push(LeftOut::NotAnswered);
+                continue;
+            };
+            let start = question_before(sample, failed);
+            match spans.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => spans.push((start, end)),
+            }
+        }
+        for (start, end) in spans {
+            let line = recorded::redacted(line_of(sample, start, end), &redact);
+            match recorded::checked(registry, &line) {
+                Some(Class::Correction) => converted.lines.push(line),
+                _ => converted.left_out.push(LeftOut::NotValid),
+            }
+        }
+    })
+}
+
+fn mends(registry: &Registry, failed: &Call<'_>, call: &Call<'_>) -> bool {
+    let works = call.result.is_some() && !call.is_failed && call.turn > failed.turn;
+    let tool = registry.tool(&call.name);
+    let fits = match (tool, &call.arguments) {
+        (Some(tool), Ok(arguments)) => tool.fits(arguments),
+        _ => false,
+    };
+    let is_mended = if registry.tool(&failed.name).is_none() {
+        call.name != failed.name
+    } else {
+        let arguments = |call: &Call<'_>| call.arguments.as_deref().ok().cloned();
+        call.name == failed.name && arguments(call) != arguments(failed)
+    };
+    works && fits && is_mended
+}
+
+fn answer_after(sample: &Sample<'_>, call: &Call<'_>) -> Option<usize> {
+    let result = call.result?;
+    let turns = sample.turns.iter().enumerate().skip(result);
+    let mut answers = turns.filter(|(_, turn)| {
+        turn.role == Role::Assistant && turn.calls.is_empty() && !turn.text.trim().is_empty()
+    });
+    answers.next().map(|(place, _)| place)
+}
+
+fn question_before(sample: &Sample<'_>, call: &Call<'_>) -> usize {
+    sample.turns[..call.turn].iter().rposition(|turn| turn.role == Role::User).unwrap_or(0)
+}
+
+fn line_of(sample: &Sample<'_>, start: usize, end: usize) -> Value {
+    let instructions = sample.turns[..start].iter().filter(|turn| turn.role == Role::System);
+    let turns = instructions.chain(&sample.turns[start..=end]);
+    let messages: Vec<Value> = turns.map(|turn| recorded::message(sample, turn)).collect();
+    let mut tags = vec!["correction".to_owned()];
+    for turn in sample.turns[start..=end].iter().filter(|turn| turn.role == Role::Tool) {
+        let code = outcome::is_error(turn.fields).then(|| outcome::error_code(turn.fields));
+        if let Some(code) = code.flatten().filter(|code| !tags.contains(code)) {
+            tags.push(code);
+        }
+    }
+    let quality = json!({ "schema_valid": true, "tools_from_registry": true });
+    json!({ "messages": messages, "tags": tags, "quality": quality })
+}

@@ -1,0 +1,44 @@
+//! Data that models learn tool calls from: a checker of it, what is made of recorded conversations,
+//! and what scores the answers of a model. Source: 000, 5 and 6; requirements A13 and A14.
+//!
+//! A line is a sample: `{"messages": […], "tags": […], "quality": {…}}`. Lines come in, verdicts go
+//! out; who calls has the file. Nothing is coerced: what a model shall learn is held to the registry
+//! as it is written.
+
+mod action;
+mod answer;
+mod call;
+mod check;
+mod checker;
+mod corrections;
+mod evaluate;
+mod finding;
+mod json;
+mod outcome;
+mod phrases;
+mod preferences;
+mod product;
+mod question;
+mod recorded;
+mod report;
+mod risk;
+mod sample;
+mod statement;
+
+pub use checker::{Checker, LineVerdict, Options, Unreadable};
+pub use corrections::corrections;
+pub use evaluate::{
+    Case, Evaluation, Evaluator, Expected, ExpectedCall, Failure, Rate, Rates, Unread,
+};
+pub use finding::{FINDINGS_PER_LINE_MAX, Finding, FindingCode, Severity};
+pub use preferences::{Flaw, preferences};
+pub use product::{PRODUCT_VERSION, SPEC_VERSION, asi_tools};
+pub use question::{Asking, Question, answer, question};
+pub use recorded::{Converted, LeftOut};
+pub use report::{Class, Gate, GateName, Kind, Permitted, Report};
+pub use risk::{Risk, Risks};
+pub use sample::{CALLS_MAX, MESSAGES_MAX};
+pub use statement::Statement;
+
+#[cfg(test)]
+mod tests;
