@@ -270,8 +270,8 @@ fn python(registry: &Registry, text: &str) -> Option<bool> {
     if after.is_empty() { None } else { Some(key > 0 && after.starts_with('=')) }
 }
 
-/// Whether a tag begins a text that has the name of a tool or a word for calls, and JSON or another
-/// tag follows.
+/// Whether a tag begins a text that has the name of a tool or a word for calls, and JSON follows. An
+/// element with the name of a tool is one of HTML as well: it is not told.
 fn tag(registry: &Registry, text: &str) -> Option<bool> {
     let of_tag = |c: char| c.is_ascii_alphanumeric() || "<|:_-./｜▁".contains(c);
     let Some(end) = text.find(|c| !of_tag(c)) else {
@@ -296,15 +296,11 @@ fn tag(registry: &Registry, text: &str) -> Option<bool> {
         }
     }
     let rest = rest.trim_start();
-    let first = rest.chars().next()?;
-    if is_tool && first == '<' {
-        return Some(!rest.starts_with("</") && rest.len() > 1);
+    if !matches!(rest.chars().next()?, '{' | '[') {
+        return Some(false);
     }
     // A key of a call, or a tool as one.
     let inner = rest.trim_start_matches(|c: char| "{[\"'".contains(c) || c.is_whitespace());
-    if !matches!(first, '{' | '[') {
-        return Some(false);
-    }
     let key = inner.find(['"', '\''])?;
     let (key, after) = inner.split_at(key);
     let is_key = NAME_KEYS.contains(&key) || registry.tool(key).is_some();
@@ -405,7 +401,7 @@ mod tests {
             ("<longcat_tool_call>{\"na", None),
             ("<tool_call> tags", Some(false)),
             ("<actions>{\"k\": 1}", Some(false)),
-            ("<read_file><path>", Some(true)),
+            ("<read_file><path>", Some(false)),
             ("<read_file></read_file>", Some(false)),
             ("<p>{\"name\":", Some(false)),
             ("</tool>{\"name\":", Some(false)),

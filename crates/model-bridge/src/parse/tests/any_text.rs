@@ -224,6 +224,8 @@ fn what_looks_like_a_call_is_told_however_it_is_cut() {
         (r#"x {{"tool": "read_file", "parameters": {}}"#, true),
         (r#"x { [read_file(path="b")]"#, true),
         (r#"`{` {"tool": "read_file", "parameters": {}}"#, true),
+        ("x <run_tests><target>", false),
+        ("x <run_tests>{\"tool\": 1", true),
     ] {
         for pieces in cuts(text) {
             let (reply, _) = read(&registry, &pieces, Finish::Stop);
