@@ -15,6 +15,7 @@ mod lines;
 pub mod matching;
 mod replacing;
 mod search;
+mod splices;
 mod text;
 mod tools;
 

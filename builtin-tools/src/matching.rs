@@ -21,6 +21,7 @@ mod indent;
 mod likeness;
 mod merge;
 mod numbers;
+mod sides;
 mod similar_lines;
 mod words;
 mod wrapping;

@@ -1,10 +1,12 @@
 //! Tests of splices, and of line edits against a plain list of lines.
 
+use std::ops::Range;
+
 use moss_sdk::edit::splice;
 use proptest::prelude::*;
 
 use super::*;
-use crate::lines::split;
+use crate::lines::{split, without_line_end};
 
 fn spliced(text: &str, range: Range<usize>, new: &str) -> (String, Vec<Splice>) {
     let splices = splices(text, range, new);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::merge::Sides;
+use super::sides::Sides;
 use crate::lines::Lines;
 
 /// Lines of the file that are looked at on each side to learn how it indents.

@@ -11,30 +11,11 @@ use moss_sdk::edit::Drift;
 
 use self::shape::Shape;
 use self::steps::{Step, steps};
-use super::fold::{Fold, is_full_width, key};
+use super::fold::{is_full_width, key};
 use super::indent::{IndentMap, head, indent, opens_block};
 use super::likeness::Budget;
+use super::sides::Sides;
 use super::words::{PlainForms, merged};
-
-/// What is merged.
-pub(super) struct Sides<'a> {
-    /// The lines that were searched for.
-    pub(super) search: &'a [&'a str],
-    /// The lines in their place.
-    pub(super) replace: &'a [&'a str],
-    /// The lines of the file, without line ends.
-    pub(super) found: &'a [&'a str],
-    /// For every line of the search, which line of the file it stands for; ascending.
-    pub(super) align: &'a [Option<usize>],
-    /// Which differences do not count.
-    pub(super) fold: Fold,
-    /// The line before those of the file that says something.
-    pub(super) before: Option<&'a str>,
-    /// Lines after them.
-    pub(super) after: &'a [&'a str],
-    /// How alike a line must be to the one that the search had in its place, to be changed.
-    pub(super) likeness_min: f64,
-}
 
 /// What happens to the lines of the file, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,10 @@ use super::Spot;
 use super::find::Window;
 use super::fold::Fold;
 use super::indent::IndentMap;
-use super::merge::{Op, Refused, Sides, merge};
-use crate::edit::splices;
+use super::merge::{Op, Refused, merge};
+use super::sides::Sides;
 use crate::lines::{LineSpan, Lines, split, without_line_end};
+use crate::splices::splices;
 
 /// Most lines around a place that are looked at.
 const AFTER_LINES: usize = 200;

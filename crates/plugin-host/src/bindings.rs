@@ -31,6 +31,9 @@ pub(crate) use self::current::exports::moss::plugin::tools;
 pub(crate) use self::current::moss::plugin::{context, editor, store, toolbox, types};
 pub(crate) use self::current::{Plugin, PluginPre};
 
+/// What a tool returned.
+pub(crate) type Returned = Result<tools::Outcome, types::Error>;
+
 /// The interface that a component of the current version exports.
 pub(crate) const EXPORT: &str = "moss:plugin/tools@0.2.0";
 /// The same of the version before.

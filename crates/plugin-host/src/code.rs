@@ -12,7 +12,7 @@ use bytes::Bytes;
 use moss_sdk::context::BoxFuture;
 use wasmtime::component::Component;
 
-use crate::engine::{self, Engine};
+use crate::engine_config::config;
 use crate::error::LoadError;
 use crate::list::Sha256Digest;
 use moss_schema::quoted;
@@ -76,7 +76,7 @@ pub struct Code {
 ///
 /// What is wrong with the component; where the engine cannot be set up.
 pub fn compile_sealed(key: &CodeKey, component: &[u8]) -> Result<Vec<u8>, String> {
-    let wasm = wasmtime::Engine::new(&engine::config()).map_err(|error| format!("{error:#}"))?;
+    let wasm = wasmtime::Engine::new(&config()).map_err(|error| format!("{error:#}"))?;
     let id = CodeId { component: Sha256Digest::of(component), engine: EngineId::of(&wasm) };
     let code = precompile(&wasm, component)?;
     let mut sealed = vec![0; SEAL_BYTES];
@@ -103,7 +103,7 @@ impl Compiler for InProcess {
         component: Bytes,
     ) -> BoxFuture<'a, Result<Code, LoadError>> {
         let compile = move || {
-            let wasm = wasmtime::Engine::new(&engine::config())
+            let wasm = wasmtime::Engine::new(&config())
                 .map_err(|error| LoadError::Compiler(format!("{error:#}")))?;
             let bytes = precompile(&wasm, &component).map_err(LoadError::Invalid)?;
             Ok(Code { id, bytes, starts_at: 0 })
@@ -118,8 +118,8 @@ impl Compiler for InProcess {
 // === impl CodeId ===
 
 impl CodeId {
-    pub(crate) fn new(engine: &Engine, component: Sha256Digest) -> Self {
-        Self { component, engine: engine.id() }
+    pub(crate) fn new(engine: EngineId, component: Sha256Digest) -> Self {
+        Self { component, engine }
     }
 
     /// Reads what sealed code says it is. Whether that is true only [`CodeKey::open`] tells.
@@ -226,8 +226,8 @@ impl Code {
     }
 
     /// Makes it executable.
-    pub(crate) fn load(self, engine: &Engine) -> Result<Component, LoadError> {
-        if self.id.engine != engine.id() {
+    pub(crate) fn load(self, wasm: &wasmtime::Engine) -> Result<Component, LoadError> {
+        if self.id.engine != EngineId::of(wasm) {
             return Err(LoadError::Compiler("the code is for another engine".to_owned()));
         }
         let code = &self.bytes[self.starts_at..];
@@ -237,7 +237,7 @@ impl Code {
         // what `compile_sealed` sealed with a secret of this user, checked above over every byte,
         // for this very engine (its version and settings are in the id). It lies in memory of this
         // process: nobody changes it after the check.
-        let component = unsafe { Component::deserialize(engine.wasm(), code) };
+        let component = unsafe { Component::deserialize(wasm, code) };
         component.map_err(|error| LoadError::Compiler(quoted(&format!("{error:#}"))))
     }
 }

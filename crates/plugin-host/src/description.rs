@@ -14,20 +14,17 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use self::schema::check_schema;
 use self::schema::read_schema;
-pub use self::settings::SettingsProblem;
 use crate::bindings::tools;
+use crate::error::SettingsProblem;
 use crate::grants::host::HostPattern;
 use crate::grants::{Capability, NamePattern, Request};
 use crate::outcome::OutputForm;
+use crate::tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name};
 use crate::units;
 use moss_schema::quoted;
 
-/// Most tools of one plugin.
-pub(crate) const TOOLS_MAX: usize = 64;
 /// Most requested capabilities of one plugin.
 pub(crate) const REQUESTS_MAX: usize = 64;
-/// Longest name of a plugin or a tool, in bytes.
-pub(crate) const NAME_BYTES_MAX: usize = 64;
 /// Longest version, title or scope, in bytes.
 pub(crate) const TITLE_BYTES_MAX: usize = 200;
 /// Longest description or reason, in bytes.
@@ -120,13 +117,6 @@ pub(crate) fn read(name: &str, told: tools::Description) -> Result<Description, 
         forms.push(form);
     }
     Ok(Description { version: told.version, requests, settings, specs, forms, examples })
-}
-
-/// Whether a text can name a tool.
-pub(crate) fn is_tool_name(name: &str) -> bool {
-    name.len() <= NAME_BYTES_MAX
-        && name.starts_with(|char: char| char.is_ascii_alphabetic())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 fn read_request(told: tools::Capability) -> Result<Request, String> {

@@ -1,7 +1,4 @@
-//! The one WASM engine: its settings, and the clock that lets a guest be interrupted.
-//!
-//! Only Cranelift, only what WASI 0.2 components need. Proposals that no supported guest needs are
-//! off: less code of the engine is reachable from a plugin.
+//! The one WASM engine: where its instances live, and the clock that lets a guest be interrupted.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -11,12 +8,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::code::{self, Compiler, EngineId};
-use crate::limits::{INSTANCES_MAX, MEMORIES_MAX, STACK_BYTES_MAX, TABLE_ELEMENTS_MAX, TABLES_MAX};
+use crate::engine_config::config;
+use crate::limits::{INSTANCES_MAX, MEMORIES_MAX, TABLE_ELEMENTS_MAX, TABLES_MAX};
 
 /// How often a running guest is interrupted, to see whether it must stop.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 
-const ASYNC_STACK_BYTES: usize = 2 << 20;
 /// How much of the tables of a finished call is kept and zeroed for the next, in bytes. Of its memory
 /// nothing is: most guests have their stack at its beginning and touch its other end.
 const TABLES_KEPT_BYTES: usize = 32 << 10;
@@ -170,25 +167,6 @@ impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("options", &self.options).finish_non_exhaustive()
     }
-}
-
-/// The settings that code depends on. Where the memory of instances comes from makes no difference.
-pub(crate) fn config() -> Config {
-    let mut config = Config::new();
-    config
-        .epoch_interruption(true)
-        .max_wasm_stack(STACK_BYTES_MAX)
-        .async_stack_size(ASYNC_STACK_BYTES)
-        .memory_init_cow(true)
-        // Guests are stripped: their frames have no names.
-        .wasm_backtrace_max_frames(None)
-        .wasm_multi_memory(false)
-        .wasm_memory64(false)
-        .wasm_relaxed_simd(false)
-        .wasm_tail_call(false)
-        .wasm_custom_page_sizes(false)
-        .wasm_wide_arithmetic(false);
-    config
 }
 
 fn pooled(mut config: Config, options: EngineOptions) -> Config {

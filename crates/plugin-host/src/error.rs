@@ -1,12 +1,12 @@
 //! Why a plugin could not be loaded, and why a call of it failed.
 
+use std::fmt;
 use std::time::Duration;
 
 use moss_sdk::{ErrorCode, ToolError};
+use serde_json::Value;
 
-use crate::description::SettingsProblem;
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached, Limits};
-use crate::pause::Paused;
 use crate::units;
 
 /// Why a plugin could not be loaded.
@@ -125,6 +125,25 @@ pub enum CallError {
     UnknownTool(String),
 }
 
+/// A pause that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paused {
+    /// How long it still lasts.
+    pub remaining: Duration,
+    /// The failure that made it.
+    pub reason: String,
+}
+
+/// What is wrong with settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsProblem {
+    /// The key of the settings where the first of it is; none where that is the whole.
+    pub key: Option<String>,
+    pub(crate) message: String,
+    /// Settings that are as the schema says, as far as that can be told without knowing what is meant.
+    pub example: Value,
+}
+
 // === impl CallError ===
 
 impl CallError {
@@ -173,6 +192,30 @@ impl CallError {
                 .hint("retry after that; a call that succeeds ends it, and so does a new version"),
             Self::UnknownTool(_) => told(ErrorCode::Internal),
         }
+    }
+}
+
+// === impl Paused ===
+
+impl Paused {
+    /// Returns how long it still lasts, in whole seconds.
+    pub fn seconds(&self) -> u64 {
+        self.remaining.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
+    }
+}
+
+// === impl SettingsProblem ===
+
+impl SettingsProblem {
+    /// Returns the option of commands that gives the settings of the example, as shells take it.
+    pub fn option(&self) -> String {
+        format!("--config '{}'", self.example.to_string().replace('\'', r"'\''"))
+    }
+}
+
+impl fmt::Display for SettingsProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
 
-use crate::bindings::{self, previous, tools, types};
+use crate::bindings::{self, Returned, previous, tools, types};
 use crate::instance::State;
 use crate::plain::Plain;
 
@@ -27,9 +27,6 @@ pub(crate) enum Live {
     Previous(previous::Plugin),
     Plain(Instance, Arc<Plain>),
 }
-
-/// What a tool returned.
-pub(crate) type Returned = Result<tools::Outcome, types::Error>;
 
 // === impl Face ===
 

@@ -6,7 +6,6 @@
 pub mod host;
 pub mod maximum;
 pub(crate) mod paths;
-pub(crate) mod rights;
 
 use std::fmt;
 

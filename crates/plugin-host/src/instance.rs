@@ -77,7 +77,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     io::streams::add_to_linker::<State, Io>(l, |state| &mut state.table)?;
     clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    imports::filesystem::add_to_linker(l)?;
+    imports::filesystem::add_to_linker(l, State::filesystem)?;
     imports::sockets::add_to_linker(l)?;
     imports::http::add_to_linker(l)?;
     random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;

@@ -24,10 +24,11 @@ pub(crate) async fn face(
     let component = Bytes::from(bytes);
     let (checked, pinned) = (component.clone(), entry.sha256);
     let digest = blocking(move || code::check(&checked, pinned)).await?;
-    let id = CodeId::new(engine, digest);
+    let id = CodeId::new(engine.id(), digest);
     let code = engine.compiler().code(&entry.name, id, component.clone()).await?;
     let (engine, name) = (engine.clone(), entry.name.clone());
-    let face = blocking(move || link(&engine, &name, &component, &code.load(&engine)?)).await?;
+    let face =
+        blocking(move || link(&engine, &name, &component, &code.load(engine.wasm())?)).await?;
     Ok((digest, face))
 }
 

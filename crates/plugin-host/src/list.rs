@@ -23,7 +23,6 @@ use self::granted::parse_grant;
 use self::limits::{parse_limits, parse_warm};
 pub use self::oci::OciReference;
 use self::place::Keeper;
-pub(crate) use self::source::nearest;
 use self::source::{Node, Problem};
 use crate::grants::Grant;
 use crate::limits::Limits;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::CallError;
+use crate::error::{CallError, Paused};
 
 /// Failures that make a pause, and the time within which they count.
 const FAILURES_MAX: usize = 3;
@@ -22,15 +22,6 @@ const REASON_BYTES_MAX: usize = 300;
 #[derive(Debug, Default)]
 pub(crate) struct Pause(Mutex<State>);
 
-/// A pause that is not over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Paused {
-    /// How long it still lasts.
-    pub remaining: Duration,
-    /// The failure that made it.
-    pub reason: String,
-}
-
 #[derive(Debug, Default)]
 struct State {
     failures: VecDeque<Instant>,
@@ -38,15 +29,6 @@ struct State {
     /// How long the last pause was; none since a call succeeded.
     last: Option<Duration>,
     reason: String,
-}
-
-// === impl Paused ===
-
-impl Paused {
-    /// Returns how long it still lasts, in whole seconds.
-    pub fn seconds(&self) -> u64 {
-        self.remaining.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
-    }
 }
 
 // === impl Pause ===

@@ -23,12 +23,12 @@ use self::names::Export;
 use self::output::Unwritable;
 use self::schema::Schemas;
 use self::shape::{Returns, Signature};
-use crate::bindings::{EXPORT, tools, types};
+use crate::bindings::{EXPORT, Returned, tools, types};
 use crate::description;
 use crate::engine::Engine;
-use crate::face::Returned;
 use crate::instance::State;
 use crate::limits::LimitReached;
+use crate::tool_names::is_tool_name;
 use moss_schema::quoted;
 
 /// Most functions that are named where they cannot be tools.
@@ -262,7 +262,7 @@ impl Tool {
         docs: &Docs,
         named: &[Named<'_>],
     ) -> Result<Self, String> {
-        if !description::is_tool_name(&name) {
+        if !is_tool_name(&name) {
             return Err(format!(
                 "its tool would be called `{name}`, which is not a name of a tool"
             ));

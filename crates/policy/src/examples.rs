@@ -5,8 +5,8 @@ use moss_sdk::{Effect, RelPath};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::effect_word::EffectWord;
 use super::error::{Fault, shown};
-use super::format::EffectWord;
 use super::rules::Conditions;
 use super::{Action, Subject, Verdict};
 

@@ -57,6 +57,7 @@ use moss_sdk::edit::MatchLevel;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::effect_word::EffectWord;
 use super::error::{Fault, PolicyError, shown};
 use super::examples::{self, ExampleForm};
 use super::globs::{Globs, Over, Unusable};
@@ -117,20 +118,6 @@ struct RuleForm {
     matching: Vec<Spanned<ExampleForm>>,
     #[serde(default)]
     not_match: Vec<Spanned<ExampleForm>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum EffectWord {
-    Read,
-    Create,
-    Modify,
-    Write,
-    Delete,
-    Exec,
-    Network,
-    Register,
-    Configure,
 }
 
 /// Reads and compiles a policy file.
@@ -320,24 +307,6 @@ fn effects(
             .help("write `effects = [\"modify\"]` in a rule with match levels"));
     }
     Ok(Some(actions))
-}
-
-// === impl EffectWord ===
-
-impl EffectWord {
-    pub(super) const fn actions(self) -> &'static [Action] {
-        match self {
-            Self::Read => &[Action::Read],
-            Self::Create => &[Action::Create],
-            Self::Modify => &[Action::Modify],
-            Self::Write => &[Action::Create, Action::Modify],
-            Self::Delete => &[Action::Delete],
-            Self::Exec => &[Action::Exec],
-            Self::Network => &[Action::Network],
-            Self::Register => &[Action::Register],
-            Self::Configure => &[Action::Configure],
-        }
-    }
 }
 
 // === impl Ruling ===

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::standing::StandingAnswer;
 
 mod built_in;
+mod effect_word;
 mod error;
 mod examples;
 pub mod explain;

@@ -1,20 +1,9 @@
-//! Reading without waiting: files whose names and bytes the kernel has in memory.
-//!
-//! Most reads are of small files that were just looked at. Handing each to a thread that may wait
-//! for a disk costs more than the read. What cannot be read at once is not read here.
+//! Whether reading without waiting works in a workspace, and how large a file is read so.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moss_sdk::RelPath;
-use moss_sdk::file::EntryKind;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
-use rustix::io::{Errno, Result};
-
-use crate::handle;
-use crate::read::OpenedFile;
-use crate::resolve::kernel;
-use crate::root::{Resolver, Workspace};
+use crate::options::Resolver;
 
 /// Largest file that is read where others wait: its bytes must be worked on there as well.
 pub(crate) const BYTES_MAX: u64 = 64 << 10;
@@ -46,68 +35,12 @@ impl Cached {
         Self(AtomicBool::new(resolver == Resolver::Kernel && same_filesystem_only && is_local()))
     }
 
+    pub(crate) fn works(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Notes that the system or the file system cannot do it.
     pub(crate) fn give_up(&self) {
         self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-// === impl Workspace ===
-
-impl Workspace {
-    /// Opens a small regular file for reading as [`Workspace::open_for_reading`] does, and keeps the
-    /// same promises, but never waits for a disk; nor does reading it.
-    ///
-    /// None where it would have to wait, where there is no such file, and where anything else is
-    /// not as usual: [`Workspace::open_for_reading`] says what. Reading what it returns may fail
-    /// although reading that file would not.
-    pub fn open_cached(&self, path: &RelPath) -> Option<OpenedFile<'_>> {
-        if !self.cached.0.load(Ordering::Relaxed) || path.is_root() {
-            return None;
-        }
-        match self.open_at_once(path) {
-            Ok(opened) => opened,
-            Err(errno) => {
-                // Kernels before 5.12 do not know how to resolve without waiting.
-                if errno == Errno::INVAL {
-                    self.cached.give_up();
-                }
-                None
-            }
-        }
-    }
-
-    fn open_at_once(&self, path: &RelPath) -> Result<Option<OpenedFile<'_>>> {
-        let hold = OFlags::PATH | OFlags::CLOEXEC;
-        // Where no link is on the way, the way is the real path, and nobody has to be asked for it.
-        let (held, is_real) = match self.open_if_cached(path, hold, ResolveFlags::NO_SYMLINKS) {
-            Ok(held) => (held, true),
-            Err(Errno::LOOP) => (self.open_if_cached(path, hold, ResolveFlags::empty())?, false),
-            Err(errno) => return Err(errno),
-        };
-        let stat = handle::stat(&held)?;
-        if stat.kind != EntryKind::File || stat.size_bytes > BYTES_MAX {
-            return Ok(None);
-        }
-        let real = match is_real {
-            true => path.clone(),
-            false => match kernel::real_path(self, &held, path) {
-                Ok(Some(real)) => real,
-                _ => return Ok(None),
-            },
-        };
-        if !self.is_surely_listed(&real)? {
-            return Ok(None);
-        }
-        let fd = self.open_if_cached(&real, handle::READ, ResolveFlags::NO_SYMLINKS)?;
-        // As everywhere, a real name is believed only where it leads to the same file.
-        let opened = handle::stat(&fd)?;
-        let is_same = opened.identity == stat.identity && !self.secrets.contains(stat.identity);
-        Ok(is_same.then(|| OpenedFile::cached(self, path.clone(), real, fd, opened)))
-    }
-
-    fn open_if_cached(&self, path: &RelPath, flags: OFlags, more: ResolveFlags) -> Result<OwnedFd> {
-        let resolve = kernel::beneath(self) | ResolveFlags::CACHED | more;
-        rustix::fs::openat2(&self.directory, path.as_str(), flags, Mode::empty(), resolve)
     }
 }

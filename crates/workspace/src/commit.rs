@@ -9,9 +9,10 @@
 //! how.
 
 mod metadata;
+mod recover;
 mod spot;
 mod stage;
-pub(crate) mod swap;
+mod swap;
 mod uncleared;
 
 use moss_sdk::RelPath;
@@ -22,11 +23,13 @@ use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{Action, Plan, PlannedFile};
 use crate::error::Error;
 use crate::handle::{self, Identity};
-use crate::history::{History, IntentFile, Origin, PendingSync, Touched, store};
-use crate::recover;
+use crate::history::{History, IntentFile, PendingSync, Touched, store};
+use crate::origin::Origin;
 use crate::root::Workspace;
+use crate::temp_name::temp_name;
 
-pub(crate) use spot::Spot;
+pub use recover::{Recovered, recover};
+use spot::Spot;
 pub use uncleared::Uncleared;
 
 /// How often a commit begins anew because directories above its files went away.
@@ -68,15 +71,6 @@ struct Step<'a> {
     spot: Spot,
     /// The file that holds the new version.
     staged: Option<Identity>,
-}
-
-/// Makes a name for a file that lies beside another for a moment.
-pub(crate) fn temp_name() -> Result<String, Error> {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(|error| {
-        Error::std_io(&"a temporary file", "name", std::io::Error::other(error.to_string()))
-    })?;
-    Ok(format!(".moss-{:032x}.tmp", u128::from_le_bytes(random)))
 }
 
 // === impl Workspace ===

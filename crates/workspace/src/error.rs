@@ -10,7 +10,7 @@ use std::io;
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
-use crate::history::UndoConflicts;
+use crate::conflicts::UndoConflicts;
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]

@@ -35,6 +35,7 @@ use rustix::io::Errno;
 use crate::changes::{Action, Plan};
 use crate::diff;
 use crate::error::Error;
+use crate::origin::Origin;
 use crate::own::{Lock, OwnDir};
 
 use claims::Claims;
@@ -43,7 +44,6 @@ use group_sync::GroupSync;
 pub(crate) use group_sync::PendingSync;
 pub(crate) use lease::Held;
 use lease::Lease;
-pub use merge::{LaterChange, UndoConflict, UndoConflicts};
 use settled::Settled;
 pub(crate) use store::IntentFile;
 
@@ -72,19 +72,6 @@ pub struct HistoryLimits {
     pub age_max: Duration,
     /// Entries that stay whatever their age: a clock that was set wrong erases nothing.
     pub entries_min: u64,
-}
-
-/// Who made a change, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Origin {
-    /// The call.
-    pub call_id: String,
-    /// The tool.
-    pub tool: String,
-    /// Who called.
-    pub caller: String,
-    /// One sentence for people.
-    pub summary: String,
 }
 
 /// One committed change set.

@@ -17,11 +17,13 @@
 //! may wait: callers with an event loop use its pool for blocking work. Only
 //! [`Workspace::open_cached`] never does.
 
+mod aliases;
 mod buffers;
 #[cfg(target_os = "linux")]
 mod cached;
 mod changes;
 mod commit;
+mod conflicts;
 mod diff;
 mod error;
 mod handle;
@@ -30,35 +32,42 @@ mod history;
 mod lines;
 mod listing;
 mod look;
+mod mount;
 pub mod named;
+mod opening;
+mod options;
+mod origin;
 pub mod own;
 pub mod project;
 mod protect;
 mod read;
-mod recover;
 mod resolve;
 mod root;
+mod secrets;
 pub mod spelling;
+mod temp_name;
 mod text;
 mod tree;
 mod visiting;
 
 pub use crate::buffers::{Buffers, NoBuffers};
 pub use crate::changes::{Action, Plan, PlannedFile};
-pub use crate::commit::{Committed, Uncleared};
+pub use crate::commit::{Committed, Recovered, Uncleared, recover};
+pub use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 pub use crate::diff::{Diff, between};
 pub use crate::error::Error;
 pub use crate::handle::{Identity, hash};
 pub use crate::held::HeldFile;
 pub use crate::history::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
-    LaterChange, Origin, UndoConflict, UndoConflicts, UndoTarget,
+    UndoTarget,
 };
 pub use crate::look::{LastLink, Looked, Names};
+pub use crate::options::{Limits, Options, Resolver};
+pub use crate::origin::Origin;
 pub use crate::protect::{Protection, Row as ProtectedRow, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
-pub use crate::recover::{Recovered, recover};
 pub use crate::resolve::Resolved;
-pub use crate::root::{Limits, Options, Resolver, Workspace};
+pub use crate::root::Workspace;
 pub use crate::text::{NotText, decode, encode};
 pub use crate::visiting::{Gate, MayRead};

@@ -25,6 +25,7 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
+use crate::temp_name::temp_name;
 
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// How often a lock that somebody holds is tried again.
@@ -364,7 +365,7 @@ impl OwnDir {
     }
 
     fn write_temp(&self, path: &Path, bytes: &[u8], mode: Mode) -> Result<String, Error> {
-        let temp = crate::commit::temp_name()?;
+        let temp = temp_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let failed = |error| Error::std_io(&path.display(), "write", error);
         let fd = rustix::fs::openat(&self.directory, &temp, flags, PRIVATE)

@@ -6,13 +6,11 @@
 mod keys;
 mod names;
 mod repository;
-mod secrets;
 
 use moss_sdk::RelPath;
 
 use self::names::Content;
 pub use self::names::{Row, TABLE};
-pub(crate) use self::secrets::Secrets;
 use crate::error::Error;
 use crate::root::Workspace;
 use crate::spelling::{bare, fold};

@@ -1,5 +1,8 @@
 //! Reading files: whole ones, bounded, and windows of lines of files of any size.
 
+#[cfg(target_os = "linux")]
+mod cached;
+
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -12,8 +15,9 @@ use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
 use crate::lines;
+use crate::options::Bound;
 use crate::resolve::Place;
-use crate::root::{Bound, Workspace};
+use crate::root::Workspace;
 use crate::text::{self, NotText};
 
 /// A regular file opened for reading: what is read is that very file, whatever happens to its

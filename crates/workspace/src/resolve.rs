@@ -10,7 +10,7 @@ pub(crate) mod kernel;
 mod listed;
 mod walk;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
@@ -19,9 +19,9 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{self, Identity, Stat};
-use crate::root::{Resolver, Workspace};
-
-pub(crate) use self::listed::Aliases;
+use crate::mount::Mount;
+use crate::options::Resolver;
+use crate::root::Workspace;
 
 /// Most symbolic links on one way, as in the kernel.
 pub(crate) const LINKS_MAX: usize = 40;
@@ -38,14 +38,6 @@ pub struct Resolved {
     pub kind: Option<EntryKind>,
     /// Which file it is; none where nothing is.
     pub identity: Option<Identity>,
-}
-
-/// The mount that a file lies on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mount {
-    device: u64,
-    /// Tells bind mounts of one device apart, where the system can.
-    id: Option<u64>,
 }
 
 /// Where a path leads.
@@ -208,28 +200,4 @@ impl Gap {
     pub(crate) fn real(&self) -> Result<RelPath, Error> {
         Ok(self.missing.iter().try_fold(self.path.clone(), |path, name| path.join(name))?)
     }
-}
-
-// === impl Mount ===
-
-impl Mount {
-    pub(crate) fn of(fd: impl AsFd) -> Result<Self, Errno> {
-        let device = handle::stat(&fd)?.identity.device;
-        Ok(Self { device, id: mount_id(fd)? })
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn mount_id(fd: impl AsFd) -> Result<Option<u64>, Errno> {
-    use rustix::fs::{AtFlags, StatxFlags};
-    match rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID) {
-        Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 => Ok(Some(found.stx_mnt_id)),
-        Ok(_) | Err(Errno::NOSYS | Errno::PERM) => Ok(None),
-        Err(errno) => Err(errno),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn mount_id(_: impl AsFd) -> Result<Option<u64>, Errno> {
-    Ok(None)
 }

@@ -15,7 +15,8 @@ use rustix::io::Errno;
 
 use crate::error::Error;
 use crate::handle::{self, Patience, Stat};
-use crate::resolve::{Mount, Place};
+use crate::mount::Mount;
+use crate::resolve::Place;
 use crate::root::Workspace;
 
 /// The ignore file of any program: stronger than all of git's.

@@ -13,8 +13,9 @@ use rustix::io::Errno;
 use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::handle;
-use crate::resolve::Mount;
-use crate::root::{Resolver, Workspace};
+use crate::mount::Mount;
+use crate::options::Resolver;
+use crate::root::Workspace;
 use crate::text::{self, NotText};
 use crate::tree::{Extent, Found, Step};
 

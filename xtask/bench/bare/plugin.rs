@@ -1,7 +1,7 @@
 //! The same component in the same engine, without a host around it.
 //!
-//! The settings of the engine are those of `plugin-host/src/engine.rs`; where they differ, the
-//! comparison is not fair.
+//! The settings of the engine are those of `plugin-host/src/engine_config.rs` and `engine.rs`; where
+//! they differ, the comparison is not fair.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,9 +4,9 @@ use moss_sdk::edit::{Drift, MatchLevel, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::blocks::{Block, Split, is_separator};
-use crate::edit::splices;
 use crate::lines::{LineSpan, Lines, has_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
+use crate::splices::splices;
 
 /// Most lines of one block that may be the separator.
 const READINGS_MAX: usize = 16;

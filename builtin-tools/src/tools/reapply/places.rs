@@ -3,9 +3,9 @@
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
 use super::hunks::Hunk;
-use crate::edit::splices;
 use crate::lines::{Lines, split};
 use crate::matching::{Located, Miss, Occurrence, locate};
+use crate::splices::splices;
 
 /// Most places of which an error tells.
 pub(super) const PLACES_SHOWN_MAX: usize = 8;

@@ -1,7 +1,7 @@
 //! What a seal holds.
 
 use super::*;
-use crate::engine::{Allocation, EngineOptions};
+use crate::engine::{Allocation, Engine, EngineOptions};
 
 const KEY: CodeKey = CodeKey::from_bytes([7; 32]);
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
@@ -14,16 +14,16 @@ fn engine() -> Engine {
 #[test]
 fn sealed_code_is_opened_with_its_key_and_loaded() {
     let engine = engine();
-    let id = CodeId::new(&engine, Sha256Digest::of(COMPONENT));
+    let id = CodeId::new(engine.id(), Sha256Digest::of(COMPONENT));
     let sealed = compile_sealed(&KEY, COMPONENT).unwrap();
     let code = KEY.open(id, sealed).expect("it is what was made");
     assert!(code.sealed().is_some());
-    code.load(&engine).unwrap();
+    code.load(engine.wasm()).unwrap();
 }
 
 #[test]
 fn not_one_byte_of_it_can_be_changed() {
-    let id = CodeId::new(&engine(), Sha256Digest::of(COMPONENT));
+    let id = CodeId::new(engine().id(), Sha256Digest::of(COMPONENT));
     let sealed = compile_sealed(&KEY, COMPONENT).unwrap();
     for at in 0..sealed.len() {
         let mut changed = sealed.clone();
@@ -41,10 +41,10 @@ fn not_one_byte_of_it_can_be_changed() {
 #[test]
 fn code_under_another_key_or_of_another_component_is_none() {
     let engine = engine();
-    let id = CodeId::new(&engine, Sha256Digest::of(COMPONENT));
+    let id = CodeId::new(engine.id(), Sha256Digest::of(COMPONENT));
     let sealed = compile_sealed(&KEY, COMPONENT).unwrap();
     assert!(CodeKey::from_bytes([8; 32]).open(id, sealed.clone()).is_none());
-    let other = CodeId::new(&engine, Sha256Digest::of(b"other"));
+    let other = CodeId::new(engine.id(), Sha256Digest::of(b"other"));
     assert!(KEY.open(other, sealed).is_none());
     assert_ne!(id.name(), other.name());
     assert_eq!(id.name().len(), 64);
@@ -55,5 +55,5 @@ fn a_pool_makes_no_difference_to_the_code() {
     let pooled = Engine::new(EngineOptions { calls_max: 1, ..EngineOptions::default() }).unwrap();
     assert!(pooled.is_pooled(), "the tests need address space for a pool of one call");
     let digest = Sha256Digest::of(COMPONENT);
-    assert_eq!(CodeId::new(&pooled, digest), CodeId::new(&engine(), digest));
+    assert_eq!(CodeId::new(pooled.id(), digest), CodeId::new(engine().id(), digest));
 }

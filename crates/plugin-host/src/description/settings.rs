@@ -1,13 +1,12 @@
 //! Settings, held to the schema that a plugin has for them.
 
-use std::fmt;
-
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
 use super::schema::schema_options;
-use crate::list::nearest;
+use crate::error::SettingsProblem;
+use crate::nearest::nearest;
 use moss_schema::SchemaCost;
 use moss_schema::quoted;
 
@@ -15,31 +14,6 @@ use moss_schema::quoted;
 const PROBLEMS_MAX: usize = 5;
 /// How deep the example goes that is made of a schema.
 const SCHEMA_DEPTH_MAX: usize = 4;
-
-/// What is wrong with settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingsProblem {
-    /// The key of the settings where the first of it is; none where that is the whole.
-    pub key: Option<String>,
-    message: String,
-    /// Settings that are as the schema says, as far as that can be told without knowing what is meant.
-    pub example: Value,
-}
-
-// === impl SettingsProblem ===
-
-impl SettingsProblem {
-    /// Returns the option of commands that gives the settings of the example, as shells take it.
-    pub fn option(&self) -> String {
-        format!("--config '{}'", self.example.to_string().replace('\'', r"'\''"))
-    }
-}
-
-impl fmt::Display for SettingsProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
 
 /// Holds settings to a schema.
 pub(super) fn check(schema: &Value, settings: &Map<String, Value>) -> Result<(), SettingsProblem> {

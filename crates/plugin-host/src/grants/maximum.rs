@@ -6,7 +6,7 @@ use moss_sdk::RelPath;
 
 use super::host::HostPattern;
 use super::{FileGrant, Grant, NamePattern};
-use crate::description::is_tool_name;
+use crate::tool_names::is_tool_name;
 
 /// A kind of capability that lists of texts bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

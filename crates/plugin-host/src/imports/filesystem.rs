@@ -24,7 +24,6 @@ use wasmtime_wasi::p2::{FsError, FsResult};
 
 use crate::grants::paths::{GrantedPaths, Sight};
 use crate::imports::services::Served;
-use crate::instance::State;
 use crate::limits::{FILES_MAX, LISTED_BYTES_MAX, LimitReached};
 use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink};
 
@@ -69,10 +68,13 @@ struct Listing {
     bytes: usize,
 }
 
-/// Links the interfaces.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    preopens::add_to_linker::<State, Filesystem>(linker, State::filesystem)?;
-    types::add_to_linker::<State, Filesystem>(linker, State::filesystem)
+/// Links the interfaces with a store's data, of which `view` is their part.
+pub(crate) fn add_to_linker<T: Send + 'static>(
+    linker: &mut Linker<T>,
+    view: fn(&mut T) -> FilesystemView<'_>,
+) -> wasmtime::Result<()> {
+    preopens::add_to_linker::<T, Filesystem>(linker, view)?;
+    types::add_to_linker::<T, Filesystem>(linker, view)
 }
 
 impl HasData for Filesystem {

@@ -11,14 +11,13 @@ use wasmtime::component::{Linker, Resource, ResourceTable};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 use wasmtime_wasi_http::{
-    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView as _,
+    Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
 use crate::grants::Grant;
 use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
 use crate::imports::trouble::Trouble;
-use crate::instance::State;
 use crate::services::{HttpError, HttpOptions, Wait};
 use moss_schema::quoted;
 
@@ -54,13 +53,15 @@ type Ending = Box<dyn Future<Output = Result<(), Error>> + Send>;
 const TYPES: &str = "wasi:http/types@0.2.12";
 
 /// Links the interfaces.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker<T: WasiHttpView + 'static>(
+    linker: &mut Linker<T>,
+) -> wasmtime::Result<()> {
     add_only_http_to_linker_async(linker)?;
     // The one of the engine does not know the errors of bodies again.
     linker.allow_shadowing(true);
     linker.instance(TYPES)?.func_wrap(
         "http-error-code",
-        |mut store: StoreContextMut<'_, State>, (error,): (Resource<wasmtime::Error>,)| {
+        |mut store: StoreContextMut<'_, T>, (error,): (Resource<wasmtime::Error>,)| {
             let error = store.data_mut().http().table.get(&error)?;
             Ok((error.downcast_ref::<Error>().map(code_of_body),))
         },
@@ -223,7 +224,7 @@ impl From<HttpError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grants::rights::Rights;
+    use crate::rights::Rights;
     use crate::services::NoServices;
 
     fn door(hosts: &[&str]) -> Door {

@@ -10,8 +10,8 @@ use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol}
 use crate::bindings::types::{Error, ErrorCode as WireCode};
 use crate::bindings::{editor, store, toolbox, types};
 use crate::grants::Grant;
-use crate::grants::rights::Rights;
 use crate::imports::trouble::Trouble;
+use crate::rights::Rights;
 use crate::services::Services;
 use crate::units;
 use moss_schema::quoted;

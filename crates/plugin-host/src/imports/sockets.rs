@@ -6,18 +6,18 @@ use wasmtime_wasi::WasiCtxBuilder;
 use wasmtime_wasi::p2::bindings::sockets;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 
-use crate::instance::State;
-
 /// Links the interfaces.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker<T: WasiSocketsView + 'static>(
+    linker: &mut Linker<T>,
+) -> wasmtime::Result<()> {
     let options = sockets::network::LinkOptions::default();
-    sockets::network::add_to_linker::<State, WasiSockets>(linker, &options, State::sockets)?;
-    sockets::instance_network::add_to_linker::<State, WasiSockets>(linker, State::sockets)?;
-    sockets::ip_name_lookup::add_to_linker::<State, WasiSockets>(linker, State::sockets)?;
-    sockets::tcp_create_socket::add_to_linker::<State, WasiSockets>(linker, State::sockets)?;
-    sockets::tcp::add_to_linker::<State, WasiSockets>(linker, State::sockets)?;
-    sockets::udp_create_socket::add_to_linker::<State, WasiSockets>(linker, State::sockets)?;
-    sockets::udp::add_to_linker::<State, WasiSockets>(linker, State::sockets)
+    sockets::network::add_to_linker::<T, WasiSockets>(linker, &options, T::sockets)?;
+    sockets::instance_network::add_to_linker::<T, WasiSockets>(linker, T::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<T, WasiSockets>(linker, T::sockets)?;
+    sockets::tcp_create_socket::add_to_linker::<T, WasiSockets>(linker, T::sockets)?;
+    sockets::tcp::add_to_linker::<T, WasiSockets>(linker, T::sockets)?;
+    sockets::udp_create_socket::add_to_linker::<T, WasiSockets>(linker, T::sockets)?;
+    sockets::udp::add_to_linker::<T, WasiSockets>(linker, T::sockets)
 }
 
 /// Refuses to make sockets and to look up names.

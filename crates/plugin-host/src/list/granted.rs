@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use super::GRANTS_MAX;
 use super::limits::{STORES, in_range, parse_size};
 use super::source::{Node, Problem};
-use crate::description::is_tool_name;
 use crate::grants::host::HostPattern;
 use crate::grants::paths::read_globs;
 use crate::grants::{FileGrant, Grant, NamePattern, OWN_VARIABLES};
+use crate::tool_names::is_tool_name;
 use crate::units;
 
 /// Reads what a plugin is granted.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::source::{Node, Problem};
-use crate::description::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name};
+use crate::tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name};
 
 /// Reads which tools have which names.
 pub(super) fn parse(node: Node<'_>) -> Result<BTreeMap<String, String>, Problem> {

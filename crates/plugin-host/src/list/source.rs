@@ -7,6 +7,8 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
+use crate::nearest::nearest;
+
 /// Something wrong at a place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -62,17 +64,6 @@ pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
 fn lowercase_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-}
-
-/// Returns the known key that is most like a given one.
-pub(crate) fn nearest<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    const LIKENESS_MIN: f64 = 0.75;
-    known
-        .iter()
-        .map(|known| (strsim::jaro_winkler(key, known), *known))
-        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, known)| known)
 }
 
 // === impl Problem ===

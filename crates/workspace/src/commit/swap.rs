@@ -15,7 +15,8 @@ use crate::changes::Action;
 use crate::error::{Error, kind_name};
 use crate::handle::{self, Identity, Patience};
 use crate::history::{History, IntentFile, store};
-use crate::root::{Bound, Workspace};
+use crate::options::Bound;
+use crate::root::Workspace;
 
 /// How often versions change places with those of a program that saves at the same time.
 const ROUNDS_MAX: usize = 64;

@@ -15,8 +15,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::history::{HistoryFilter, HistoryLimits};
-use crate::recover::{Recovered, recover};
-use crate::root::Options;
+use crate::options::Options;
 
 /// Commits that come together.
 const COMMITS: usize = 16;

@@ -10,9 +10,10 @@ use super::claims::{Claim, Touched};
 use super::group_sync::PendingSync;
 use super::lease::{Held, Sharing};
 use super::settled::Settled;
-use super::{History, LOCK_WAIT, Origin, store};
+use super::{History, LOCK_WAIT, store};
 use crate::changes::Plan;
 use crate::error::Error;
+use crate::origin::Origin;
 use crate::own::Lock;
 
 const LOCK_FILE: &str = "lock";

@@ -1,50 +1,17 @@
 //! One step back where a file has moved on: a three-way merge of lines, or what stands in its way.
 
-use std::fmt;
 use std::ops::Range;
-use std::time::SystemTime;
 
-use moss_sdk::RelPath;
 use moss_sdk::file::TextForm;
 use similar::{DiffOp, TextDiff, TextMerge};
 
-use super::Origin;
 use crate::diff::SEARCH_TIME_MAX;
 use crate::text;
 
-/// Most conflicts of which an error tells.
-const CONFLICTS_SHOWN_MAX: usize = 20;
 /// Most places of one conflict of which an error tells.
 const PLACES_SHOWN_MAX: usize = 8;
 /// Most places of one conflict that programs are told.
 const LINES_MAX: usize = 64;
-
-/// A file into which taking an entry back cannot be brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndoConflict {
-    /// The entry.
-    pub number: u64,
-    /// The file.
-    pub path: RelPath,
-    /// What became of it, with the lines of the present file where it is about lines.
-    pub what: String,
-    /// These lines, counted from 0, so many of them as are told; an empty range is between two.
-    pub lines: Vec<Range<usize>>,
-    /// The later change that stands in the way; none where it was made outside of moss, or takes part
-    /// in what was to be taken back.
-    pub later: Option<LaterChange>,
-}
-
-/// A change that was made after another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaterChange {
-    /// Its number in the history.
-    pub number: u64,
-    /// When it was begun.
-    pub at: SystemTime,
-    /// Who made it.
-    pub origin: Origin,
-}
 
 /// Why a file cannot be brought a step back.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,10 +21,6 @@ pub(super) struct Clash {
     /// The lines of the present file that this is about.
     pub(super) lines: Vec<Range<usize>>,
 }
-
-/// Everything that stands in the way of an undo, at least one conflict.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndoConflicts(pub Vec<UndoConflict>);
 
 /// Contents of a file on its way back.
 pub(super) struct Step<'a> {
@@ -165,26 +128,6 @@ impl From<&str> for Clash {
     }
 }
 
-// === impl UndoConflicts ===
-
-impl fmt::Display for UndoConflicts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nothing was taken back: ")?;
-        for (position, conflict) in self.0.iter().take(CONFLICTS_SHOWN_MAX).enumerate() {
-            let UndoConflict { number, path, what, later, .. } = conflict;
-            let separator = if position > 0 { "; " } else { "" };
-            write!(f, "{separator}{path} {what} since change {number}")?;
-            if let Some(LaterChange { number, origin, .. }) = later {
-                write!(f, ", by change {number} ({})", origin.tool)?;
-            }
-        }
-        match self.0.len().saturating_sub(CONFLICTS_SHOWN_MAX) {
-            0 => Ok(()),
-            more => write!(f, "; and {more} more files"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,23 +160,5 @@ mod tests {
     fn what_is_no_text_or_has_another_encoding_is_not_merged() {
         assert!(places("a\n", "b\n", "\0", "\0").contains("not text"));
         assert!(places("a\n", "b\n", "\u{feff}c\n", "").contains("encoding"));
-    }
-
-    #[test]
-    fn an_error_tells_of_so_many_conflicts() {
-        let path = RelPath::parse("a").unwrap();
-        let conflict = |number| UndoConflict {
-            number,
-            path: path.clone(),
-            what: "is gone".into(),
-            lines: Vec::new(),
-            later: None,
-        };
-        let told = UndoConflicts((0..25).map(conflict).collect()).to_string();
-        assert!(
-            told.starts_with("nothing was taken back: a is gone since change 0; a is"),
-            "{told}"
-        );
-        assert!(told.ends_with("since change 19; and 5 more files"), "{told}");
     }
 }

@@ -6,8 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::rows::{action, from_sql, hash, match_level, path, time, to_sql};
 use super::store::blob;
-use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent, Origin};
+use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent};
 use crate::error::Error;
+use crate::origin::Origin;
 
 /// Two contents; none stands for no file.
 type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);

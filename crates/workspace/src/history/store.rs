@@ -10,11 +10,11 @@ use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustix::io::Errno;
 
-use super::Origin;
 use super::rows::{action, from_sql, hash, now_ms, parse_path, path, root_key, to_sql};
 use crate::changes::{Action, Plan};
 use crate::error::Error;
 use crate::handle;
+use crate::origin::Origin;
 use crate::own::OwnDir;
 
 const FILE: &str = "history.sqlite";

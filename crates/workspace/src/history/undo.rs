@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 
-use super::merge::{Clash, LaterChange, Step, UndoConflict, UndoConflicts};
+use super::merge::{Clash, Step};
 use super::{History, HistoryEntry, HistoryFile, HistoryFilter, UndoTarget, query};
 use crate::buffers::{Buffers, NoBuffers};
 use crate::changes::{Action, Plan, Planner, Target};
+use crate::conflicts::{LaterChange, UndoConflict, UndoConflicts};
 use crate::error::Error;
 use crate::handle;
-use crate::root::{Limits, Workspace};
+use crate::options::Limits;
+use crate::root::Workspace;
 
 /// Most entries that are taken back at once.
 const ENTRIES_MAX: usize = 1_000;

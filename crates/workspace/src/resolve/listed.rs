@@ -5,29 +5,17 @@
 //! name on a way is looked up by inode in its directory's listing, and only the listed name is
 //! decided on. A name that the listing lacks is refused. Elsewhere this costs nothing.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use moss_sdk::RelPath;
 use rustix::fs::Dir;
 use rustix::io::{Errno, Result};
 
+use crate::aliases::Aliases;
 use crate::error::Error;
 use crate::handle;
 use crate::root::Workspace;
 use crate::spelling::fold;
-
-/// Where a file system can have names besides those that it lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Aliases {
-    /// Nowhere, or it reports the listed name by itself.
-    #[cfg(target_os = "linux")]
-    Nowhere,
-    /// In directories that are marked to ignore letter case.
-    #[cfg(target_os = "linux")]
-    InFoldedDirectories,
-    /// In any directory.
-    Everywhere,
-}
 
 /// What a listing says of a name that was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,76 +60,6 @@ fn pick(
         (Some(name), true) => String::from_utf8(name).map_or(Listed::Unnameable, Listed::As),
         _ => Listed::Missing,
     })
-}
-
-// === impl Aliases ===
-
-impl Aliases {
-    /// Tells by the type of the file system that a directory lies on.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn of(directory: impl AsFd) -> Self {
-        let kind =
-            rustix::fs::fstatfs(directory).ok().and_then(|found| u64::try_from(found.f_type).ok());
-        Self::of_kind(kind.unwrap_or_default(), |feature| {
-            // No file of a workspace: what the kernel says of itself.
-            rustix::fs::access(feature, rustix::fs::Access::EXISTS).is_ok()
-        })
-    }
-
-    /// See the Linux version: file systems of other systems ignore case by default.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn of(_directory: impl AsFd) -> Self {
-        Self::Everywhere
-    }
-
-    /// A type that is not known here may have aliases: those of FAT, NTFS, SMB, WSL and FUSE do.
-    #[cfg(target_os = "linux")]
-    fn of_kind(kind: u64, exists: impl Fn(&str) -> bool) -> Self {
-        let folds = |feature: Option<&str>| {
-            // Where the kernel does not say what it can, it may be able to.
-            let can = match feature {
-                Some(feature) => exists(feature) || !exists("/sys/fs/ext4/features"),
-                None => true,
-            };
-            if can { Self::InFoldedDirectories } else { Self::Nowhere }
-        };
-        match kind {
-            // ext2, ext3, ext4
-            0x0000_ef53 => folds(Some("/sys/fs/ext4/features/casefold")),
-            // tmpfs
-            0x0102_1994 => folds(Some("/sys/fs/tmpfs/features/casefold")),
-            // f2fs, overlayfs, bcachefs
-            0xf2f5_2010 | 0x794c_7630 | 0xca45_1a4e => folds(None),
-            // xfs, btrfs, ramfs, squashfs, erofs; and zfs, which reports the listed name.
-            0x5846_5342 | 0x9123_683e | 0x8584_58f6 | 0x7371_7368 | 0xe0f5_e1e2 | 0x2fc1_2fc1 => {
-                Self::Nowhere
-            }
-            _ => Self::Everywhere,
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    fn are_in(self, directory: &OwnedFd) -> bool {
-        match self {
-            Self::Nowhere => false,
-            Self::InFoldedDirectories => is_folded(directory),
-            Self::Everywhere => true,
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn are_in(self, _directory: &OwnedFd) -> bool {
-        true
-    }
-}
-
-/// Whether a directory is marked to ignore letter case. One that cannot be read cannot be asked.
-#[cfg(target_os = "linux")]
-fn is_folded(directory: &OwnedFd) -> bool {
-    /// `FS_CASEFOLD_FL`
-    const CASEFOLD: u32 = 0x4000_0000;
-    let flags = handle::readable(directory).and_then(rustix::fs::ioctl_getflags);
-    flags.is_ok_and(|flags| flags.bits() & CASEFOLD != 0)
 }
 
 // === impl Workspace ===
@@ -288,36 +206,5 @@ mod tests {
         assert_eq!(listed("ENV~1", 3, &many), Listed::TooMany);
         let entries = [Ok((vec![0xff], 3))].into_iter();
         assert_eq!(pick("ENV~1", 3, 8, entries).unwrap(), Listed::Unnameable);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn only_file_systems_that_can_have_aliases_are_asked() {
-        let of =
-            |kind, features: &[&str]| Aliases::of_kind(kind, |feature| features.contains(&feature));
-        let features = ["/sys/fs/ext4/features", "/sys/fs/ext4/features/casefold"];
-        // msdos and vfat, exfat, ntfs3, cifs, smb2, 9p, FUSE, NFS, hfsplus, something new.
-        for kind in [
-            0x4d44,
-            0x2011_bab0,
-            0x7366_746e,
-            0xff53_4d42,
-            0xfe53_4d42,
-            0x0102_1997,
-            0x6573_5546,
-            0x6969,
-            0x482b,
-            0x1234_5678,
-        ] {
-            assert_eq!(of(kind, &features), Aliases::Everywhere, "{kind:x}");
-        }
-        for kind in [0x5846_5342, 0x9123_683e] {
-            assert_eq!(of(kind, &features), Aliases::Nowhere, "{kind:x}");
-        }
-        assert_eq!(of(0xef53, &features), Aliases::InFoldedDirectories);
-        assert_eq!(of(0xef53, &features[..1]), Aliases::Nowhere);
-        assert_eq!(of(0x0102_1994, &features), Aliases::Nowhere);
-        // Nobody says what the kernel can.
-        assert_eq!(of(0xef53, &[]), Aliases::InFoldedDirectories);
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::*;
 use crate::history::{History, HistoryFilter, HistoryLimits, UndoTarget};
-use crate::root::{Options, Workspace};
+use crate::options::Options;
+use crate::root::Workspace;
 
 /// The whole database as version 1 has written it.
 const VERSION_1: &str = include_str!("version_1.sql");

@@ -7,8 +7,9 @@ use std::path::Path;
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention};
 
 use super::*;
-use crate::history::{HistoryLimits, Origin};
-use crate::root::Options;
+use crate::history::HistoryLimits;
+use crate::options::Options;
+use crate::origin::Origin;
 
 const OLD: &[u8] = b"old\n";
 const NEW: &[u8] = b"new content\n";

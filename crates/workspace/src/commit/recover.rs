@@ -4,7 +4,7 @@
 
 use moss_sdk::RelPath;
 
-use crate::commit::{Spot, swap};
+use super::{Spot, swap};
 use crate::error::Error;
 use crate::handle;
 use crate::history::{History, IntentFile, store};

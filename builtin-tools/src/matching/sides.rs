@@ -1,0 +1,23 @@
+//! What a merge is made of: the lines of an edit and those of the file that they stand for.
+
+use super::fold::Fold;
+
+/// What is merged.
+pub(super) struct Sides<'a> {
+    /// The lines that were searched for.
+    pub(super) search: &'a [&'a str],
+    /// The lines in their place.
+    pub(super) replace: &'a [&'a str],
+    /// The lines of the file, without line ends.
+    pub(super) found: &'a [&'a str],
+    /// For every line of the search, which line of the file it stands for; ascending.
+    pub(super) align: &'a [Option<usize>],
+    /// Which differences do not count.
+    pub(super) fold: Fold,
+    /// The line before those of the file that says something.
+    pub(super) before: Option<&'a str>,
+    /// Lines after them.
+    pub(super) after: &'a [&'a str],
+    /// How alike a line must be to the one that the search had in its place, to be changed.
+    pub(super) likeness_min: f64,
+}

@@ -1,0 +1,86 @@
+//! What stands in the way of an undo.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::SystemTime;
+
+use moss_sdk::RelPath;
+
+use crate::origin::Origin;
+
+/// Most conflicts of which an error tells.
+const CONFLICTS_SHOWN_MAX: usize = 20;
+
+/// A file into which taking an entry back cannot be brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoConflict {
+    /// The entry.
+    pub number: u64,
+    /// The file.
+    pub path: RelPath,
+    /// What became of it, with the lines of the present file where it is about lines.
+    pub what: String,
+    /// These lines, counted from 0, so many of them as are told; an empty range is between two.
+    pub lines: Vec<Range<usize>>,
+    /// The later change that stands in the way; none where it was made outside of moss, or takes part
+    /// in what was to be taken back.
+    pub later: Option<LaterChange>,
+}
+
+/// A change that was made after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaterChange {
+    /// Its number in the history.
+    pub number: u64,
+    /// When it was begun.
+    pub at: SystemTime,
+    /// Who made it.
+    pub origin: Origin,
+}
+
+/// Everything that stands in the way of an undo, at least one conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoConflicts(pub Vec<UndoConflict>);
+
+// === impl UndoConflicts ===
+
+impl fmt::Display for UndoConflicts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing was taken back: ")?;
+        for (position, conflict) in self.0.iter().take(CONFLICTS_SHOWN_MAX).enumerate() {
+            let UndoConflict { number, path, what, later, .. } = conflict;
+            let separator = if position > 0 { "; " } else { "" };
+            write!(f, "{separator}{path} {what} since change {number}")?;
+            if let Some(LaterChange { number, origin, .. }) = later {
+                write!(f, ", by change {number} ({})", origin.tool)?;
+            }
+        }
+        match self.0.len().saturating_sub(CONFLICTS_SHOWN_MAX) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more files"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_tells_of_so_many_conflicts() {
+        let path = RelPath::parse("a").unwrap();
+        let conflict = |number| UndoConflict {
+            number,
+            path: path.clone(),
+            what: "is gone".into(),
+            lines: Vec::new(),
+            later: None,
+        };
+        let told = UndoConflicts((0..25).map(conflict).collect()).to_string();
+        assert!(
+            told.starts_with("nothing was taken back: a is gone since change 0; a is"),
+            "{told}"
+        );
+        assert!(told.ends_with("since change 19; and 5 more files"), "{told}");
+    }
+}
