@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test program: what it unwraps is its message")]
 
+#[path = "tidy/arrows.rs"]
+mod arrows;
 #[path = "tidy/code.rs"]
 mod code;
 #[path = "tidy/documents.rs"]

@@ -7,12 +7,21 @@ use crate::client::{Failure, OpenError};
 use moss_daemon::start::StartError;
 use moss_proto::v1;
 use moss_schema::Violation;
+use serde::Serialize;
 use serde_json::json;
 
 use super::outcome::{Outcome, next_step, outcome_of};
-use super::report::ErrorView;
 use super::text;
 use super::ui::{Ui, bold, red};
+
+/// An error as programs see it.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ErrorView {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+    pub(super) violations: Vec<Violation>,
+}
 
 /// What ends a command before its time.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! How one call ended, as people and programs are told.
 
 use moss_proto::v1;
-use moss_schema::Violation;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::error::{self, CliError};
+use super::error::{self, CliError, ErrorView};
 use super::outcome::{Outcome, outcome_of};
 use super::ui::{Ui, dim};
 use super::{effect, text, views};
@@ -29,15 +28,6 @@ pub(super) struct Report {
     /// What a person is shown.
     #[serde(skip)]
     shown: Shown,
-}
-
-/// An error as programs see it.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct ErrorView {
-    pub(super) code: String,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
-    pub(super) violations: Vec<Violation>,
 }
 
 #[derive(Debug, Serialize)]

@@ -4,6 +4,7 @@
 //! Top to bottom: find the tool, bind the arguments, decide, take a place, run, check the output.
 //! While a tool runs, its effects go through the module `effect`.
 
+mod behalf;
 mod editor;
 mod effect;
 mod error;
@@ -26,12 +27,12 @@ use moss_workspace::{UndoConflict, UndoTarget};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 pub use self::error::{CallError, Unconfirmed};
 pub use self::events::{Event, Events};
 use self::host::CallHost;
-use self::nested::Behalf;
 pub use self::running::{Background, Running};
 pub use self::weight::TooMuch;
 use crate::caller::Caller;

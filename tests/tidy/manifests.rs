@@ -7,9 +7,38 @@ use toml::Table;
 use crate::hold;
 use crate::tree::{FILES, file};
 
-/// The crates and which of ours each may depend on.
+/// The crates, from the lowest layer to the highest, and which of ours each may depend on: only those
+/// before it.
 const CRATES: &[(&str, &[&str])] = &[
+    ("proto", &[]),
+    ("sdk/macros", &[]),
+    ("sdk", &["moss-sdk-macros"]),
+    ("crates/sandbox", &[]),
+    ("crates/schema", &["moss-sdk"]),
+    ("crates/workspace", &["moss-sdk"]),
+    ("crates/policy", &["moss-sdk", "moss-workspace"]),
+    ("crates/journal", &["moss-policy", "moss-sdk"]),
+    ("crates/plugin-host", &["moss-schema", "moss-sdk"]),
+    ("crates/model-bridge", &[]),
+    ("crates/model-data", &["moss-model-bridge"]),
+    ("crates/network", &["moss-plugin-host"]),
     ("builtin-tools", &["moss-sdk"]),
+    (
+        "daemon",
+        &[
+            "moss-builtin-tools",
+            "moss-journal",
+            "moss-model-bridge",
+            "moss-network",
+            "moss-plugin-host",
+            "moss-policy",
+            "moss-proto",
+            "moss-sandbox",
+            "moss-schema",
+            "moss-sdk",
+            "moss-workspace",
+        ],
+    ),
     (
         "cli",
         &[
@@ -28,34 +57,6 @@ const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("crates/journal", &["moss-policy", "moss-sdk"]),
-    ("crates/model-bridge", &[]),
-    ("crates/model-data", &["moss-model-bridge"]),
-    ("crates/network", &["moss-plugin-host"]),
-    ("crates/plugin-host", &["moss-schema", "moss-sdk"]),
-    ("crates/policy", &["moss-sdk", "moss-workspace"]),
-    ("crates/sandbox", &[]),
-    ("crates/schema", &["moss-sdk"]),
-    ("crates/workspace", &["moss-sdk"]),
-    (
-        "daemon",
-        &[
-            "moss-builtin-tools",
-            "moss-journal",
-            "moss-model-bridge",
-            "moss-network",
-            "moss-plugin-host",
-            "moss-policy",
-            "moss-proto",
-            "moss-sandbox",
-            "moss-schema",
-            "moss-sdk",
-            "moss-workspace",
-        ],
-    ),
-    ("proto", &[]),
-    ("sdk", &["moss-sdk-macros"]),
-    ("sdk/macros", &[]),
     ("tests", &["moss-model-bridge", "moss-proto"]),
     (
         "xtask",
@@ -80,6 +81,23 @@ fn crates_depend_as_designed() {
         bad.into_iter().map(move |name| format!("{directory} depends on {name}"))
     });
     hold("dependencies between crates", offences);
+}
+
+#[test]
+fn arrows_between_crates_go_down() {
+    let before = |place: usize| -> Vec<String> {
+        CRATES[..place].iter().map(|(directory, _)| package(directory)).collect()
+    };
+    let offences = CRATES.iter().enumerate().flat_map(|(place, (directory, may))| {
+        let lower = before(place);
+        let up = may.iter().filter(move |name| !lower.iter().any(|one| one == *name));
+        up.map(move |name| format!("{directory} may depend on {name}, which is not below it"))
+    });
+    hold("layers", offences);
+}
+
+fn package(directory: &str) -> String {
+    manifest(directory)["package"]["name"].as_str().unwrap().to_owned()
 }
 
 #[test]

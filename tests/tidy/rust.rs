@@ -111,6 +111,81 @@ pub(crate) fn has_word(code: &str, word: &str) -> bool {
     })
 }
 
+/// The paths that `use` brings in, each on its own, and the code without them. Names that are given
+/// with `as` are those of the item.
+pub(crate) fn imports(code: &str) -> (Vec<Vec<String>>, String) {
+    let mut imported = Vec::new();
+    let mut rest = String::new();
+    let mut statement: Option<String> = None;
+    for line in code.lines() {
+        let begun = statement.is_some() || begins_use(line);
+        if !begun {
+            rest.push_str(line);
+            rest.push('\n');
+            continue;
+        }
+        let text = statement.get_or_insert_default();
+        text.push_str(line.trim());
+        if line.trim_end().ends_with(';') {
+            let tree = text.trim_end_matches(';');
+            let tree = tree.split_once("use ").map_or(tree, |(_, tree)| tree);
+            expand(tree, &[], &mut imported);
+            statement = None;
+        }
+    }
+    (imported, rest)
+}
+
+fn begins_use(line: &str) -> bool {
+    let line = line.trim_start();
+    let visible = line.strip_prefix("pub").map(|rest| match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    });
+    visible.unwrap_or(line).trim_start().starts_with("use ")
+}
+
+/// Takes a tree of imports apart: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn expand(tree: &str, before: &[String], paths: &mut Vec<Vec<String>>) {
+    let tree = tree.trim();
+    let (head, group) = match tree.split_once('{') {
+        Some((head, group)) => (head, Some(group.strip_suffix('}').unwrap_or(group))),
+        None => (tree.split(" as ").next().unwrap_or(tree), None),
+    };
+    let names = head.split("::").map(str::trim).filter(|name| !name.is_empty());
+    let path: Vec<String> = before.iter().cloned().chain(names.map(str::to_owned)).collect();
+    let Some(group) = group else {
+        let mut path = path;
+        if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        return paths.push(path);
+    };
+    let mut depth = 0;
+    for part in group.split(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    }) {
+        if !part.trim().is_empty() {
+            expand(part, &path, paths);
+        }
+    }
+}
+
+/// Paths of at least two names that stand in code.
+pub(crate) fn paths(code: &str) -> Vec<Vec<String>> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words = code.split(|c| !is_part(c)).filter(|word| word.contains("::"));
+    words
+        .map(|word| word.split("::").map(str::to_owned).collect::<Vec<_>>())
+        .filter(|path: &Vec<String>| path.len() > 1 && !path[0].is_empty())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

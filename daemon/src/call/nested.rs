@@ -4,50 +4,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
+use super::behalf::{Behalf, Made};
 use super::record::Held;
 use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute, weight};
 use crate::permits::DEPTH_MAX;
-use moss_journal::CalledBy;
 use moss_schema::arguments::{self, Unreadable};
 
 /// How many calls one call from outside may lead to: each leaves a record.
 const CALLS_MAX: usize = 512;
-
-/// In whose behalf a call is made.
-#[derive(Debug)]
-pub(super) struct Behalf {
-    /// The call that makes it.
-    call_id: String,
-    /// The plugins that call each other, the one that was called from outside first.
-    plugins: Vec<String>,
-    made: Made,
-}
-
-/// Counts the calls that one call from outside led to.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Made(Arc<AtomicUsize>);
-
-// === impl Behalf ===
-
-impl Behalf {
-    /// The plugins that a call is made for.
-    pub(super) fn plugins(&self) -> impl Iterator<Item = &str> {
-        self.plugins.iter().map(String::as_str)
-    }
-
-    pub(super) fn made(&self) -> Made {
-        self.made.clone()
-    }
-
-    pub(super) fn recorded(&self) -> CalledBy {
-        let plugin = self.plugins.last().cloned().unwrap_or_default();
-        CalledBy { call_id: self.call_id.clone(), plugin }
-    }
-}
 
 /// Runs a tool for a plugin and returns the JSON text of its output. Dropping the future cancels it.
 ///

@@ -10,7 +10,7 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::{Value, json};
 
-use super::nested::Behalf;
+use super::behalf::Behalf;
 use super::{CallError, Scope, Work};
 use crate::caller::Role;
 use crate::catalog::Runner;

@@ -15,9 +15,10 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::files::CallFiles;
 use super::store::CallStore;
+use crate::call::behalf::{Behalf, Made};
 use crate::call::effect::{Effects, Names};
 use crate::call::host::CallHost;
-use crate::call::nested::{self, Behalf, Made};
+use crate::call::nested;
 use crate::call::{Scope, record};
 use moss_policy::Verdict;
 

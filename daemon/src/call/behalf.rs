@@ -1,0 +1,38 @@
+//! In whose behalf a call is made, where a plugin makes it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use moss_journal::CalledBy;
+
+/// In whose behalf a call is made.
+#[derive(Debug)]
+pub(super) struct Behalf {
+    /// The call that makes it.
+    pub(super) call_id: String,
+    /// The plugins that call each other, the one that was called from outside first.
+    pub(super) plugins: Vec<String>,
+    pub(super) made: Made,
+}
+
+/// Counts the calls that one call from outside led to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Made(pub(super) Arc<AtomicUsize>);
+
+// === impl Behalf ===
+
+impl Behalf {
+    /// The plugins that a call is made for.
+    pub(super) fn plugins(&self) -> impl Iterator<Item = &str> {
+        self.plugins.iter().map(String::as_str)
+    }
+
+    pub(super) fn made(&self) -> Made {
+        self.made.clone()
+    }
+
+    pub(super) fn recorded(&self) -> CalledBy {
+        let plugin = self.plugins.last().cloned().unwrap_or_default();
+        CalledBy { call_id: self.call_id.clone(), plugin }
+    }
+}
