@@ -28,6 +28,8 @@ pub(crate) const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 const BUFFER_BYTES: usize = 64 * 1024;
+/// Fewest bytes that are asked for at once.
+const ROOM_BYTES_MIN: usize = 4 * 1024;
 
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,7 +128,8 @@ pub(crate) fn feed(
 ) -> Result<u64> {
     let end = bytes_max.saturating_add(1);
     let room = found_bytes.map_or(u64::MAX, |found_bytes| found_bytes.saturating_add(1));
-    let room = usize::try_from(room).unwrap_or(usize::MAX).min(BUFFER_BYTES);
+    // A file that has more by now, or does not say its size, is not read byte by byte.
+    let room = usize::try_from(room).unwrap_or(usize::MAX).clamp(ROOM_BYTES_MIN, BUFFER_BYTES);
     let mut buffer = vec![0; room];
     let mut offset = 0;
     while offset < end {

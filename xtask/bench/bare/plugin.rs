@@ -1,6 +1,6 @@
 //! The same component in the same engine, without a host around it.
 //!
-//! The settings of the engine are those of `plugin-host/src/engine_config.rs` and `engine.rs`; where
+//! The settings of the engine are those of `crates/plugin-host/src/engine_config.rs` and `engine.rs`; where
 //! they differ, the comparison is not fair.
 
 use std::path::{Path, PathBuf};

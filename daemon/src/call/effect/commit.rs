@@ -48,7 +48,7 @@ impl Effects {
         let write = self.scope.blocking(move || {
             effects.write(&plan, |outcome| {
                 drop(committing);
-                // A call that was broken off is concluded by what is noted of it.
+                // A call that was cancelled is concluded by what is noted of it.
                 let _ = written.send(outcome);
             });
             drop(clearing);
