@@ -12,8 +12,9 @@ use super::peer::{Peer, Peers};
 pub(super) const RESERVE: usize = 16;
 /// The part of the places that one named token holds at most: one in so many.
 const SHARE_PARTS: usize = 4;
-/// How long a place takes to be free that a stranger is sent away from.
-const FREED_WAIT_MAX: Duration = Duration::from_secs(2);
+/// How long a place takes at most to be free that a stranger is sent away from: much more than it
+/// takes on a busy machine, since whoever waits for it may be the approver.
+const FREED_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The places of one socket, and who has them.
 #[derive(Debug)]
@@ -58,12 +59,18 @@ impl Places {
                 );
             }
             let peer = self.peers.came(is_remote, is_reserved);
-            let places = Arc::clone(places);
+            let (places, leaves) = (Arc::clone(places), peer.leaves());
             return Some((peer, async move {
                 if place.is_some() {
                     return place;
                 }
-                tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()).await.ok()?.ok()
+                // Who is sent away while it waits takes no place from those behind it.
+                tokio::select! {
+                    () = leaves => None,
+                    freed = tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()) => {
+                        freed.ok()?.ok()
+                    }
+                }
             }));
         }
         tracing::warn!("refused a connection: too many (grpc.connections_max)");

@@ -208,3 +208,22 @@ async fn a_named_token_gets_its_share_and_loses_it_when_it_is_revoked() {
     assert!(peers.send_away(false) && peers.send_away(false) && !peers.send_away(false));
     came[3].vouch(Some(&create("ci")), false).unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_is_sent_away_while_it_waits_takes_no_place_from_those_behind_it() {
+    let places = Places::new(1);
+    let (_first, place) = places.admit(false).unwrap();
+    let _open = place.await.unwrap();
+    let mut held = Vec::new();
+    for _ in 0..RESERVE {
+        let (peer, place) = places.admit(false).unwrap();
+        held.push((peer, place.await.unwrap()));
+    }
+    // Each sends one away: the holders, then the first of those who wait.
+    let mut waiting: Vec<_> = (0..=RESERVE).map(|_| places.admit(false)).collect();
+    let (_, first) = waiting.remove(0).unwrap();
+    let (_, second) = waiting.remove(0).unwrap();
+    held.pop();
+    let (first, second) = tokio::join!(first, second);
+    assert!(first.is_none() && second.is_some());
+}
