@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::client::{Client, Need};
 
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::ui::{bold, dim, yellow};
 use super::{Session, text, views};
+use moss_dispatch::Outcome;
 
 /// Show and take back the answers that hold longer than once
 #[derive(Debug, clap::Subcommand)]

@@ -6,8 +6,8 @@ use moss_journal::audit::{self, Entry, Filter, Verification};
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::{Session, table, text};
+use moss_dispatch::Outcome;
 
 /// Read and check the audit journal
 #[derive(Debug, clap::Subcommand)]

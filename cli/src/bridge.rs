@@ -11,7 +11,7 @@ mod training;
 
 use super::Session;
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Work with what chat models write and learn from
 #[derive(Debug, clap::Subcommand)]

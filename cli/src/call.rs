@@ -12,12 +12,12 @@ use moss_sdk::ContentHash;
 use super::arguments::Arguments;
 use super::confirming::{self, Answering, Reply};
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::progress::Meter;
 use super::prompt::{self, Answer};
 use super::report::Report;
 use super::ui::Ui;
 use super::{Session, effect, text, whole};
+use moss_dispatch::{Outcome, Reason};
 
 /// Call a tool
 ///
@@ -238,7 +238,7 @@ impl Following<'_> {
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.resolve(confirmation, answer).await {
             Ok(_) => Ok(None),
-            Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
+            Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }
@@ -254,7 +254,7 @@ impl Following<'_> {
                 self.ui.note(&confirming::remembered(&remembered));
                 Ok(None)
             }
-            Err(failure) if failure.reason == "CONFIRMATION_OVER" => Ok(None),
+            Err(failure) if failure.is(Reason::ConfirmationOver) => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Session;
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Make certificates for a daemon that other machines reach
 #[derive(Debug, clap::Subcommand)]

@@ -17,6 +17,7 @@ mod user_prompt;
 use std::path::Path;
 use std::time::Duration;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
@@ -28,7 +29,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
 pub(crate) use self::confirmations::Answer;
-pub(crate) use self::failure::{Failure, reason};
+pub(crate) use self::failure::Failure;
 use self::host::Host;
 pub(crate) use self::remote::Server;
 pub(crate) use self::streams::{Calling, Watching};
@@ -115,7 +116,7 @@ impl Client {
         let Some(stream) = transport::connect(&dirs.socket()).await? else { return Ok(None) };
         let credentials = OwnDir::open(&dirs.state)
             .and_then(|state| Credentials::load_or_create(&state))
-            .map_err(|error| Failure::new(reason::CREDENTIAL_INVALID, error.to_string()))?;
+            .map_err(|error| Failure::new(Reason::CredentialInvalid, error.to_string()))?;
         let channel = transport::channel(stream).await?;
         Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
@@ -156,11 +157,11 @@ impl Client {
         let mut request = self.request(Role::Caller, v1::GetStatusRequest {});
         request.set_timeout(GREETING_MAX);
         body(service!(StatusServiceClient, self).get_status(request).await).map_err(|failure| {
-            if failure.reason != reason::CALL_TIMEOUT {
+            if !failure.is(Reason::CallTimeout) {
                 return failure;
             }
             let message = format!("the daemon did not answer within {GREETING_MAX:?}");
-            Failure::new(reason::DAEMON_UNREACHABLE, message)
+            Failure::new(Reason::DaemonUnreachable, message)
         })
     }
 

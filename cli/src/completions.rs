@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::Cli;
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Print the completions of a shell
 ///

@@ -6,9 +6,9 @@ use moss_sdk::ContentHash;
 use serde_json::json;
 
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::ui::{Ui, bold, dim};
 use super::{Session, confirming, effect, prompt, table, text, views, whole};
+use moss_dispatch::Outcome;
 
 /// Show and answer confirmations that wait at the daemon
 ///

@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::error::CliError;
-use super::outcome::{self, Outcome};
+use super::next_step::next_step;
 use super::ui::{bold, green, red, yellow};
 use super::{Session, text};
+use moss_dispatch::Outcome;
 
 /// Check what moss stands on, and say what to do next
 #[derive(Debug, clap::Args)]
@@ -103,7 +104,7 @@ async fn server(session: &Session) -> Check {
         }
         Ok(status) => Check::ok("daemon", format!("pid {} answers", status.pid)),
         Err(error) => {
-            let next = outcome::next_step(&error.error.code).unwrap_or("mend it and try again");
+            let next = next_step(&error.error.code).unwrap_or("mend it and try again");
             Check::fail("daemon", error.error.message, next)
         }
     }

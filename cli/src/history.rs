@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::confirming::{self, Answering, Reply};
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::prompt::{self, Answer};
 use super::report::Report;
 use super::ui::{Ui, bold};
 use super::{Session, effect, table, text, views};
+use moss_dispatch::{Outcome, Reason};
 
 /// Entries that one request asks for.
 const PAGE_SIZE: u32 = 500;
@@ -251,7 +251,7 @@ async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
             Err(failure) => failure,
         };
         let is_over = are_given || request.approved_digests.len() == QUESTIONS_MAX;
-        if failure.reason != "CONFIRMATION_REQUIRED" || is_over {
+        if !failure.is(Reason::ConfirmationRequired) || is_over {
             return Report::of_error(UNDO, None, failure.into());
         }
         let approved = match asked(client, args.target.wanted(), &failure).await {

@@ -26,7 +26,7 @@ mod history;
 mod logging;
 mod man;
 mod memory;
-mod outcome;
+mod next_step;
 mod plugin;
 mod policy;
 mod progress;
@@ -59,9 +59,9 @@ use moss_daemon::setup::Setup;
 
 use self::confirming::Confirm;
 use self::error::CliError;
-use self::outcome::Outcome;
 use self::remote::Remote;
 use self::ui::Ui;
+use moss_dispatch::Outcome;
 
 /// Longest wait for threads that still work when the command is over.
 const EXIT_GRACE: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Print the manual page of moss or of one of its commands
 ///

@@ -12,7 +12,7 @@ mod trust;
 
 use super::Session;
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Look at plugins, add them, take them out, write them
 ///

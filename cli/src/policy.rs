@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::ui::{bold, green, red, yellow};
 use super::{Session, table, text, views};
+use moss_dispatch::Outcome;
 
 /// Look at the rules that decide what may happen
 #[derive(Debug, clap::Subcommand)]

@@ -14,7 +14,7 @@ use moss_daemon::tls::{self, Identity, TlsError};
 use moss_workspace::own::OwnDir;
 
 use super::error::CliError;
-use super::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// How a daemon is reached that is not on the default socket.
 #[derive(Debug, clap::Args)]

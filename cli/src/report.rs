@@ -1,11 +1,11 @@
 //! How one call ended, as people and programs are told.
 
+use moss_dispatch::Outcome;
 use moss_proto::v1;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::error::{self, CliError, ErrorView};
-use super::outcome::{Outcome, outcome_of};
 use super::ui::{Ui, dim};
 use super::{effect, text, views};
 
@@ -97,7 +97,7 @@ impl Report {
         Self {
             call_id: non_empty(result.call_id),
             tool: result.tool,
-            outcome: error.as_ref().map_or(Outcome::Ok, |error| outcome_of(&error.code)),
+            outcome: error.as_ref().map_or(Outcome::Ok, |error| Outcome::of_code(&error.code)),
             output: serde_json::from_str(&result.output_json).ok(),
             error,
             changes: views,

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use moss_proto::v1;
 
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::ui::{bold, yellow};
 use super::{Session, text, views};
+use moss_dispatch::Outcome;
 
 /// Tell what the daemon on the default socket serves and does
 #[derive(Debug, clap::Args)]

@@ -8,8 +8,8 @@ use moss_workspace::own::OwnDir;
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::{Session, table, text};
+use moss_dispatch::Outcome;
 
 /// Make tokens for callers that policy tells apart, and revoke them
 #[derive(Debug, clap::Subcommand)]

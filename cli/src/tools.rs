@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::Session;
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::{table, views};
+use moss_dispatch::Outcome;
 
 /// List the tools
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::confirming::{self, Answering};
 use super::error::CliError;
-use super::outcome::Outcome;
 use super::report::Report;
 use super::ui::dim;
 use super::{Session, effect, history, table, text, views};
+use moss_dispatch::{Outcome, Reason};
 
 /// The name of an undo in reports.
 const UNDO: &str = "undo_user_prompt";
@@ -148,7 +148,7 @@ async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
             Err(failure) => failure,
         };
         let is_answered = !request.approved_digests.is_empty();
-        if failure.reason != "CONFIRMATION_REQUIRED" || is_answered {
+        if !failure.is(Reason::ConfirmationRequired) || is_answered {
             return Report::of_error(UNDO, None, failure.into());
         }
         let approved = match asked(client, &request, &failure).await {

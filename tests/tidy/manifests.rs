@@ -14,6 +14,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("crates/sandbox", &[]),
+    ("crates/dispatch", &["moss-sdk"]),
     ("crates/schema", &["moss-sdk"]),
     ("crates/workspace", &["moss-sdk"]),
     ("crates/policy", &["moss-sdk", "moss-workspace"]),
@@ -27,6 +28,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "daemon",
         &[
             "moss-builtin-tools",
+            "moss-dispatch",
             "moss-journal",
             "moss-model-bridge",
             "moss-network",
@@ -44,6 +46,7 @@ const CRATES: &[(&str, &[&str])] = &[
         &[
             "moss-builtin-tools",
             "moss-daemon",
+            "moss-dispatch",
             "moss-journal",
             "moss-model-bridge",
             "moss-model-data",

@@ -8,12 +8,12 @@ use moss_workspace::named;
 use serde_json::json;
 
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::super::ui::{bold, dim, green, red, yellow};
 use super::super::{Session, table, text};
 use super::lines::Lines;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
+use moss_dispatch::Outcome;
 
 /// Check training data against the tools and gates of the specification
 ///

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::super::Session;
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::super::ui::dim;
 use super::lines::Lines;
 use super::registry::RegistryArgs;
+use moss_dispatch::Outcome;
 
 /// Print samples of mended calls, made of recorded conversations
 ///

@@ -12,13 +12,13 @@ use moss_workspace::named;
 use serde_json::{Value, json};
 
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::super::ui::{bold, dim, red};
 use super::super::{Session, interruptible, table, text};
 use super::lines::Lines;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
 use ask::AskArgs;
+use moss_dispatch::Outcome;
 
 /// Most bytes of recorded answers that are held at once.
 const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;

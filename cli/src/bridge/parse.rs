@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::Session;
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::registry::RegistryArgs;
+use moss_dispatch::Outcome;
 
 /// Most bytes of a reply.
 const REPLY_BYTES_MAX: usize = 64 << 20;

@@ -9,9 +9,9 @@ use moss_proto::v1;
 use serde_json::json;
 
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::super::{Session, views};
 use super::registry::RegistryArgs;
+use moss_dispatch::Outcome;
 
 /// Print what tells a model without tool calling how to call tools
 ///

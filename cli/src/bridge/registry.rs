@@ -10,8 +10,8 @@ use moss_workspace::named;
 
 use super::super::Session;
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::training;
+use moss_dispatch::Outcome;
 
 /// Most bytes of a registry file.
 const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;

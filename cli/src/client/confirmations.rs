@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 
-use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, reason, scope};
+use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, scope};
 use moss_daemon::caller::Role;
 
 /// An answer for once.
@@ -22,7 +23,7 @@ pub(crate) enum Answer {
 /// No confirmation has it: a list of those that do is empty.
 const NOT_AN_ID: &str = "-";
 /// Why somebody does not get to see confirmations.
-const REFUSALS: [&str; 2] = [reason::ROLE_MISSING, reason::CREDENTIAL_INVALID];
+const REFUSALS: [Reason; 2] = [Reason::RoleMissing, Reason::CredentialInvalid];
 
 macro_rules! service {
     ($self:expr) => {
@@ -59,7 +60,7 @@ impl Client {
     pub(crate) async fn may_answer(&self) -> Result<bool, Failure> {
         match self.confirmations(None, NOT_AN_ID).await {
             Ok(_) => Ok(true),
-            Err(failure) if REFUSALS.contains(&failure.reason.as_str()) => Ok(false),
+            Err(failure) if REFUSALS.into_iter().any(|reason| failure.is(reason)) => Ok(false),
             Err(failure) => Err(failure),
         }
     }

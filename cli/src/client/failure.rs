@@ -2,38 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use prost::Message as _;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
-
-/// Reasons that have no status with a reason behind them, because no daemon spoke.
-pub(crate) mod reason {
-    /// No daemon answers.
-    pub(crate) const DAEMON_UNREACHABLE: &str = "DAEMON_UNREACHABLE";
-    /// Nobody listens where a daemon was named.
-    pub(crate) const NO_DAEMON: &str = "NO_DAEMON";
-    /// One side does not accept the other's certificate, or there is none.
-    pub(crate) const CERTIFICATE_REFUSED: &str = "CERTIFICATE_REFUSED";
-    /// A credential would be sent where others can read it.
-    pub(crate) const CONNECTION_EXPOSED: &str = "CONNECTION_EXPOSED";
-    /// A daemon answers and is another version.
-    pub(crate) const DAEMON_INCOMPATIBLE: &str = "DAEMON_INCOMPATIBLE";
-    /// The credentials cannot be read, or are not the daemon's.
-    pub(crate) const CREDENTIAL_INVALID: &str = "CREDENTIAL_INVALID";
-    /// The credential is known and does not allow that.
-    pub(crate) const ROLE_MISSING: &str = "ROLE_MISSING";
-    /// The request is malformed.
-    pub(crate) const REQUEST_INVALID: &str = "REQUEST_INVALID";
-    /// The time of the request is over.
-    pub(crate) const CALL_TIMEOUT: &str = "CALL_TIMEOUT";
-    /// The request was cancelled.
-    pub(crate) const CALL_CANCELLED: &str = "CALL_CANCELLED";
-    /// A limit of the transport was reached.
-    pub(crate) const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";
-    /// Something is broken.
-    pub(crate) const INTERNAL: &str = "INTERNAL";
-}
 
 const CONFIRMATION: &str = "moss.v1.Confirmation";
 const VIOLATION: &str = "moss.v1.Violation";
@@ -57,29 +30,29 @@ pub(crate) struct Failure {
 }
 
 /// Puts the reason of the transport into words of ours.
-fn message_of_transport(reason: &str, status: &Status) -> String {
+fn message_of_transport(reason: Reason, status: &Status) -> String {
     let message = status.message();
     match reason {
-        reason::DAEMON_UNREACHABLE => format!("the connection to the daemon broke: {message}"),
-        reason::CALL_TIMEOUT => "the time of the request is over".to_owned(),
+        Reason::DaemonUnreachable => format!("the connection to the daemon broke: {message}"),
+        Reason::CallTimeout => "the time of the request is over".to_owned(),
         _ => message.to_owned(),
     }
 }
 
 /// The reason of a status that carries none: the transport made it, not a handler.
-fn reason_of_code(status: &Status) -> &'static str {
+fn reason_of_code(status: &Status) -> Reason {
     match status.code() {
-        Code::DeadlineExceeded => reason::CALL_TIMEOUT,
-        Code::Cancelled if status.message() == TRANSPORT_TIMEOUT => reason::CALL_TIMEOUT,
-        Code::Cancelled => reason::CALL_CANCELLED,
-        Code::Unavailable => reason::DAEMON_UNREACHABLE,
+        Code::DeadlineExceeded => Reason::CallTimeout,
+        Code::Cancelled if status.message() == TRANSPORT_TIMEOUT => Reason::CallTimeout,
+        Code::Cancelled => Reason::CallCancelled,
+        Code::Unavailable => Reason::DaemonUnreachable,
         // What hyper and h2 report of a connection that broke.
-        Code::Unknown if std::error::Error::source(status).is_some() => reason::DAEMON_UNREACHABLE,
-        Code::Unimplemented => reason::DAEMON_INCOMPATIBLE,
-        Code::Unauthenticated => reason::CREDENTIAL_INVALID,
-        Code::InvalidArgument | Code::OutOfRange => reason::REQUEST_INVALID,
-        Code::ResourceExhausted => reason::LIMIT_EXCEEDED,
-        _ => reason::INTERNAL,
+        Code::Unknown if std::error::Error::source(status).is_some() => Reason::DaemonUnreachable,
+        Code::Unimplemented => Reason::DaemonIncompatible,
+        Code::Unauthenticated => Reason::CredentialInvalid,
+        Code::InvalidArgument | Code::OutOfRange => Reason::RequestInvalid,
+        Code::ResourceExhausted => Reason::LimitExceeded,
+        _ => Reason::Internal,
     }
 }
 
@@ -87,9 +60,9 @@ fn reason_of_code(status: &Status) -> &'static str {
 
 impl Failure {
     /// Makes a failure of a reason.
-    pub(crate) fn new(reason: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self {
-            reason: reason.to_owned(),
+            reason: reason.as_str().to_owned(),
             message: message.into(),
             facts: BTreeMap::new(),
             violations: Vec::new(),
@@ -97,15 +70,20 @@ impl Failure {
         }
     }
 
+    /// Whether this is why.
+    pub(crate) fn is(&self, reason: Reason) -> bool {
+        self.reason == reason.as_str()
+    }
+
     /// Says that an answer lacks something that belongs there.
     pub(super) fn incomplete(what: &str) -> Self {
         let message = format!("the daemon's answer has no {what}");
-        Self::new(reason::DAEMON_INCOMPATIBLE, message)
+        Self::new(Reason::DaemonIncompatible, message)
     }
 
     /// Says that work in this process broke.
     pub(super) fn broken(error: tokio::task::JoinError) -> Self {
-        Self::new(reason::INTERNAL, format!("starting broke, which is a defect of moss: {error}"))
+        Self::new(Reason::Internal, format!("starting broke, which is a defect of moss: {error}"))
     }
 
     /// The stable code that programs see: the reason in snake case.
@@ -132,7 +110,11 @@ impl From<&Status> for Failure {
         let details = status.get_error_details();
         let info = details.error_info();
         let mut failure = match info {
-            Some(info) => Self::new(&info.reason, status.message()),
+            // A newer daemon may have reasons that are not known here.
+            Some(info) => Self {
+                reason: info.reason.clone(),
+                ..Self::new(Reason::Internal, status.message())
+            },
             None => {
                 let reason = reason_of_code(status);
                 Self::new(reason, message_of_transport(reason, status))
@@ -165,20 +147,20 @@ mod tests {
     #[test]
     fn statuses_of_the_transport_get_the_reason_of_their_code() {
         for (status, reason) in [
-            (Status::deadline_exceeded(""), reason::CALL_TIMEOUT),
-            (Status::cancelled("Timeout expired"), reason::CALL_TIMEOUT),
-            (Status::cancelled("gone"), reason::CALL_CANCELLED),
-            (Status::unavailable(""), reason::DAEMON_UNREACHABLE),
+            (Status::deadline_exceeded(""), Reason::CallTimeout),
+            (Status::cancelled("Timeout expired"), Reason::CallTimeout),
+            (Status::cancelled("gone"), Reason::CallCancelled),
+            (Status::unavailable(""), Reason::DaemonUnreachable),
             (
                 Status::from_error(Box::new(std::io::Error::other("reset"))),
-                reason::DAEMON_UNREACHABLE,
+                Reason::DaemonUnreachable,
             ),
-            (Status::unimplemented(""), reason::DAEMON_INCOMPATIBLE),
-            (Status::out_of_range("too large"), reason::REQUEST_INVALID),
-            (Status::resource_exhausted(""), reason::LIMIT_EXCEEDED),
-            (Status::data_loss(""), reason::INTERNAL),
+            (Status::unimplemented(""), Reason::DaemonIncompatible),
+            (Status::out_of_range("too large"), Reason::RequestInvalid),
+            (Status::resource_exhausted(""), Reason::LimitExceeded),
+            (Status::data_loss(""), Reason::Internal),
         ] {
-            assert_eq!(Failure::from(&status).reason, reason, "{status:?}");
+            assert!(Failure::from(&status).is(reason), "{status:?}");
         }
     }
 }

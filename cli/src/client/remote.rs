@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_dispatch::Reason;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::AsyncBufReadExt as _;
@@ -12,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::Channel;
 
-use super::failure::{Failure, reason};
+use super::failure::Failure;
 use super::{Client, transport};
 use moss_daemon::address::{Address, Host, is_loopback};
 use moss_daemon::caller::Credentials;
@@ -73,7 +74,7 @@ async fn dial(
             "{address} is another machine: the credential would be sent in the clear; name the \
              authority of the daemon's certificate with --tls-ca"
         );
-        return Err(Failure::new(reason::CONNECTION_EXPOSED, message));
+        return Err(Failure::new(Reason::ConnectionExposed, message));
     }
     let connected = in_time(TcpStream::connect(addresses.as_slice())).await;
     let stream = connected.map_err(|error| match error.kind() {
@@ -97,7 +98,7 @@ async fn dial(
     let stream = encrypted.await.map_err(|error| match moss_daemon::tls::explain(&error) {
         Some(why) => {
             let message = format!("no connection to the daemon on {address}: {why}");
-            Failure::new(reason::CERTIFICATE_REFUSED, message)
+            Failure::new(Reason::CertificateRefused, message)
         }
         None => unreachable(address, &error),
     })?;
@@ -106,8 +107,8 @@ async fn dial(
 
 /// Whether no daemon of ours said so: what answers may not even speak HTTP/2.
 fn is_of_transport(failure: &Failure) -> bool {
-    let reasons = [reason::DAEMON_UNREACHABLE, reason::CALL_CANCELLED, reason::INTERNAL];
-    reasons.contains(&failure.reason.as_str())
+    let reasons = [Reason::DaemonUnreachable, Reason::CallCancelled, Reason::Internal];
+    reasons.into_iter().any(|reason| failure.is(reason))
 }
 
 /// What may be behind it where nothing was encrypted.
@@ -125,10 +126,10 @@ async fn in_time<T>(attempt: impl Future<Output = io::Result<T>>) -> io::Result<
 }
 
 fn nobody(address: &Address) -> Failure {
-    Failure::new(reason::NO_DAEMON, format!("no daemon listens on {address}"))
+    Failure::new(Reason::NoDaemon, format!("no daemon listens on {address}"))
 }
 
 fn unreachable(address: &Address, why: &dyn std::fmt::Display) -> Failure {
     let message = format!("the daemon on {address} is not reachable: {why}");
-    Failure::new(reason::DAEMON_UNREACHABLE, message)
+    Failure::new(Reason::DaemonUnreachable, message)
 }

@@ -7,12 +7,13 @@ use std::task::{Context, Poll};
 
 use http::Uri;
 use hyper_util::rt::TokioIo;
+use moss_dispatch::Reason;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint};
 use tower::Service;
 
-use super::failure::{Failure, reason};
+use super::failure::Failure;
 
 /// Bytes that wait in a pipe in memory, in each direction.
 const PIPE_BYTES_MAX: usize = 256 * 1024;
@@ -40,7 +41,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, Failure> {
     let unreachable = |why: &dyn std::fmt::Display| {
         let message = format!("the daemon on {} is not reachable: {why}", socket.display());
-        Failure::new(reason::DAEMON_UNREACHABLE, message)
+        Failure::new(Reason::DaemonUnreachable, message)
     };
     let stream = match UnixStream::connect(socket).await {
         Ok(stream) => stream,
@@ -73,7 +74,7 @@ where
         .await
         .map_err(|error| {
             let message = format!("the daemon does not speak gRPC: {error}");
-            Failure::new(reason::DAEMON_UNREACHABLE, message)
+            Failure::new(Reason::DaemonUnreachable, message)
         })
 }
 

@@ -9,7 +9,7 @@ use super::add::absolute;
 use super::changing::{self, Adjusted, AnswerArgs};
 use crate::Session;
 use crate::error::CliError;
-use crate::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Accept what the file of a plugin holds now: pin its digest
 ///

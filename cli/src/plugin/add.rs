@@ -12,8 +12,8 @@ use super::changing::{self, Adjusted, AnswerArgs};
 use super::{described, develop};
 use crate::Session;
 use crate::error::CliError;
-use crate::outcome::Outcome;
 use crate::prompt;
+use moss_dispatch::Outcome;
 
 /// Add a plugin to a list
 ///

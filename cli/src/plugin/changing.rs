@@ -11,11 +11,11 @@ use super::described;
 use crate::compiling::Steps;
 use crate::confirming::{self, Confirm};
 use crate::error::CliError;
-use crate::outcome::Outcome;
 use crate::prompt;
 use crate::report::Report;
 use crate::ui::{Ui, dim, yellow};
 use crate::{Session, effect, history, text};
+use moss_dispatch::Outcome;
 
 /// How a change is answered.
 #[derive(Debug, Clone, Copy, clap::Args)]

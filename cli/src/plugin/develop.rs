@@ -15,8 +15,8 @@ use serde_json::json;
 
 use super::super::Session;
 use super::super::error::CliError;
-use super::super::outcome::Outcome;
 use super::super::ui::bold;
+use moss_dispatch::Outcome;
 
 /// Largest manifest of a project, in bytes.
 const MANIFEST_BYTES_MAX: u64 = 1 << 20;

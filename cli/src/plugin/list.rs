@@ -6,9 +6,9 @@ use moss_proto::v1;
 use serde_json::json;
 
 use crate::error::CliError;
-use crate::outcome::Outcome;
 use crate::ui::yellow;
 use crate::{Session, table, text, views};
+use moss_dispatch::Outcome;
 
 /// How a version is told that waits to be accepted.
 const STAGED: &str = "staged: ";

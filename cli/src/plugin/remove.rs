@@ -9,7 +9,7 @@ use super::add::absolute;
 use super::changing::{self, Adjusted, AnswerArgs};
 use crate::Session;
 use crate::error::CliError;
-use crate::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Take a plugin out of its list
 ///

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::list;
 use crate::error::CliError;
-use crate::outcome::Outcome;
 use crate::ui::{bold, dim, yellow};
 use crate::{Session, text, views};
+use moss_dispatch::Outcome;
 
 /// Show one plugin: where it comes from, its tools, what it may do and who says so
 #[derive(Debug, clap::Args)]

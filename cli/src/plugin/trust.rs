@@ -6,7 +6,7 @@ use moss_proto::v1::change_plugins_request::Change;
 use super::changing::{self, Adjusted, AnswerArgs};
 use crate::Session;
 use crate::error::CliError;
-use crate::outcome::Outcome;
+use moss_dispatch::Outcome;
 
 /// Trust the list that the workspace brings along
 ///

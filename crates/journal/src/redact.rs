@@ -215,6 +215,13 @@ impl Arguments {
         Self(budget.value(arguments))
     }
 
+    /// As [`Arguments::new`], of an object's members.
+    pub fn of(members: &Map<String, Value>) -> Self {
+        let mut budget = Budget { values: ARGUMENTS_VALUES_MAX, bytes: ARGUMENTS_BYTES_MAX };
+        budget.spend(0);
+        Self(budget.members(members))
+    }
+
     /// Stands for arguments that are no JSON.
     pub fn unreadable(bytes: &[u8]) -> Self {
         Self(fingerprint(bytes))

@@ -269,19 +269,7 @@ impl Effects {
 
     /// Remembers why the call ends and makes the error that the tool passes on.
     fn stop(&self, error: CallError) -> ToolError {
-        let code = match &error {
-            CallError::Denied { .. } => ErrorCode::Denied,
-            CallError::Unconfirmed(_) => ErrorCode::Unconfirmed,
-            CallError::Timeout { .. } => ErrorCode::Timeout,
-            CallError::Cancelled => ErrorCode::Cancelled,
-            CallError::QueueFull(_)
-            | CallError::TooMuch(_)
-            | CallError::TooManyConfirmations(_) => ErrorCode::LimitExceeded,
-            CallError::UnknownTool(_) | CallError::Invalid(_) | CallError::Internal(_) => {
-                ErrorCode::Internal
-            }
-        };
-        let passed_on = ToolError::new(code, error.to_string());
+        let passed_on = error.told();
         self.lock().stopped = Some(error);
         passed_on
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_sdk::ContentHash;
+use moss_dispatch::Reason;
+use moss_sdk::{ContentHash, ToolError};
 
 use super::weight::TooMuch;
 use crate::catalog::UnknownTool;
@@ -68,19 +69,26 @@ pub struct Unconfirmed {
 // === impl CallError ===
 
 impl CallError {
-    /// Returns the outcome as one word, the same on every front.
-    pub const fn outcome(&self) -> &'static str {
+    /// Returns which reason it is, with all that fronts, tools and the journal tell of it.
+    pub const fn reason(&self) -> Reason {
         match self {
-            Self::UnknownTool(_) | Self::Invalid(_) => "invalid",
-            Self::Denied { .. } => "denied",
-            Self::Unconfirmed(_) => "unconfirmed",
-            Self::QueueFull(_)
-            | Self::TooMuch(_)
-            | Self::TooManyConfirmations(_)
-            | Self::Internal(_) => "failed",
-            Self::Timeout { .. } => "timeout",
-            Self::Cancelled => "cancelled",
+            Self::UnknownTool(_) => Reason::ToolUnknown,
+            Self::Invalid(_) => Reason::ArgumentsInvalid,
+            Self::Denied { rule: Some(_), .. } => Reason::DeniedByPolicy,
+            Self::Denied { rule: None, .. } => Reason::DeniedByPerson,
+            Self::Unconfirmed(_) => Reason::ConfirmationRequired,
+            Self::QueueFull(_) => Reason::QueueFull,
+            Self::TooMuch(_) => Reason::CallsTooLarge,
+            Self::TooManyConfirmations(_) => Reason::ConfirmationsFull,
+            Self::Timeout { .. } => Reason::CallTimeout,
+            Self::Cancelled => Reason::CallCancelled,
+            Self::Internal(_) => Reason::Internal,
         }
+    }
+
+    /// Returns what a tool is told whose effect or call it stopped.
+    pub(super) fn told(&self) -> ToolError {
+        ToolError::new(self.reason().of_tool(), self.to_string())
     }
 }
 

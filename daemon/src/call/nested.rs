@@ -103,21 +103,10 @@ pub(super) fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
 
 /// What a plugin is told of a call that could not run.
 fn explain(name: &str, error: CallError) -> ToolError {
-    let code = match &error {
-        CallError::UnknownTool(_) => ErrorCode::NotFound,
-        CallError::Invalid(_) => ErrorCode::InvalidArguments,
-        CallError::Denied { .. } => ErrorCode::Denied,
-        CallError::Unconfirmed(_) => {
-            let message = format!("`{name}` needs a confirmation, which no plugin is given");
-            return ToolError::new(ErrorCode::Denied, message)
-                .hint("call the tool without the plugin, or allow it with a rule of the policy");
-        }
-        CallError::QueueFull(_) | CallError::TooMuch(_) | CallError::TooManyConfirmations(_) => {
-            ErrorCode::LimitExceeded
-        }
-        CallError::Timeout { .. } => ErrorCode::Timeout,
-        CallError::Cancelled => ErrorCode::Cancelled,
-        CallError::Internal(_) => ErrorCode::Internal,
-    };
-    ToolError::new(code, error.to_string())
+    if let CallError::Unconfirmed(_) = error {
+        let message = format!("`{name}` needs a confirmation, which no plugin is given");
+        return ToolError::new(ErrorCode::Denied, message)
+            .hint("call the tool without the plugin, or allow it with a rule of the policy");
+    }
+    error.told()
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use moss_sdk::edit::Matched;
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::behalf::Behalf;
 use super::{CallError, Scope, Work};
@@ -23,21 +23,35 @@ use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDi
 use moss_policy::{Action, Decision};
 use moss_schema::Violation;
 
-/// Records of a call that came to nothing yet: while it runs for a moment only, and had no effect, all
-/// that is written of it may be that it was counted among others that were refused.
+/// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
+/// no effect, all that is written of it may be that it was counted among others that were refused.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Record)>>>);
+pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Noted)>>>);
+
+/// Something that a record is made of once it is written.
+#[derive(Debug)]
+enum Noted {
+    /// The call came in.
+    Started,
+    Event(Box<Event>),
+}
 
 /// How long a call may run before its records are written whatever becomes of it.
 pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Records that a call came in, before anything else is done for it.
 pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
+    let journal = &scope.call.workspace.journal;
+    journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
+    scope.held.begin();
+    note(scope, Noted::Started, Durability::Batched).await
+}
+
+/// What is written of a call that came in.
+fn start(scope: &Scope) -> Event {
     let call = &scope.call;
     let arguments = match &call.work {
-        Work::Tool { arguments: Ok(arguments), .. } => {
-            Arguments::new(&Value::Object(arguments.clone()))
-        }
+        Work::Tool { arguments: Ok(arguments), .. } => Arguments::of(arguments),
         Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
         Work::Undo(target) => Arguments::new(&match target {
             UndoTarget::Entry(number) => json!({ "number": number }),
@@ -47,7 +61,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
         Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
     };
-    let event = Event::CallStarted {
+    Event::CallStarted {
         caller: Text::new(call.caller.name()),
         role: call.caller.role().as_str(),
         workspace: call.workspace.name().to_owned(),
@@ -56,11 +70,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
         called_by: scope.behalf.as_ref().map(Behalf::recorded),
-    };
-    let journal = &scope.call.workspace.journal;
-    journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
-    scope.held.begin();
-    write(scope, event, Durability::Batched).await
+    }
 }
 
 /// Says which component a call runs, if it does.
@@ -141,7 +151,7 @@ pub(super) fn counted(
         Work::Tool { name, .. } if scope.catalog.entry(name).is_err() => UNKNOWN_TOOL,
         _ => scope.call.tool(),
     };
-    let (outcome, ..) = ending(result);
+    let outcome = outcome(result);
     scope.daemon.metrics.call_ended(tool, outcome, duration);
     if let Some(traces) = &scope.daemon.traces {
         let parent = scope.call.parent.as_ref();
@@ -178,10 +188,10 @@ pub(super) async fn finished(
         let event = Event::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }
-    let (outcome, error_code, message) = ending(result);
-    if !has_effect && is_refused(result) && fold(scope, outcome).await? {
+    if !has_effect && is_refused(result) && fold(scope, outcome(result)).await? {
         return Ok(());
     }
+    let (outcome, error_code, message) = ending(result);
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     let event = Event::CallFinished { outcome, error_code, message, duration_us };
     // A durable record brings everything before it to disk as well.
@@ -228,10 +238,18 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
 
 /// Writes what was held of a call: from now on its records are written as they come.
 pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
-    for (time, record) in scope.held.take() {
-        journaled(scope, time, record, Durability::Batched).await?;
+    for (time, noted) in scope.held.take() {
+        journaled(scope, time, noted.record(scope), Durability::Batched).await?;
     }
     Ok(())
+}
+
+fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static str {
+    match result {
+        Ok(Ok(_)) => "ok",
+        Ok(Err(_)) => "failed",
+        Err(error) => error.reason().outcome().as_str(),
+    }
 }
 
 /// Returns outcome, error code and message. What a failed tool says may show parts of files: its
@@ -239,10 +257,11 @@ pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
 fn ending(
     result: &Result<Result<String, ToolError>, CallError>,
 ) -> (&'static str, Option<String>, Option<Text>) {
+    let outcome = outcome(result);
     match result {
-        Ok(Ok(_)) => ("ok", None, None),
-        Ok(Err(error)) => ("failed", Some(error.code.to_string()), None),
-        Err(error) => (error.outcome(), Some(error.outcome().to_owned()), Some(message(error))),
+        Ok(Ok(_)) => (outcome, None, None),
+        Ok(Err(error)) => (outcome, Some(error.code.to_string()), None),
+        Err(error) => (outcome, Some(outcome.to_owned()), Some(message(error))),
     }
 }
 
@@ -259,15 +278,17 @@ fn message(error: &CallError) -> Text {
 
 /// A call that cannot leave its trace is not carried on.
 async fn write(scope: &Scope, event: Event, durability: Durability) -> Result<(), CallError> {
-    let record =
-        Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event };
+    note(scope, Noted::Event(Box::new(event)), durability).await
+}
+
+async fn note(scope: &Scope, noted: Noted, durability: Durability) -> Result<(), CallError> {
     let time = Timestamp::now();
     if durability == Durability::Durable {
         release(scope).await?;
     }
-    match scope.held.hold(time, record) {
+    match scope.held.hold(time, noted) {
         None => Ok(()),
-        Some(record) => journaled(scope, time, record, durability).await,
+        Some(noted) => journaled(scope, time, noted.record(scope), durability).await,
     }
 }
 
@@ -285,6 +306,18 @@ async fn journaled(
     })
 }
 
+// === impl Noted ===
+
+impl Noted {
+    fn record(self, scope: &Scope) -> Record {
+        let event = match self {
+            Self::Started => start(scope),
+            Self::Event(event) => *event,
+        };
+        Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event }
+    }
+}
+
 // === impl Held ===
 
 impl Held {
@@ -296,23 +329,23 @@ impl Held {
         self.lock().is_some()
     }
 
-    /// Holds a record; gives it back where nothing is held any more.
-    fn hold(&self, time: Timestamp, record: Record) -> Option<Record> {
+    /// Holds what is noted; gives it back where nothing is held any more.
+    fn hold(&self, time: Timestamp, noted: Noted) -> Option<Noted> {
         match &mut *self.lock() {
             Some(held) => {
-                held.push((time, record));
+                held.push((time, noted));
                 None
             }
-            None => Some(record),
+            None => Some(noted),
         }
     }
 
     /// Ends the holding.
-    fn take(&self) -> Vec<(Timestamp, Record)> {
+    fn take(&self) -> Vec<(Timestamp, Noted)> {
         self.lock().take().unwrap_or_default()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Timestamp, Record)>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Timestamp, Noted)>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Request, Response, header};
+use moss_dispatch::Reason;
 use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
@@ -159,7 +160,7 @@ impl<S> Auth<S> {
             let vouched = peer.vouch(caller.as_ref(), is_attended(&self.access, request));
             vouched.map(|()| caller).map_err(|full| {
                 peer.dismiss();
-                super::error::exhausted("CONNECTIONS_FULL", &full.to_string())
+                super::error::exhausted(Reason::ConnectionsFull, &full.to_string())
             })
         });
         if entered.is_err() && peer.is_out_of_place() {

@@ -9,9 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use moss_dispatch::Reason;
 use tokio::time::{Instant, Sleep};
+use tonic::Status;
 use tonic::body::Body;
-use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::error;
@@ -138,13 +139,13 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
         "requests of {whose} that are not whole yet hold {max} bytes already (grpc.{limit}); try \
          again later"
     );
-    error::exhausted("REQUESTS_FULL", &message)
+    error::exhausted(Reason::RequestsFull, &message)
 }
 
 fn stalled() -> Status {
     let message =
         "the request did not arrive in time (grpc.request_idle_ms, grpc.request_total_ms)";
-    error::status(Code::Aborted, "SENDER_STALLED", message, &[])
+    error::status(Reason::SenderStalled, message, &[])
 }
 
 // === impl Framing ===

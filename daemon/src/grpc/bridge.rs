@@ -12,6 +12,7 @@ mod writing;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use moss_dispatch::Reason;
 use moss_model_bridge::encode::estimate_tokens;
 use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
 use moss_proto::v1;
@@ -21,7 +22,7 @@ use moss_proto::v1::tool_choice::Choice;
 use moss_proto::v1::{encode_request, parse_request};
 use prost::Message as _;
 use tokio_stream::Stream;
-use tonic::{Code, Extensions, Request, Response, Status, Streaming};
+use tonic::{Extensions, Request, Response, Status, Streaming};
 
 use self::exchange::Answers;
 use self::reading::Reading;
@@ -167,7 +168,7 @@ impl Bridge {
 fn too_large(what: &str, size: usize, bytes_max: usize) -> Status {
     let message =
         format!("{what} has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)");
-    error::status(Code::OutOfRange, "ANSWER_TOO_LARGE", &message, &[])
+    error::status(Reason::AnswerTooLarge, &message, &[])
 }
 
 /// Runs work that takes long and waits for nothing, as much of it at once as the daemon does of its

@@ -3,12 +3,13 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_server::ConfirmationService;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Request, Response, Status};
+use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
 use crate::confirm::{ResolveError, Verdict};
@@ -168,15 +169,15 @@ fn shorten(confirmations: &mut [v1::Confirmation]) {
 }
 
 fn resolve_error(refusal: &ResolveError) -> Status {
-    let (code, reason) = match refusal {
-        ResolveError::Unknown(_) => (Code::NotFound, "CONFIRMATION_UNKNOWN"),
-        ResolveError::Over { .. } => (Code::FailedPrecondition, "CONFIRMATION_OVER"),
-        ResolveError::OtherDigest(_) => (Code::Aborted, "DIGEST_CHANGED"),
-        ResolveError::NotOffered(_) => (Code::FailedPrecondition, "ANSWER_NOT_OFFERED"),
-        ResolveError::NotShown(_) => (Code::FailedPrecondition, "CONFIRMATION_NOT_SHOWN"),
-        ResolveError::NoPage(_) => (Code::InvalidArgument, "REQUEST_INVALID"),
+    let reason = match refusal {
+        ResolveError::Unknown(_) => Reason::ConfirmationUnknown,
+        ResolveError::Over { .. } => Reason::ConfirmationOver,
+        ResolveError::OtherDigest(_) => Reason::DigestChanged,
+        ResolveError::NotOffered(_) => Reason::AnswerNotOffered,
+        ResolveError::NotShown(_) => Reason::ConfirmationNotShown,
+        ResolveError::NoPage(_) => Reason::RequestInvalid,
     };
-    error::status(code, reason, &refusal.to_string(), &[])
+    error::status(reason, &refusal.to_string(), &[])
 }
 
 // === impl Confirmations ===

@@ -12,6 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::attach_request::Message as Told;
 use moss_proto::v1::attach_response::Message as Said;
@@ -20,7 +21,7 @@ use moss_sdk::{ContentHash, RelPath};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
 use crate::confirm::{Confirmation, State, Verdict, Watch};
@@ -84,9 +85,10 @@ impl EditorService for Editor {
         let hello = messages::hello(hello)?;
         let shows_confirmations = hello.capabilities.contains(&Capability::Confirm);
         tracing::info!(editor = hello.name, version = hello.version, "an editor attaches");
-        let (attachment, questions) = workspace.editors.attach(hello).map_err(|refusal| {
-            error::status(Code::ResourceExhausted, "EDITORS_FULL", &refusal.to_string(), &[])
-        })?;
+        let (attachment, questions) = workspace
+            .editors
+            .attach(hello)
+            .map_err(|refusal| error::status(Reason::EditorsFull, &refusal.to_string(), &[]))?;
         let watch = shows_confirmations
             .then(|| self.0.confirmations.watch(Some(workspace.name().to_owned())));
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
@@ -141,7 +143,7 @@ impl Session {
                     Some(ToEditor::Over { id, end }) => self.say(messages::over(id, end)).await,
                     Some(ToEditor::Replaced) | None => {
                         let message = "the same instance has attached again";
-                        let replaced = error::status(Code::Aborted, "EDITOR_REPLACED", message, &[]);
+                        let replaced = error::status(Reason::EditorReplaced, message, &[]);
                         self.end(replaced).await
                     }
                 },

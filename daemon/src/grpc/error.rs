@@ -1,4 +1,4 @@
-//! The one mapping of errors to statuses. Every status carries `google.rpc` details: a stable
+//! Errors as statuses, by the table of reasons. Every status carries `google.rpc` details: a stable
 //! reason, and what a program needs to correct itself.
 
 use std::collections::HashMap;
@@ -11,6 +11,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 use super::to_proto;
 use crate::call::{CallError, Unconfirmed};
 use crate::caller::Role;
+use moss_dispatch::Reason;
 use moss_schema::Violation;
 
 /// The domain of every reason.
@@ -26,18 +27,22 @@ const VIOLATIONS_BYTES_MAX: usize = 1536;
 const MESSAGE_BYTES_MAX: usize = 700;
 
 /// Makes a status with a reason and pairs of facts.
-pub(super) fn status(code: Code, reason: &str, message: &str, facts: &[(&str, &str)]) -> Status {
-    Status::with_error_details(code, bounded(message), details(reason, facts))
+pub(super) fn status(reason: Reason, message: &str, facts: &[(&str, &str)]) -> Status {
+    Status::with_error_details(code(reason), bounded(message), details(reason, facts))
+}
+
+/// The numbers are those of `google.rpc.Code` on both sides.
+fn code(reason: Reason) -> Code {
+    Code::from_i32(reason.status() as i32)
 }
 
 pub(super) fn unauthenticated(message: &str) -> Status {
-    status(Code::Unauthenticated, "CREDENTIAL_INVALID", message, &[])
+    status(Reason::CredentialInvalid, message, &[])
 }
 
 pub(super) fn role_missing(method: &str, needed: Role) -> Status {
     status(
-        Code::PermissionDenied,
-        "ROLE_MISSING",
+        Reason::RoleMissing,
         &format!("{method} needs the {} credential", needed.as_str()),
         &[("role", needed.as_str())],
     )
@@ -45,55 +50,41 @@ pub(super) fn role_missing(method: &str, needed: Role) -> Status {
 
 /// Makes the status of a request field that cannot be read.
 pub(super) fn invalid_field(field: &str, message: &str) -> Status {
-    let mut details = details("REQUEST_INVALID", &[("field", field)]);
+    let mut details = details(Reason::RequestInvalid, &[("field", field)]);
     details.add_bad_request_violation(field, message);
-    Status::with_error_details(
-        Code::InvalidArgument,
-        bounded(&format!("{field}: {message}")),
-        details,
-    )
-}
-
-/// Makes the status of a thing that there is not.
-pub(super) fn not_found(reason: &str, message: &str) -> Status {
-    status(Code::NotFound, reason, message, &[])
+    let message = bounded(&format!("{field}: {message}"));
+    Status::with_error_details(code(Reason::RequestInvalid), message, details)
 }
 
 /// Makes the status of a defect or a broken state directory. The cause is in the log.
 pub(super) fn internal(message: &str) -> Status {
     tracing::error!(message, "a request failed");
-    status(Code::Internal, "INTERNAL", message, &[])
+    status(Reason::Internal, message, &[])
 }
 
 /// Makes the status of a call that could not run.
 pub(super) fn call(error: &CallError) -> Status {
-    let message = error.to_string();
+    let (reason, message) = (error.reason(), error.to_string());
     match error {
-        CallError::UnknownTool(unknown) => status(
-            Code::NotFound,
-            "TOOL_UNKNOWN",
-            &message,
-            &[("tool", &unknown.name), ("nearest", &unknown.nearest.join(","))],
-        ),
+        CallError::UnknownTool(unknown) => {
+            let nearest = unknown.nearest.join(",");
+            status(reason, &message, &[("tool", &unknown.name), ("nearest", &nearest)])
+        }
         CallError::Invalid(violations) => invalid(&message, violations),
-        CallError::Denied { rule, .. } => status(
-            Code::PermissionDenied,
-            if rule.is_some() { "DENIED_BY_POLICY" } else { "DENIED_BY_PERSON" },
-            &message,
-            &[("rule", rule.as_deref().unwrap_or_default())],
-        ),
+        CallError::Denied { rule, .. } => {
+            status(reason, &message, &[("rule", rule.as_deref().unwrap_or_default())])
+        }
         CallError::Unconfirmed(unconfirmed) => unconfirmed_status(unconfirmed),
-        CallError::QueueFull(_) => exhausted("QUEUE_FULL", &message),
-        CallError::TooMuch(_) => exhausted("CALLS_TOO_LARGE", &message),
-        CallError::TooManyConfirmations(_) => exhausted("CONFIRMATIONS_FULL", &message),
-        CallError::Timeout { .. } => status(Code::DeadlineExceeded, "CALL_TIMEOUT", &message, &[]),
-        CallError::Cancelled => status(Code::Cancelled, "CALL_CANCELLED", &message, &[]),
+        CallError::QueueFull(_) | CallError::TooMuch(_) | CallError::TooManyConfirmations(_) => {
+            exhausted(reason, &message)
+        }
+        CallError::Timeout { .. } | CallError::Cancelled => status(reason, &message, &[]),
         CallError::Internal(_) => internal(&message),
     }
 }
 
 fn invalid(message: &str, violations: &[Violation]) -> Status {
-    let mut all = details("ARGUMENTS_INVALID", &[]);
+    let mut all = details(Reason::ArgumentsInvalid, &[]);
     let mut room = VIOLATIONS_BYTES_MAX;
     let fields = violations.iter().map_while(|violation| {
         let text = bounded(&violation.to_string());
@@ -101,7 +92,7 @@ fn invalid(message: &str, violations: &[Violation]) -> Status {
         Some(FieldViolation::new(&violation.pointer, text))
     });
     all.set_bad_request(fields.collect::<Vec<_>>());
-    let plain = Status::with_error_details(Code::InvalidArgument, bounded(message), all);
+    let plain = Status::with_error_details(code(Reason::ArgumentsInvalid), bounded(message), all);
     let mut room = VIOLATIONS_BYTES_MAX;
     let attached = violations.iter().map(to_proto::violation).map_while(|violation| {
         room = room.checked_sub(violation.encoded_len())?;
@@ -111,10 +102,10 @@ fn invalid(message: &str, violations: &[Violation]) -> Status {
 }
 
 /// Makes the status of what a limit keeps out for now.
-pub(super) fn exhausted(reason: &str, message: &str) -> Status {
+pub(super) fn exhausted(reason: Reason, message: &str) -> Status {
     let mut details = details(reason, &[]);
     details.set_retry_info(Some(RETRY_AFTER));
-    Status::with_error_details(Code::ResourceExhausted, bounded(message), details)
+    Status::with_error_details(code(reason), bounded(message), details)
 }
 
 /// The exact effect travels as a `moss.v1.Confirmation` in the details, where it fits.
@@ -124,7 +115,7 @@ fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
     let fits = confirmation.encoded_len() <= EFFECT_BYTES_MAX;
     let yes_or_no = |yes| if yes { "true" } else { "false" };
     let mut all = details(
-        "CONFIRMATION_REQUIRED",
+        Reason::ConfirmationRequired,
         &[
             ("digest", &digest),
             ("rule", &confirmation.rule),
@@ -134,8 +125,8 @@ fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
         ],
     );
     all.add_precondition_failure_violation("CONFIRMATION", &digest, &unconfirmed.message);
-    let plain =
-        Status::with_error_details(Code::FailedPrecondition, bounded(&unconfirmed.message), all);
+    let (code, message) = (code(Reason::ConfirmationRequired), bounded(&unconfirmed.message));
+    let plain = Status::with_error_details(code, message, all);
     attach(plain, fits.then(|| attachment("moss.v1.Confirmation", &confirmation)))
 }
 
@@ -152,13 +143,13 @@ fn attach(plain: Status, messages: impl IntoIterator<Item = prost_types::Any>) -
     Status::with_details(plain.code(), plain.message(), rich.encode_to_vec().into())
 }
 
-fn details(reason: &str, facts: &[(&str, &str)]) -> ErrorDetails {
+fn details(reason: Reason, facts: &[(&str, &str)]) -> ErrorDetails {
     let facts: HashMap<String, String> = facts
         .iter()
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| ((*name).to_owned(), bounded(value)))
         .collect();
-    ErrorDetails::with_error_info(reason, DOMAIN, facts)
+    ErrorDetails::with_error_info(reason.as_str(), DOMAIN, facts)
 }
 
 fn bounded(text: &str) -> String {

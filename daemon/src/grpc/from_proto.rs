@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::{ContentHash, RelPath};
@@ -44,7 +45,7 @@ pub(super) fn workspace(daemon: &Daemon, root: &str) -> Result<Arc<WorkspaceStat
     bounded("workspace", root, ROOT_BYTES_MAX)?;
     daemon
         .workspace(root)
-        .map_err(|unknown| error::not_found("WORKSPACE_UNKNOWN", &unknown.to_string()))
+        .map_err(|unknown| error::status(Reason::WorkspaceUnknown, &unknown.to_string(), &[]))
 }
 
 /// Reads a call with the deadline of its request.

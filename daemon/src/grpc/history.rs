@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::history_service_server::HistoryService;
 use moss_sdk::{ContentHash, RelPath};
@@ -105,7 +106,7 @@ async fn blocking<T: Send + 'static>(
     match read.await.map_err(|_| error::internal("reading the history broke"))? {
         Ok(value) => Ok(value),
         Err(missing @ Error::NoEntry { .. }) => {
-            Err(error::not_found("HISTORY_ENTRY_UNKNOWN", &missing.to_string()))
+            Err(error::status(Reason::HistoryEntryUnknown, &missing.to_string(), &[]))
         }
         Err(other) => Err(error::internal(&other.to_string())),
     }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use moss_dispatch::Reason;
 use moss_proto::v1;
 use moss_proto::v1::policy_service_server::PolicyService;
-use tonic::{Code, Request, Response, Status};
+use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
 use crate::answers::{AnswersError, Listed};
@@ -59,12 +60,9 @@ impl PolicyService for Policy {
             recorded_answers::revoke(&workspace, request.id).await.map_err(
                 |refusal| match &refusal {
                     KeepError::Answers(AnswersError::Unknown(_)) => {
-                        error::not_found("ANSWER_UNKNOWN", &refusal.to_string())
+                        error::status(Reason::AnswerUnknown, &refusal.to_string(), &[])
                     }
-                    _ => {
-                        let code = Code::FailedPrecondition;
-                        error::status(code, "ANSWERS_UNUSABLE", &refusal.to_string(), &[])
-                    }
+                    _ => error::status(Reason::AnswersUnusable, &refusal.to_string(), &[]),
                 },
             )?;
         let answer = Some(to_proto::lasting_answer(&listed));

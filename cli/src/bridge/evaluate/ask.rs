@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use super::super::super::call::duration;
 use super::super::super::error::CliError;
-use super::super::super::outcome::Outcome;
 use super::super::super::progress::Meter;
 use super::super::super::ui::dim;
 use super::super::super::{Session, text};
 use super::super::lines::Lines;
 use super::super::registry::unreadable;
 use super::ANSWERS_BYTES_MAX;
+use moss_dispatch::Outcome;
 
 /// How often a case is asked when the server is busy or fails.
 const ATTEMPTS_MAX: u32 = 3;

@@ -9,12 +9,12 @@ use moss_sandbox::{Ending, Program};
 use moss_workspace::project;
 
 use super::super::super::error::CliError;
-use super::super::super::outcome::Outcome;
 use super::super::super::ui::dim;
 use super::super::super::{Session, interruptible};
 use super::{
     Component, FILES_MAX, LEFT_OUT, MANIFEST_BYTES_MAX, Project, ProjectArgs, built, unusable,
 };
+use moss_dispatch::Outcome;
 
 /// Most bytes that a program says about what it builds.
 const OUTPUT_BYTES_MAX: usize = 64 << 20;

@@ -6,10 +6,10 @@ use moss_plugin_host::LoadError;
 use serde_json::json;
 
 use super::super::super::error::CliError;
-use super::super::super::outcome::Outcome;
 use super::super::super::ui::{red, yellow};
 use super::super::super::{Session, interruptible, text};
 use super::{CheckArgs, Component, built};
+use moss_dispatch::Outcome;
 
 pub(super) async fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
     let component = Component::of(&args.component, session).await?;

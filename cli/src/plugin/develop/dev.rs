@@ -16,12 +16,12 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use super::super::super::error::{self, CliError};
-use super::super::super::outcome::Outcome;
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
 use super::{
     Component, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
 };
+use moss_dispatch::Outcome;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(300);

@@ -5,10 +5,10 @@ use moss_sdk::RelPath;
 use serde_json::json;
 
 use super::super::super::error::CliError;
-use super::super::super::outcome::Outcome;
 use super::super::super::ui::{dim, green, red};
 use super::super::super::{Session, diff, interruptible, text};
 use super::{Component, TestArgs, built, check};
+use moss_dispatch::Outcome;
 
 /// Most messages of a plugin that are shown beside an example that does not hold.
 const LOG_SHOWN: usize = 20;

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use moss_dispatch::Reason;
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status, Streaming};
+use tonic::{Status, Streaming};
 
 use super::super::error::{self, invalid_field};
 use super::super::pass;
@@ -97,7 +98,7 @@ pub(super) fn unknown_message() -> End {
 /// Makes the status of a reply that is too large.
 pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
     let message = format!("{field}: the reply has more than {what}");
-    error::status(Code::InvalidArgument, "REPLY_TOO_LARGE", &message, &[("field", field)])
+    error::status(Reason::ReplyTooLarge, &message, &[("field", field)])
 }
 
 /// Takes all that comes. Ends when the reader is gone.
@@ -141,7 +142,7 @@ impl<T> Stream for Told<T> {
         match ready!(Pin::new(&mut self.answers).poll_next(context)) {
             None if self.is_left.swap(false, Ordering::AcqRel) => {
                 let message = "nothing was taken for 10 seconds; begin the reply again";
-                let status = error::status(Code::Aborted, "READER_STALLED", message, &[]);
+                let status = error::status(Reason::ReaderStalled, message, &[]);
                 Poll::Ready(Some(Err(status)))
             }
             told => Poll::Ready(told),
@@ -223,7 +224,7 @@ mod tests {
             drop(sender);
             assert_eq!(told.next().await.unwrap().unwrap(), 1);
             let last = told.next().await.map(|last| last.unwrap_err().code());
-            assert_eq!(last, is_left.then_some(Code::Aborted));
+            assert_eq!(last, is_left.then_some(tonic::Code::Aborted));
             assert!(told.next().await.is_none());
         }
     }

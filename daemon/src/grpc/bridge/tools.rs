@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use moss_dispatch::Reason;
 use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use moss_proto::v1;
 use serde_json::Value;
-use tonic::{Code, Status};
+use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
@@ -158,12 +159,7 @@ fn unusable(field: &str, error: &RegistryError) -> Status {
 }
 
 fn invalid(field: &str, why: &str) -> Status {
-    error::status(
-        Code::InvalidArgument,
-        "TOOLS_INVALID",
-        &format!("{field}: {why}"),
-        &[("field", field)],
-    )
+    error::status(Reason::ToolsInvalid, &format!("{field}: {why}"), &[("field", field)])
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! One reply that is written for the client of an API while it comes.
 
 use jiff::Timestamp;
+use moss_dispatch::Reason;
 use moss_model_bridge::encode::{
     self, CallForms, Failure, FailureKind, FailureResponse, Head, Retry, Stream, StreamOptions,
     Usage,
@@ -158,7 +159,7 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
          (grpc.{limit}); wait for some of them to end, then begin it again; replies that are streamed \
          need the least room"
     );
-    error::exhausted("REPLIES_FULL", &message)
+    error::exhausted(Reason::RepliesFull, &message)
 }
 
 /// Keeps an event of a reply that is not streamed: what counts there is text, and calls as a whole.

@@ -1,0 +1,134 @@
+//! How a call or a command ended: one word for programs, one exit code.
+
+use moss_sdk::ErrorCode;
+use serde::Serialize;
+
+use crate::reason::Reason;
+
+/// How a call or a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Done, or shown.
+    Ok,
+    /// It ran and failed.
+    Failed,
+    /// It makes no sense: usage, an unknown tool, arguments that break the schema.
+    Invalid,
+    /// Policy or a person said no.
+    Denied,
+    /// It needs an answer that nobody can give here.
+    Unconfirmed,
+    /// No daemon answers.
+    Unavailable,
+    /// Its time is over.
+    Timeout,
+    /// Somebody broke it off.
+    Cancelled,
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: &[Self] = &[
+        Self::Ok,
+        Self::Failed,
+        Self::Invalid,
+        Self::Denied,
+        Self::Unconfirmed,
+        Self::Unavailable,
+        Self::Timeout,
+        Self::Cancelled,
+    ];
+
+    /// Returns the word, the same on every front.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Invalid => "invalid",
+            Self::Denied => "denied",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Unavailable => "unavailable",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns the code that a process ends with.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Invalid => 2,
+            Self::Denied => 3,
+            Self::Unconfirmed => 4,
+            Self::Unavailable => 5,
+            Self::Timeout => 124,
+            Self::Cancelled => 130,
+        }
+    }
+
+    /// Returns what a code stands for that programs see: of a tool's error, or a reason in snake case.
+    /// A code that is not known is a failure.
+    pub fn of_code(code: &str) -> Self {
+        if let Some(reason) = Reason::of_code(code) {
+            return reason.outcome();
+        }
+        let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
+        code.map_or(Self::Failed, |code| Self::of_tool(*code))
+    }
+
+    /// Returns how a call ended whose tool failed with a code.
+    const fn of_tool(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::InvalidArguments => Self::Invalid,
+            ErrorCode::Denied => Self::Denied,
+            ErrorCode::Unconfirmed => Self::Unconfirmed,
+            ErrorCode::Timeout => Self::Timeout,
+            ErrorCode::Cancelled => Self::Cancelled,
+            _ => Self::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_exit_codes_are_those_of_the_guide() {
+        let expected = [
+            ("ok", 0),
+            ("failed", 1),
+            ("invalid", 2),
+            ("denied", 3),
+            ("unconfirmed", 4),
+            ("unavailable", 5),
+            ("timeout", 124),
+            ("cancelled", 130),
+        ];
+        let found: Vec<_> = Outcome::ALL.iter().map(|o| (o.as_str(), o.exit_code())).collect();
+        assert_eq!(found, expected);
+        for outcome in Outcome::ALL {
+            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());
+        }
+    }
+
+    #[test]
+    fn every_code_of_a_tool_has_its_outcome() {
+        for code in ErrorCode::ALL {
+            let expected = match code {
+                ErrorCode::InvalidArguments => Outcome::Invalid,
+                ErrorCode::Denied => Outcome::Denied,
+                ErrorCode::Unconfirmed => Outcome::Unconfirmed,
+                ErrorCode::Timeout => Outcome::Timeout,
+                ErrorCode::Cancelled => Outcome::Cancelled,
+                _ => Outcome::Failed,
+            };
+            assert_eq!(Outcome::of_code(code.as_str()), expected, "{code}");
+        }
+        assert_eq!(Outcome::of_code("of_tomorrow"), Outcome::Failed);
+    }
+}

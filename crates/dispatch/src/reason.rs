@@ -1,0 +1,242 @@
+//! Why a call did not run, or a request was not answered: the stable names that programs read, each with
+//! the status it travels as, how the call ended, and what a tool is told that made the call.
+
+use moss_sdk::ErrorCode;
+
+use crate::outcome::Outcome;
+
+/// The codes of a status on the wire, with the numbers of `google.rpc.Code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum RpcCode {
+    /// Somebody broke it off.
+    Cancelled = 1,
+    /// The request is wrong, whatever the state of things.
+    InvalidArgument = 3,
+    /// The time is over.
+    DeadlineExceeded = 4,
+    /// What is named is not there.
+    NotFound = 5,
+    /// The caller may not.
+    PermissionDenied = 7,
+    /// A limit is reached.
+    ResourceExhausted = 8,
+    /// Something has to happen first.
+    FailedPrecondition = 9,
+    /// Something else came in between.
+    Aborted = 10,
+    /// Larger than there may be.
+    OutOfRange = 11,
+    /// There is no such method, or not in this version.
+    Unimplemented = 12,
+    /// A defect, or a state directory that cannot be used.
+    Internal = 13,
+    /// Nobody answers.
+    Unavailable = 14,
+    /// It is not known who asks.
+    Unauthenticated = 16,
+}
+
+/// What a reason means to everybody who hears of it.
+struct Row {
+    name: &'static str,
+    code: &'static str,
+    status: RpcCode,
+    outcome: Outcome,
+    tool: ErrorCode,
+}
+
+/// Makes the reasons, a row each: the name on the wire and as programs see it, the status, the outcome,
+/// the code of the error that a tool gets.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident = $name:literal $code:literal $status:ident $outcome:ident $tool:ident;)*) => {
+        /// Why a call did not run, or a request was not answered.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Reason {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &[Self] = &[$(Self::$reason),*];
+
+            const fn row(self) -> Row {
+                match self {
+                    $(Self::$reason => Row {
+                        name: $name,
+                        code: $code,
+                        status: RpcCode::$status,
+                        outcome: Outcome::$outcome,
+                        tool: ErrorCode::$tool,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// There is no such tool.
+    ToolUnknown = "TOOL_UNKNOWN" "tool_unknown" NotFound Invalid NotFound;
+    /// The arguments break the tool's schema.
+    ArgumentsInvalid = "ARGUMENTS_INVALID" "arguments_invalid" InvalidArgument Invalid InvalidArguments;
+    /// A rule says no.
+    DeniedByPolicy = "DENIED_BY_POLICY" "denied_by_policy" PermissionDenied Denied Denied;
+    /// A person said no.
+    DeniedByPerson = "DENIED_BY_PERSON" "denied_by_person" PermissionDenied Denied Denied;
+    /// An answer is needed and nobody gave one.
+    ConfirmationRequired = "CONFIRMATION_REQUIRED" "confirmation_required" FailedPrecondition Unconfirmed Unconfirmed;
+    /// Too many calls wait.
+    QueueFull = "QUEUE_FULL" "queue_full" ResourceExhausted Failed LimitExceeded;
+    /// What calls came with takes too much memory.
+    CallsTooLarge = "CALLS_TOO_LARGE" "calls_too_large" ResourceExhausted Failed LimitExceeded;
+    /// Too many questions wait.
+    ConfirmationsFull = "CONFIRMATIONS_FULL" "confirmations_full" ResourceExhausted Failed LimitExceeded;
+    /// The time of the call is over.
+    CallTimeout = "CALL_TIMEOUT" "call_timeout" DeadlineExceeded Timeout Timeout;
+    /// The caller went away, or the daemon stops.
+    CallCancelled = "CALL_CANCELLED" "call_cancelled" Cancelled Cancelled Cancelled;
+    /// A defect of moss, or a state directory that cannot be used.
+    Internal = "INTERNAL" "internal" Internal Failed Internal;
+
+    /// A field of the request cannot be read.
+    RequestInvalid = "REQUEST_INVALID" "request_invalid" InvalidArgument Invalid InvalidArguments;
+    /// The tools of a request cannot be read.
+    ToolsInvalid = "TOOLS_INVALID" "tools_invalid" InvalidArgument Failed InvalidArguments;
+    /// A reply of a model is larger than one may be.
+    ReplyTooLarge = "REPLY_TOO_LARGE" "reply_too_large" InvalidArgument Failed TooLarge;
+    /// The answer would be larger than one may be.
+    AnswerTooLarge = "ANSWER_TOO_LARGE" "answer_too_large" OutOfRange Failed TooLarge;
+    /// No such workspace is served.
+    WorkspaceUnknown = "WORKSPACE_UNKNOWN" "workspace_unknown" NotFound Invalid NotFound;
+    /// There is no such entry in the history.
+    HistoryEntryUnknown = "HISTORY_ENTRY_UNKNOWN" "history_entry_unknown" NotFound Failed NotFound;
+    /// No question has this name.
+    ConfirmationUnknown = "CONFIRMATION_UNKNOWN" "confirmation_unknown" NotFound Failed NotFound;
+    /// The question is answered, withdrawn or expired.
+    ConfirmationOver = "CONFIRMATION_OVER" "confirmation_over" FailedPrecondition Failed Conflict;
+    /// Not all of the question was shown yet.
+    ConfirmationNotShown = "CONFIRMATION_NOT_SHOWN" "confirmation_not_shown" FailedPrecondition Failed Conflict;
+    /// The answer is for another effect than what is asked about.
+    DigestChanged = "DIGEST_CHANGED" "digest_changed" Aborted Failed Conflict;
+    /// The answer is none of those that are offered.
+    AnswerNotOffered = "ANSWER_NOT_OFFERED" "answer_not_offered" FailedPrecondition Failed Conflict;
+    /// There is no such lasting answer.
+    AnswerUnknown = "ANSWER_UNKNOWN" "answer_unknown" NotFound Failed NotFound;
+    /// The lasting answers cannot be read.
+    AnswersUnusable = "ANSWERS_UNUSABLE" "answers_unusable" FailedPrecondition Failed Io;
+    /// Another editor took the place of this one.
+    EditorReplaced = "EDITOR_REPLACED" "editor_replaced" Aborted Failed Conflict;
+
+    /// Too many editors are attached.
+    EditorsFull = "EDITORS_FULL" "editors_full" ResourceExhausted Failed LimitExceeded;
+    /// All connections are taken.
+    ConnectionsFull = "CONNECTIONS_FULL" "connections_full" ResourceExhausted Failed LimitExceeded;
+    /// Requests that are not whole yet take too much memory.
+    RequestsFull = "REQUESTS_FULL" "requests_full" ResourceExhausted Failed LimitExceeded;
+    /// Replies that are being written take too much memory.
+    RepliesFull = "REPLIES_FULL" "replies_full" ResourceExhausted Failed LimitExceeded;
+    /// A request did not become whole in time.
+    SenderStalled = "SENDER_STALLED" "sender_stalled" Aborted Failed Timeout;
+    /// An answer was not read in time.
+    ReaderStalled = "READER_STALLED" "reader_stalled" Aborted Failed Timeout;
+    /// A limit of the transport was reached.
+    LimitExceeded = "LIMIT_EXCEEDED" "limit_exceeded" ResourceExhausted Failed LimitExceeded;
+
+    /// The credential is missing, not known, or cannot be read.
+    CredentialInvalid = "CREDENTIAL_INVALID" "credential_invalid" Unauthenticated Unavailable Denied;
+    /// The credential is known and does not allow that.
+    RoleMissing = "ROLE_MISSING" "role_missing" PermissionDenied Denied Denied;
+    /// One side does not accept the other's certificate, or there is none.
+    CertificateRefused = "CERTIFICATE_REFUSED" "certificate_refused" Unavailable Unavailable Io;
+    /// A credential would be sent where others can read it.
+    ConnectionExposed = "CONNECTION_EXPOSED" "connection_exposed" InvalidArgument Invalid InvalidArguments;
+    /// Nobody listens where a daemon was named.
+    NoDaemon = "NO_DAEMON" "no_daemon" Unavailable Unavailable Io;
+    /// No daemon answers.
+    DaemonUnreachable = "DAEMON_UNREACHABLE" "daemon_unreachable" Unavailable Unavailable Io;
+    /// A daemon answers and is another version.
+    DaemonIncompatible = "DAEMON_INCOMPATIBLE" "daemon_incompatible" Unimplemented Unavailable Io;
+}
+
+// === impl Reason ===
+
+impl Reason {
+    /// Returns the name on the wire, for example `TOOL_UNKNOWN`: the `reason` of `google.rpc.ErrorInfo`.
+    pub const fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the code that programs see, for example `tool_unknown`.
+    pub const fn code(self) -> &'static str {
+        self.row().code
+    }
+
+    /// Returns the code of the status that it travels as.
+    pub const fn status(self) -> RpcCode {
+        self.row().status
+    }
+
+    /// Returns how a call ended that it stopped.
+    pub const fn outcome(self) -> Outcome {
+        self.row().outcome
+    }
+
+    /// Returns the code of the error that a tool gets whose effect or call it stopped.
+    pub const fn of_tool(self) -> ErrorCode {
+        self.row().tool
+    }
+
+    /// Finds a reason by the code that programs see.
+    pub fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.code() == code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_the_names_in_small_letters_and_none_stands_twice() {
+        let mut codes: Vec<_> = Reason::ALL.iter().map(|reason| reason.code()).collect();
+        codes.sort_unstable();
+        let count = codes.len();
+        codes.dedup();
+        assert_eq!(codes.len(), count);
+        for reason in Reason::ALL {
+            assert_eq!(reason.as_str().to_ascii_lowercase(), reason.code());
+            assert_eq!(Reason::of_code(reason.code()), Some(*reason));
+        }
+    }
+
+    /// Programs tell what to do next by the exit code: what they rely on stays.
+    #[test]
+    fn reasons_that_programs_tell_apart_have_their_outcomes() {
+        for (code, outcome) in [
+            ("tool_unknown", Outcome::Invalid),
+            ("arguments_invalid", Outcome::Invalid),
+            ("request_invalid", Outcome::Invalid),
+            ("workspace_unknown", Outcome::Invalid),
+            ("denied_by_policy", Outcome::Denied),
+            ("denied_by_person", Outcome::Denied),
+            ("role_missing", Outcome::Denied),
+            ("confirmation_required", Outcome::Unconfirmed),
+            ("queue_full", Outcome::Failed),
+            ("confirmations_full", Outcome::Failed),
+            ("calls_too_large", Outcome::Failed),
+            ("call_timeout", Outcome::Timeout),
+            ("call_cancelled", Outcome::Cancelled),
+            ("no_daemon", Outcome::Unavailable),
+            ("daemon_unreachable", Outcome::Unavailable),
+            ("daemon_incompatible", Outcome::Unavailable),
+            ("credential_invalid", Outcome::Unavailable),
+            ("certificate_refused", Outcome::Unavailable),
+            ("connection_exposed", Outcome::Invalid),
+            ("confirmation_unknown", Outcome::Failed),
+            ("internal", Outcome::Failed),
+        ] {
+            assert_eq!(Outcome::of_code(code), outcome, "{code}");
+        }
+    }
+}
