@@ -58,6 +58,60 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     assert!(error.contains("does not match the pin"), "{error}");
 }
 
+/// What a server answers on its own port.
+type Answers = fn(u16) -> Vec<u8>;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_that_leads_elsewhere_or_is_not_what_it_says_is_refused_with_a_reason() {
+    fn moved(to: &str) -> Vec<u8> {
+        response("302 Found", &[("location", to)], b"")
+    }
+    let cases: [(Answers, &str); 10] = [
+        (|port| moved(&format!("http://localhost:{port}/")), "does not lead to https"),
+        (|_| moved("file:///etc/passwd"), "does not lead to https"),
+        (|port| moved(&format!("https://127.0.0.1:{port}/")), "which is private"),
+        (|port| moved(&format!("//0x7f.1:{port}/")), "which is private"),
+        (|_| moved("https://169.254.169.254/"), "which is never asked"),
+        (|port| moved(&format!("https://a:b@localhost:{port}/")), "it holds credentials"),
+        (|_| moved("/zoo.wasm"), "more than 5 redirects in a row"),
+        (|_| response("206 Partial Content", &[], b"x"), "the server answered 206"),
+        (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\nx".to_vec(), "it has more"),
+        (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx".to_vec(), "end of file before"),
+    ];
+    for (answer, expected) in cases {
+        let site = Site::new();
+        let server = HttpsServer::start(&site, move |_, _, port| answer(port)).await;
+        let url = format!("https://localhost:{}/zoo.wasm", server.port);
+        let arguments = ["plugin", "add", &url, "--sha256", &"0".repeat(64), "--yes"];
+        let refused = server.run(&site, &arguments).await;
+        assert_eq!(refused.code, Some(1), "{expected}: {refused:?}");
+        assert!(refused.stderr.contains(expected), "{expected}: {refused:?}");
+        assert!(!site.outside("config/moss/moss-tools.json").exists());
+        assert!(!site.state().join("downloads").exists(), "nothing is kept");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_stands_for_another_is_not_asked() {
+    let site = Site::new();
+    let (server, _) = serve(&site, b"").await;
+    let digest = "0".repeat(64);
+    for host in ["0x7f.1", "2130706433", "127.0.0.1."] {
+        let place = format!("{host}:{}", server.port);
+        let (url, reference) =
+            (format!("https://{place}/a.wasm"), format!("oci://{place}/a@sha256:{digest}"));
+        for arguments in [
+            vec!["plugin", "add", &url, "--sha256", &digest, "--yes"],
+            vec!["plugin", "add", &reference, "--yes"],
+        ] {
+            let refused = server.run(&site, &arguments).await;
+            assert_eq!(refused.code, Some(2), "{refused:?}");
+            assert!(refused.stderr.contains("written in an ambiguous way"), "{refused:?}");
+        }
+    }
+    assert!(server.asked().is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() {
     let site = Site::new();
