@@ -58,6 +58,28 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     assert!(error.contains("does not match the pin"), "{error}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_kept_and_was_changed_is_fetched_again_and_nobody_is_asked_to_accept_it() {
+    let site = Site::new();
+    let bytes = zoo("polite");
+    let (server, url) = serve(&site, &bytes).await;
+    let digest = sha256(&bytes);
+    let added = server.run(&site, &["plugin", "add", &url, "--sha256", &digest, "--yes"]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let kept = site.state().join("downloads").join(format!("{digest}.wasm"));
+    for command in [&["call", "act"][..], &["plugin", "accept", "zoo", "--yes"]] {
+        std::fs::write(&kept, zoo("spin")).unwrap();
+        let refused = server.run(&site, command).await;
+        assert!(refused.stderr.contains("does not match the pin"), "{refused:?}");
+        assert!(!refused.stderr.contains("pins it"), "{refused:?}");
+        let called = server.run(&site, &["call", "act", "--json"]).await;
+        assert_eq!(called.code, Some(0), "{called:?}");
+        assert_eq!(std::fs::read(&kept).unwrap(), bytes);
+    }
+    let text = std::fs::read_to_string(site.outside("config/moss/moss-tools.json")).unwrap();
+    assert!(text.contains(&digest), "{text}");
+}
+
 /// What a server answers on its own port.
 type Answers = fn(u16) -> Vec<u8>;
 
