@@ -208,3 +208,37 @@ async fn what_is_taken_away_does_not_wait_for_a_download() {
     let states: Vec<_> = caller.plugin_list().await.iter().map(v1::Plugin::state).collect();
     assert_eq!(states, [v1::PluginState::Ready, v1::PluginState::Loading]);
 }
+
+#[tokio::test]
+async fn a_component_in_a_file_does_not_wait_for_downloads_that_do_not_end() {
+    let site = Site::new();
+    site.config("[network]\nconnect_ms = 60000\n");
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let entry = |name: &str, source: String| json!({ "name": name, "source": source });
+    let probe = entry("probe", plugin("probe").display().to_string());
+    let list = |plugins: Vec<Value>| {
+        site.plugin_list(&json!({ "version": 1, "plugins": plugins }).to_string());
+    };
+    list(vec![probe.clone()]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    // More than are fetched at once.
+    let slow = (0..8u8).map(|number| {
+        let mut slow = entry(&format!("slow-{number}"), format!("https://localhost:{port}/"));
+        slow["sha256"] = json!(sha256(&[number]));
+        slow
+    });
+    let file = site.write("zoo.wasm", zoo("polite"));
+    let zoo = entry("zoo", file.display().to_string());
+    list(slow.chain([probe, zoo]).collect());
+    until("the other one serves", async || {
+        caller.plugin_list().await.last().unwrap().state() == v1::PluginState::Ready
+    })
+    .await;
+    output(&caller.call(crate::harness::call("act", json!({}))).await.unwrap());
+    let slow = caller.plugin_list().await.into_iter().filter(|plugin| plugin.name != "probe");
+    let slow = slow.filter(|plugin| plugin.state() == v1::PluginState::Loading).count();
+    assert_eq!(slow, 8);
+}
