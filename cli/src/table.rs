@@ -3,6 +3,9 @@
 use super::text;
 use super::ui::bold;
 
+/// Widest that a cell makes the others of its column, in characters: a longer one stands out.
+const WIDTH_MAX: usize = 200;
+
 /// Lays rows out under a heading. Cells are made harmless here.
 pub(super) fn render<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
     let rows: Vec<[String; N]> =
@@ -10,7 +13,7 @@ pub(super) fn render<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -
     let mut widths = heading.map(|cell| cell.chars().count());
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.chars().count()).min(WIDTH_MAX);
         }
     }
     let mut table = bold(lay(heading, widths)) + "\n";
@@ -35,5 +38,15 @@ mod tests {
         let rows = [["a".to_owned(), "long\n".to_owned()], ["longer".to_owned(), String::new()]];
         let plain = anstream::adapter::strip_str(&render(["X", "Y"], &rows)).to_string();
         assert_eq!(plain, "X       Y\na       long\\n\nlonger\n");
+    }
+
+    #[test]
+    fn a_cell_of_any_length_is_shown_whole_and_widens_no_other() {
+        let long = "x".repeat(usize::from(u16::MAX) + 1);
+        let rows = [[long.clone(), "y".to_owned()], ["a".to_owned(), long.clone()]];
+        let plain = anstream::adapter::strip_str(&render(["X", "Y"], &rows)).to_string();
+        let lines: Vec<_> = plain.lines().collect();
+        assert_eq!(lines[1], format!("{long}  y"));
+        assert_eq!(lines[2], format!("a{}{long}", " ".repeat(WIDTH_MAX + 1)));
     }
 }

@@ -41,7 +41,8 @@ use crate::state::Daemon;
 
 /// Most instances of plugins that are kept between calls.
 const WARM_MAX: u32 = 32;
-/// Most components of the lists that are fetched or read at once.
+/// Most components of the lists that are read at once, and again that are fetched: a server that is
+/// slow holds up no file.
 const EXAMINING_MAX: usize = 4;
 
 /// The plugins of a daemon. There is one of these: nobody else replaces catalogs.
@@ -122,8 +123,8 @@ impl Plugins {
     }
 
     /// Looks at every component that the lists name: compiles what is new, side by side, and swaps
-    /// the catalogs. The first time tools appear as they are ready, later all at once; a catalog has
-    /// them in the order of the lists either way.
+    /// the catalogs. The first time tools appear as they are ready, later all at once but for those
+    /// that are fetched first; a catalog has them in the order of the lists either way.
     ///
     /// Whatever is being looked at, what lists say is not held up: with each of the changes they are
     /// read, and where they say something else, this ends early. Returns whether anything changed
@@ -135,7 +136,12 @@ impl Plugins {
         }
         self.publish();
         let mut has_changed = !self.leaving.is_empty();
-        let mut examining = self.examine().await;
+        let fetches: Vec<bool> = self.slots.iter().map(Slot::is_to_be_fetched).collect();
+        let mut reading = fetches.iter().filter(|fetches| !**fetches).count();
+        let mut examining = self.examine(&fetches).await;
+        if reading == 0 && !is_first {
+            self.complete(std::mem::take(&mut has_changed));
+        }
         let mut is_told = false;
         loop {
             let next = tokio::select! {
@@ -154,24 +160,33 @@ impl Plugins {
                 break;
             };
             has_changed |= self.take(index, examined, is_first);
+            reading -= usize::from(!fetches[index]);
             // One catalog for all that are ready by now.
             while let Some((index, examined)) = examining.next_if_ready() {
                 has_changed |= self.take(index, examined, is_first);
+                reading -= usize::from(!fetches[index]);
             }
             if is_first {
                 if std::mem::take(&mut has_changed) {
                     self.swap();
                 }
                 self.publish();
+            } else if reading == 0 {
+                // What is still fetched takes as long as its server likes.
+                self.complete(std::mem::take(&mut has_changed));
             }
         }
-        has_changed |= self.unblock();
-        if has_changed {
+        self.complete(has_changed);
+        is_told
+    }
+
+    /// Puts what is ready into the catalogs, without what the lists no longer name.
+    fn complete(&mut self, has_changed: bool) {
+        if self.unblock() || has_changed {
             self.leaving.clear();
             self.swap();
         }
         self.publish();
-        is_told
     }
 
     /// Whether every component was looked at once.
@@ -252,18 +267,19 @@ impl Plugins {
         has_changed
     }
 
-    /// Starts looking at every component, a few at a time.
-    async fn examine(&mut self) -> Examining {
+    /// Starts looking at every component, a few at a time. `fetches` says which are fetched first.
+    async fn examine(&mut self, fetches: &[bool]) -> Examining {
         if self.slots.is_empty() {
             return Examining::default();
         }
         let engine = self.engine().await;
         let bytes_max = self.daemon.config().plugins.component_bytes_max;
-        let places = Arc::new(Semaphore::new(EXAMINING_MAX));
+        let places = [(); 2].map(|()| Arc::new(Semaphore::new(EXAMINING_MAX)));
         let mut examining = Examining::default();
-        for (index, slot) in self.slots.iter().enumerate() {
+        for (index, (slot, fetches)) in self.slots.iter().zip(fetches).enumerate() {
             let (examination, engine) = (slot.examination(), engine.clone());
-            let (places, daemon) = (Arc::clone(&places), Arc::clone(&self.daemon));
+            let places = Arc::clone(&places[usize::from(*fetches)]);
+            let daemon = Arc::clone(&self.daemon);
             examining.start(index, async move {
                 let _place = places.acquire().await.expect("nobody closes it");
                 examination.run(engine, bytes_max, &daemon).await

@@ -59,6 +59,82 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_kept_and_was_changed_is_fetched_again_and_nobody_is_asked_to_accept_it() {
+    let site = Site::new();
+    let bytes = zoo("polite");
+    let (server, url) = serve(&site, &bytes).await;
+    let digest = sha256(&bytes);
+    let added = server.run(&site, &["plugin", "add", &url, "--sha256", &digest, "--yes"]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let kept = site.state().join("downloads").join(format!("{digest}.wasm"));
+    for command in [&["call", "act"][..], &["plugin", "accept", "zoo", "--yes"]] {
+        std::fs::write(&kept, zoo("spin")).unwrap();
+        let refused = server.run(&site, command).await;
+        assert!(refused.stderr.contains("does not match the pin"), "{refused:?}");
+        assert!(!refused.stderr.contains("pins it"), "{refused:?}");
+        let called = server.run(&site, &["call", "act", "--json"]).await;
+        assert_eq!(called.code, Some(0), "{called:?}");
+        assert_eq!(std::fs::read(&kept).unwrap(), bytes);
+    }
+    let text = std::fs::read_to_string(site.outside("config/moss/moss-tools.json")).unwrap();
+    assert!(text.contains(&digest), "{text}");
+}
+
+/// What a server answers on its own port.
+type Answers = fn(u16) -> Vec<u8>;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_download_that_leads_elsewhere_or_is_not_what_it_says_is_refused_with_a_reason() {
+    fn moved(to: &str) -> Vec<u8> {
+        response("302 Found", &[("location", to)], b"")
+    }
+    let cases: [(Answers, &str); 10] = [
+        (|port| moved(&format!("http://localhost:{port}/")), "does not lead to https"),
+        (|_| moved("file:///etc/passwd"), "does not lead to https"),
+        (|port| moved(&format!("https://127.0.0.1:{port}/")), "which is private"),
+        (|port| moved(&format!("//0x7f.1:{port}/")), "which is private"),
+        (|_| moved("https://169.254.169.254/"), "which is never asked"),
+        (|port| moved(&format!("https://a:b@localhost:{port}/")), "it holds credentials"),
+        (|_| moved("/zoo.wasm"), "more than 5 redirects in a row"),
+        (|_| response("206 Partial Content", &[], b"x"), "the server answered 206"),
+        (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\nx".to_vec(), "it has more"),
+        (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx".to_vec(), "end of file before"),
+    ];
+    for (answer, expected) in cases {
+        let site = Site::new();
+        let server = HttpsServer::start(&site, move |_, _, port| answer(port)).await;
+        let url = format!("https://localhost:{}/zoo.wasm", server.port);
+        let arguments = ["plugin", "add", &url, "--sha256", &"0".repeat(64), "--yes"];
+        let refused = server.run(&site, &arguments).await;
+        assert_eq!(refused.code, Some(1), "{expected}: {refused:?}");
+        assert!(refused.stderr.contains(expected), "{expected}: {refused:?}");
+        assert!(!site.outside("config/moss/moss-tools.json").exists());
+        assert!(!site.state().join("downloads").exists(), "nothing is kept");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_stands_for_another_is_not_asked() {
+    let site = Site::new();
+    let (server, _) = serve(&site, b"").await;
+    let digest = "0".repeat(64);
+    for host in ["0x7f.1", "2130706433", "127.0.0.1."] {
+        let place = format!("{host}:{}", server.port);
+        let (url, reference) =
+            (format!("https://{place}/a.wasm"), format!("oci://{place}/a@sha256:{digest}"));
+        for arguments in [
+            vec!["plugin", "add", &url, "--sha256", &digest, "--yes"],
+            vec!["plugin", "add", &reference, "--yes"],
+        ] {
+            let refused = server.run(&site, &arguments).await;
+            assert_eq!(refused.code, Some(2), "{refused:?}");
+            assert!(refused.stderr.contains("written in an ambiguous way"), "{refused:?}");
+        }
+    }
+    assert!(server.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() {
     let site = Site::new();
     let bytes = zoo("polite");
@@ -131,4 +207,38 @@ async fn what_is_taken_away_does_not_wait_for_a_download() {
     .await;
     let states: Vec<_> = caller.plugin_list().await.iter().map(v1::Plugin::state).collect();
     assert_eq!(states, [v1::PluginState::Ready, v1::PluginState::Loading]);
+}
+
+#[tokio::test]
+async fn a_component_in_a_file_does_not_wait_for_downloads_that_do_not_end() {
+    let site = Site::new();
+    site.config("[network]\nconnect_ms = 60000\n");
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let entry = |name: &str, source: String| json!({ "name": name, "source": source });
+    let probe = entry("probe", plugin("probe").display().to_string());
+    let list = |plugins: Vec<Value>| {
+        site.plugin_list(&json!({ "version": 1, "plugins": plugins }).to_string());
+    };
+    list(vec![probe.clone()]);
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    settled(&caller).await;
+    // More than are fetched at once.
+    let slow = (0..8u8).map(|number| {
+        let mut slow = entry(&format!("slow-{number}"), format!("https://localhost:{port}/"));
+        slow["sha256"] = json!(sha256(&[number]));
+        slow
+    });
+    let file = site.write("zoo.wasm", zoo("polite"));
+    let zoo = entry("zoo", file.display().to_string());
+    list(slow.chain([probe, zoo]).collect());
+    until("the other one serves", async || {
+        caller.plugin_list().await.last().unwrap().state() == v1::PluginState::Ready
+    })
+    .await;
+    output(&caller.call(crate::harness::call("act", json!({}))).await.unwrap());
+    let slow = caller.plugin_list().await.into_iter().filter(|plugin| plugin.name != "probe");
+    let slow = slow.filter(|plugin| plugin.state() == v1::PluginState::Loading).count();
+    assert_eq!(slow, 8);
 }

@@ -1,13 +1,14 @@
 //! Detached signatures of components, made with keys of these tests.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use minisign::KeyPair;
 use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::guests::{install, zoo, zoo_version};
-use crate::harness::https::sha256;
+use crate::harness::https::{HttpsServer, response, sha256};
 use crate::harness::{Client, Site, call, output, until};
 use crate::plugins::settled;
 
@@ -110,4 +111,80 @@ async fn a_signature_that_is_replaced_beside_the_same_component_is_looked_at() {
     // Who is no signer any more has signed nothing that serves.
     Signer::new().trusted_in(&site);
     is(&client, "it does not serve", |plugin| plugin.state() == v1::PluginState::Failed).await;
+}
+
+/// A server of a component, and of a signature that can be replaced.
+async fn serve(site: &Site, bytes: &[u8]) -> (HttpsServer, Arc<Mutex<String>>) {
+    let (component, signature) = (response("200 OK", &[], bytes), Arc::new(Mutex::default()));
+    let signed: Arc<Mutex<String>> = Arc::clone(&signature);
+    let server = HttpsServer::start(site, move |path, _, _| match path {
+        "/zoo.minisig" => response("200 OK", &[], signed.lock().unwrap().as_bytes()),
+        _ => component.clone(),
+    });
+    (server.await, signature)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signature_from_the_network_that_does_not_vouch_is_not_kept() {
+    let site = Site::new();
+    let (first, second, bytes) = (Signer::new(), Signer::new(), zoo("polite"));
+    let (server, signature) = serve(&site, &bytes).await;
+    let at = |file: &str| format!("https://localhost:{}/{file}", server.port);
+    let (url, signed, digest) = (at("zoo.wasm"), at("zoo.minisig"), sha256(&bytes));
+    let add = ["plugin", "add", &url, "--sha256", &digest, "--signature", &signed, "--yes"];
+    let kept = site.state().join("downloads").join(format!("{digest}.minisig"));
+    first.trusted_in(&site);
+    for (answer, expected) in [
+        ("<html>back soon</html>".to_owned(), "the signature is none"),
+        (second.sign(&bytes), "which is no signer"),
+        (first.sign(b"other"), "is not of this file"),
+        ("x".repeat(5000), "it has more than 4096 bytes"),
+    ] {
+        *signature.lock().unwrap() = answer;
+        let refused = server.run(&site, &add).await;
+        assert_eq!(refused.code, Some(3), "{refused:?}");
+        assert!(refused.stderr.contains(expected), "{expected}: {refused:?}");
+        assert!(!kept.exists(), "{expected}");
+    }
+    *signature.lock().unwrap() = first.sign(&bytes);
+    let added = server.run(&site, &add).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let asked = server.asked().len();
+    assert_eq!(server.run(&site, &["call", "act"]).await.code, Some(0));
+    assert_eq!(server.asked().len(), asked, "what vouches is there without the network");
+
+    // Another key counts, and the same component is signed with it.
+    second.trusted_in(&site);
+    let refused = server.run(&site, &["call", "act"]).await;
+    assert!(refused.stderr.contains("which is no signer"), "{refused:?}");
+    *signature.lock().unwrap() = second.sign(&bytes);
+    let called = server.run(&site, &["call", "act"]).await;
+    assert_eq!(called.code, Some(0), "{called:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_a_workspace_reaches_no_network_before_it_is_trusted() {
+    let site = Site::new();
+    let (signer, bytes) = (Signer::new(), zoo("polite"));
+    let (server, signature) = serve(&site, &bytes).await;
+    *signature.lock().unwrap() = signer.sign(&bytes);
+    signer.trusted_in(&site);
+    site.write("zoo.wasm", &bytes);
+    let at = |file: &str| format!("https://localhost:{}/{file}", server.port);
+    for source in ["zoo.wasm".to_owned(), at("zoo.wasm")] {
+        let entry = json!({
+            "name": "zoo", "source": source, "sha256": sha256(&bytes),
+            "signature": at("zoo.minisig"),
+        });
+        let list = json!({ "version": 1, "plugins": [entry] }).to_string();
+        site.write("moss-tools.json", list);
+        let shown = server.run(&site, &["plugin", "trust", "--dry-run"]).await;
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        assert!(shown.stderr.contains("problem: it"), "{shown:?}");
+        assert!(server.asked().is_empty(), "{:?}", server.asked());
+    }
+    let trusted = server.run(&site, &["plugin", "trust", "--yes"]).await;
+    assert_eq!(trusted.code, Some(0), "{trusted:?}");
+    let called = server.run(&site, &["call", "act"]).await;
+    assert_eq!(called.code, Some(0), "{called:?}");
 }

@@ -14,6 +14,8 @@ use super::{Bounds, Network};
 
 /// Most redirects in a row.
 const REDIRECTS_MAX: usize = 5;
+/// Longest URL that is followed, in bytes: those of files that are elsewhere carry signatures.
+const URL_BYTES_MAX: usize = 8 << 10;
 /// Longest time of a download, its redirects included.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -44,6 +46,17 @@ pub enum Fetched {
 
 /// Hears how many bytes there are, of how many where that is known.
 pub type OnBytes<'a> = &'a (dyn Fn(u64, Option<u64>) + Sync);
+
+/// Reads the URL of a download. A person decides by its host, so that one which stands for another,
+/// such as `0x7f.1` for `127.0.0.1`, is refused.
+///
+/// # Errors
+///
+/// Where it is no URL, holds credentials, or its host can be understood in two ways.
+pub fn parse(url: &str) -> Result<Url, HttpError> {
+    let uri: http::Uri = url.parse().map_err(|_| refused("the URL", "it is not one"))?;
+    super::url(&uri)
+}
 
 // === impl Network ===
 
@@ -76,10 +89,17 @@ impl Network {
         on_bytes: OnBytes<'_>,
     ) -> Result<Fetched, HttpError> {
         let fetched = tokio::time::timeout(TIMEOUT, self.follow(download, on_bytes)).await;
-        fetched.map_err(|_| {
+        let fetched = fetched.map_err(|_| {
             let seconds = TIMEOUT.as_secs();
             HttpError::Failed(format!("the download takes longer than {seconds} seconds"))
-        })?
+        })?;
+        fetched.map_err(|error| match error {
+            // Each download has a limit of its own: no setting of requests raises it.
+            HttpError::ResponseTooLarge(bytes_max) => {
+                HttpError::Failed(format!("it has more than {bytes_max} bytes"))
+            }
+            error => error,
+        })
     }
 
     async fn follow(
@@ -87,13 +107,15 @@ impl Network {
         download: Download<'_>,
         on_bytes: OnBytes<'_>,
     ) -> Result<Fetched, HttpError> {
-        let first =
-            Url::parse(download.url).map_err(|error| refused("the URL", &error.to_string()))?;
+        let first = parse(download.url)?;
         let mut url = first.clone();
         for hop in 0..=REDIRECTS_MAX {
             let what = if hop == 0 { "the URL" } else { "a redirect" };
             if url.scheme() != "https" {
                 return Err(refused(what, "it does not lead to https"));
+            }
+            if url.as_str().len() > URL_BYTES_MAX {
+                return Err(refused(what, &format!("it is longer than {URL_BYTES_MAX} bytes")));
             }
             url.set_fragment(None);
             let may_be_private = download.may_be_private && is_same_host(&first, &url);

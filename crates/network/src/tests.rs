@@ -39,6 +39,7 @@ fn answers(path: &str, port: u16) -> String {
         "/plain" => moved("http://127.0.0.1/found"),
         "/round" => moved("/round"),
         "/nowhere" => moved("https://"),
+        "/far" => moved(&format!("https://{}.example/", "x".repeat(9000))),
         "/missing" => "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_owned(),
         "/garbage" => "what?\r\n\r\n".to_owned(),
         path => found(path),
@@ -240,15 +241,20 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
         (at("away"), true, "localhost has the address"),
         (at("plain"), true, "a redirect is refused: it does not lead to https"),
         (at("nowhere"), true, "a redirect is refused: it leads nowhere"),
+        (at("far"), true, "a redirect is refused: it is longer than 8192 bytes"),
         (at("round"), true, "more than 5 redirects in a row"),
         (at("missing"), true, "the server answered 404 Not Found"),
-        (at("large"), true, "the response has more than 1000 bytes"),
+        (at("large"), true, "it has more than 1000 bytes"),
         (
             format!("http://127.0.0.1:{port}/"),
             true,
             "the URL is refused: it does not lead to https",
         ),
         ("here".to_owned(), true, "the URL is refused: relative URL without a base"),
+        ("https://a b/".to_owned(), true, "the URL is refused: it is not one"),
+        (format!("https://2130706433:{port}/"), true, "its host is written in an ambiguous way"),
+        (format!("https://0x7f.1:{port}/"), true, "its host is written in an ambiguous way"),
+        (format!("https://a:b@localhost:{port}/"), true, "it holds credentials"),
     ] {
         let error = fetch(url, may_be_private).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -89,6 +89,9 @@ pub(crate) fn read(name: &str, told: tools::Description) -> Result<Description, 
         ));
     }
     check_text("the version", &told.version, TITLE_BYTES_MAX)?;
+    if !is_version(&told.version) {
+        return Err("the version must be printable ASCII without spaces, as `1.2.0` is".to_owned());
+    }
     if told.tools.is_empty() {
         return Err("it has no tools".to_owned());
     }
@@ -246,6 +249,12 @@ fn read_tool(told: tools::Tool) -> Result<(ToolSpec, OutputForm), String> {
         },
     };
     Ok((spec, form))
+}
+
+/// Whether a text can be a version. It is shown among words of moss, so that it has none of its own.
+pub(crate) fn is_version(text: &str) -> bool {
+    let is_printable = text.bytes().all(|byte| byte.is_ascii_graphic());
+    is_printable && !text.is_empty() && text.len() <= TITLE_BYTES_MAX
 }
 
 fn check_text(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {

@@ -213,15 +213,22 @@ fn parse_entry<'t>(
             .problem("a source on the network needs the key `sha256`")
             .help(place::writes_the_entry(&source)));
     }
+    let signature = entry.optional("signature");
+    let signed = signature.map(|node| place::parse(node, keeper)).transpose()?;
+    if let (Some(node), Some(signed)) = (signature, &signed)
+        && place::is_remote(signed)
+        && entry.optional("sha256").is_none()
+    {
+        return Err(node
+            .problem("a signature on the network needs the key `sha256`")
+            .help("give the digest of the component that it vouches for"));
+    }
     let parsed = PluginEntry {
         name: parse_name(name)?,
         origin: source.clone(),
         source,
         sha256: entry.optional("sha256").map(parse_digest).transpose()?,
-        signature: match entry.optional("signature") {
-            Some(node) => Some(place::parse(node, keeper)?),
-            None => None,
-        },
+        signature: signed,
         tools: entry.optional("tools").map(renamed::parse).transpose()?.unwrap_or_default(),
         maximum: Grant::everything(),
         list: String::new(),

@@ -1,6 +1,7 @@
 //! Components and signatures from the network, kept by the digest of the component: what was fetched
-//! once is there without the network. The digest is looked at again whenever one is loaded. What no
-//! list names for long is removed.
+//! once is there without the network. The digest is looked at again whenever one is loaded, and only a
+//! signature that vouches is kept: what is not what it should be is fetched again. What no list names
+//! for long is removed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,9 @@ use moss_plugin_host::{PluginEntry, Sha256Digest};
 use moss_workspace::own::OwnDir;
 use tokio::task::spawn_blocking;
 
+use super::component::Source;
 use super::oci;
-use super::signatures::SIGNATURE_BYTES_MAX;
+use super::signatures::{self, SIGNATURE_BYTES_MAX};
 use crate::dirs::Dirs;
 use crate::state::Daemon;
 use moss_network::Bounds;
@@ -51,9 +53,14 @@ pub(super) fn clean(
     let now = SystemTime::now();
     for file in directory.files()? {
         let known = [".wasm", ".minisig"].iter().find_map(|end| file.name.strip_suffix(end));
-        let Some(digest) = known.and_then(Sha256Digest::parse) else { continue };
+        let digest = known.and_then(Sha256Digest::parse);
+        // Of a process that was killed while it wrote.
+        let is_left_over = file.name.starts_with(".moss-") && file.name.ends_with(".tmp");
+        if digest.is_none() && !is_left_over {
+            continue;
+        }
         let age = now.duration_since(file.modified).unwrap_or_default();
-        match named.contains(&digest) {
+        match digest.is_some_and(|digest| named.contains(&digest)) {
             true if age > LOOKS_OLD_AFTER => directory.touch(&file.name)?,
             false if age > UNNAMED_KEPT => directory.remove(&file.name)?,
             _ => {}
@@ -62,7 +69,7 @@ pub(super) fn clean(
     Ok(())
 }
 
-/// Fetches what an entry names on the network and is not there yet.
+/// Fetches the component of an entry, where it is on the network and not there yet.
 ///
 /// # Errors
 ///
@@ -72,18 +79,73 @@ pub(super) async fn fetch_missing(
     entry: &PluginEntry,
     on_bytes: OnBytes<'_>,
 ) -> Result<(), String> {
-    let Some(digest) = entry.sha256 else { return Ok(()) };
+    match entry.sha256.filter(|_| entry.is_remote()) {
+        Some(digest) => fetch_component(daemon, entry, digest, on_bytes).await,
+        None => Ok(()),
+    }
+}
+
+/// Holds what is kept of a component on the network to its name, the digest that the list pins. What
+/// is something else is removed: nobody accepts it in the place of what was fetched.
+///
+/// # Errors
+///
+/// Where it was something else, and what becomes of it.
+pub(super) async fn check_kept(
+    dirs: &Dirs,
+    entry: &PluginEntry,
+    found: Sha256Digest,
+) -> Result<(), String> {
+    let Some(pinned) = entry.sha256.filter(|pinned| entry.is_remote() && *pinned != found) else {
+        return Ok(());
+    };
+    let (state, name) = (dirs.state.clone(), format!("{pinned}.wasm"));
+    let removed = spawn_blocking(move || {
+        let directory = OwnDir::open(&state)?.subdirectory(DIRECTORY)?;
+        directory.remove(&name)
+    });
+    let removed = removed.await.map_err(|error| error.to_string());
+    let next = match removed.and_then(|removed| removed.map_err(|error| error.to_string())) {
+        Ok(()) => "it is removed, and fetched again when it is needed next".to_owned(),
+        Err(why) => format!("remove it, so that it is fetched again ({why})"),
+    };
+    let kept = component(dirs, pinned);
+    let kept = kept.display();
+    Err(format!("{kept}: digest {found} does not match the pin, sha256 {pinned}; {next}"))
+}
+
+/// Holds a component to its signature, where it has one. One on the network is fetched where none is
+/// kept that vouches, if `may_fetch` says that somebody agreed to that. Returns the name of the key.
+///
+/// # Errors
+///
+/// Where the signature is not to be had, or does not vouch.
+pub(super) async fn check_signature(
+    daemon: &Daemon,
+    entry: &PluginEntry,
+    file: Option<Source>,
+    bytes: &[u8],
+    signers: &[String],
+    may_fetch: bool,
+) -> Result<Option<String>, String> {
+    let checked = signatures::check_file(file, bytes, signers).await;
+    let remote = entry.signature.as_deref().filter(|place| place.starts_with("https://"));
+    let (Err(reason), Some(url), Some(digest)) = (&checked, remote, entry.sha256) else {
+        return checked;
+    };
     let dirs = &daemon.setup.dirs;
-    if entry.is_remote() {
-        fetch_component(daemon, entry, digest, on_bytes).await?;
-    }
-    let remote = entry.signature.as_ref().filter(|place| place.starts_with("https://"));
     let kept = signature(dirs, digest);
-    if let Some(url) = remote.filter(|_| !kept.exists()) {
-        let bytes = fetch(daemon, url, SIGNATURE_BYTES_MAX, &|_, _| {}).await?;
-        keep(dirs, &kept, bytes).await?;
+    let is_kept = kept.exists();
+    if !may_fetch {
+        let missing = format!("its signature {url} is not fetched before somebody agrees to it");
+        return if is_kept { checked } else { Err(missing) };
     }
-    Ok(())
+    let fetched = fetch(daemon, url, SIGNATURE_BYTES_MAX, &|_, _| {}).await;
+    let fetched = fetched.map_err(|why| if is_kept { format!("{reason}; {why}") } else { why })?;
+    let text = String::from_utf8(fetched).map_err(|_| format!("{url}: not text"))?;
+    let by = signatures::check(bytes, &text, signers).map_err(|why| format!("{url}: {why}"))?;
+    keep(dirs, &kept, text.into_bytes()).await?;
+    Ok(Some(by))
 }
 
 /// Fetches a component that is not there yet.
@@ -156,12 +218,14 @@ mod tests {
         OwnDir::create(&dirs.state).unwrap().subdirectory(DIRECTORY).unwrap();
         let [named, unnamed, new] = [1, 2, 3].map(|byte| Sha256Digest::from_bytes([byte; 32]));
         let other = dirs.state.join(DIRECTORY).join("notes.txt");
+        let left_over = dirs.state.join(DIRECTORY).join(".moss-0.tmp");
         let old = [
             component(&dirs, named),
             signature(&dirs, named),
             component(&dirs, unnamed),
             signature(&dirs, unnamed),
             other.clone(),
+            left_over,
         ];
         let long_ago = SystemTime::now() - UNNAMED_KEPT - Duration::from_secs(1);
         for file in old.iter().chain([&component(&dirs, new)]) {
@@ -174,7 +238,7 @@ mod tests {
         }
         clean(&dirs, &HashSet::from([named])).unwrap();
         let is_there = |file: &PathBuf| file.exists();
-        assert_eq!(old.each_ref().map(is_there), [true, true, false, false, true]);
+        assert_eq!(old.each_ref().map(is_there), [true, true, false, false, true, false]);
         assert!(is_there(&component(&dirs, new)));
         // Others see that it is in use.
         let modified = |file: &Path| file.metadata().unwrap().modified().unwrap();

@@ -6,6 +6,7 @@ mod challenge;
 mod manifest;
 
 use moss_plugin_host::{OciReference, Sha256Digest};
+use moss_schema::quoted;
 use reqwest::Url;
 
 use self::challenge::Challenge;
@@ -138,7 +139,8 @@ impl Registry<'_> {
     /// Asks for a token as anybody can.
     async fn token(&self, challenge: &Challenge) -> Result<String, String> {
         let realm = &challenge.realm;
-        let failed = |why: String| format!("the registry sends to {realm} for a token: {why}");
+        let place = quoted(realm);
+        let failed = |why: String| format!("the registry sends to {place} for a token: {why}");
         let mut url = Url::parse(realm).map_err(|error| failed(error.to_string()))?;
         if url.scheme() != "https" {
             return Err(failed("that is not https".to_owned()));

@@ -5,6 +5,7 @@
 
 mod accepting;
 mod adding;
+mod looking;
 mod removing;
 mod trusting;
 
@@ -21,9 +22,8 @@ pub(crate) use self::removing::forget;
 use super::agreed::{self, Agreed};
 use super::inspect;
 use super::list_file::read_list_if_there;
-use super::lists::Listed;
 use super::registry::{self, EditedList};
-use super::{downloads, signatures, trust};
+use super::{downloads, trust};
 use crate::compiling::OnCompile;
 use crate::config::Config;
 use crate::dirs::Dirs;
@@ -203,46 +203,6 @@ impl std::fmt::Display for Place {
             Self::Url(url) => f.write_str(url),
         }
     }
-}
-
-/// What an entry leads to.
-struct Looked {
-    plugin: Plugin,
-    digest: Sha256Digest,
-    signed_by: Option<String>,
-}
-
-/// Gets the component of an entry, holds it to the digest that is asked for and to its signature, and
-/// looks at it, under the name of the entry where that is meant.
-async fn look(
-    daemon: &Arc<Daemon>,
-    listed: &Listed,
-    expected: Option<Sha256Digest>,
-    is_named: bool,
-    hears: Hears<'_>,
-) -> Result<Looked, ToolError> {
-    let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
-    downloads::fetch_missing(daemon, &listed.entry, hears.on_bytes).await.map_err(failed)?;
-    let bytes_max = daemon.config().plugins.component_bytes_max;
-    let bytes = inspect::read(listed.component(daemon), bytes_max).await?;
-    let digest = Sha256Digest::of(&bytes);
-    let called = match listed.entry.oci() {
-        Some(reference) => PathBuf::from(reference.repository),
-        None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
-        None => listed.source.clone(),
-    };
-    // Before anything is compiled.
-    if let Some(expected) = expected.filter(|expected| *expected != digest) {
-        let called = called.display();
-        let message = format!("{called} has the sha256 {digest}, but {expected} is asked for");
-        return Err(ToolError::new(ErrorCode::Conflict, message)
-            .hint("get the file that is meant, or ask for the digest that it has"));
-    }
-    let signed_by = signatures::check_file(listed.signature(daemon), &bytes, &listed.signers).await;
-    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
-    let (entry, on_compile) = (&listed.entry, hears.on_compile);
-    let plugin = inspect::plugin(daemon, &called, entry, is_named, bytes, on_compile).await?;
-    Ok(Looked { plugin, digest, signed_by })
 }
 
 /// Writes what was worked out. Waits for the disk.

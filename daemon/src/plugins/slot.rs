@@ -58,6 +58,15 @@ impl Slot {
         self.listed.only_for.as_deref()
     }
 
+    /// Whether its component, or its signature, is on the network and not there yet.
+    pub(super) fn is_to_be_fetched(&self) -> bool {
+        let Listed { entry, source, signature, .. } = &self.listed;
+        let place = entry.signature.as_deref().unwrap_or_default();
+        let signature = signature.as_deref().filter(|_| place.starts_with("https://"));
+        let component = Some(source.as_path()).filter(|_| entry.is_remote());
+        [component, signature].into_iter().flatten().any(|file| !file.exists())
+    }
+
     /// A version that waits for the name of a tool.
     pub(super) fn blocked(&self) -> Option<&Arc<PluginTools>> {
         self.blocked.as_ref()

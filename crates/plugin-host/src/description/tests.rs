@@ -60,6 +60,11 @@ fn a_description_is_refused_with_the_reason() {
     let cases: Vec<(String, &str)> = vec![
         (refusal(|told| told.name = "\u{1b}[2J".to_owned()), "`\\u{1b}[2J`"),
         (refusal(|told| told.version.clear()), "the version is empty"),
+        (
+            refusal(|told| told.version = "1.0 to a.json (signed by A)".to_owned()),
+            "printable ASCII without spaces",
+        ),
+        (refusal(|told| told.version = "1\u{a0}".to_owned()), "printable ASCII without spaces"),
         (refusal(|told| told.tools.clear()), "it has no tools"),
         (refusal(|told| told.tools = vec![tool(); TOOLS_MAX + 1]), "more than 64 tools"),
         (refusal(|told| told.tools = vec![tool(), tool()]), "two tools named `act`"),

@@ -311,3 +311,13 @@ fn a_list_of_a_workspace_names_only_what_lies_in_it() {
     let refused = of("a.wasm", ", \"signature\": \"../a.minisig\"").unwrap_err();
     assert!(refused.contains("names only files of the workspace"), "{refused}");
 }
+
+#[test]
+fn a_signature_on_the_network_is_of_a_component_that_is_pinned() {
+    let of = |more: &str| PluginList::parse("l", &list_of(more)).map_err(|error| error.to_string());
+    let signed = ", \"signature\": \"https://a.example/a.minisig\"";
+    let pin = format!(", \"sha256\": \"{}\"", "0".repeat(64));
+    assert!(of(&format!("{signed}{pin}")).is_ok());
+    let refused = of(signed).unwrap_err();
+    assert!(refused.contains("a signature on the network needs the key `sha256`"), "{refused}");
+}

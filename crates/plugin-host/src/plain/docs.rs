@@ -12,7 +12,7 @@ use moss_sdk::deceptive::{first_deceptive, is_deceptive};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::description::{DESCRIPTION_BYTES_MAX, TITLE_BYTES_MAX};
+use crate::description::{DESCRIPTION_BYTES_MAX, is_version};
 
 /// Largest section with documentation, in bytes.
 const SECTION_BYTES_MAX: usize = 1 << 20;
@@ -74,10 +74,7 @@ pub(crate) fn docs(bytes: &[u8]) -> Docs {
             }
             ("version", data) if docs.version.is_none() => {
                 let version = std::str::from_utf8(data).map(str::trim).unwrap_or_default();
-                let is_one = !version.is_empty()
-                    && version.len() <= TITLE_BYTES_MAX
-                    && !version.contains(char::is_control);
-                docs.version = is_one.then(|| version.to_owned());
+                docs.version = is_version(version).then(|| version.to_owned());
             }
             _ => {}
         }

@@ -179,7 +179,7 @@ fn damaged_sections_are_no_documentation() {
     for data in [&b""[..], b"\x02{}", b"\x01{", b"\x01[1]", b"\x01{\"worlds\":3}", b"\x01\xff"] {
         assert_eq!(docs(&sections(&[("package-docs", data)])), Docs::default());
     }
-    for version in [&b""[..], b" ", b"1\n2", b"\xff"] {
+    for version in [&b""[..], b" ", b"1\n2", b"1 2", "1\u{202e}".as_bytes(), b"\xff"] {
         assert_eq!(docs(&sections(&[("version", version)])).version, None);
     }
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));

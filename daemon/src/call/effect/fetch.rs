@@ -9,6 +9,7 @@ use super::Effects;
 use super::ask::Ask;
 use crate::call::{Work, record};
 use crate::plugins::registration;
+use moss_network::download;
 use moss_policy::{Action, Verdict};
 
 // === impl Effects ===
@@ -64,7 +65,9 @@ impl Effects {
 /// The host that a URL or a reference leads to, with its port where it says one.
 fn host_of(url: &str) -> Result<String, String> {
     if OciReference::is_meant(url) {
-        return Ok(OciReference::parse(url)?.registry);
+        let registry = OciReference::parse(url)?.registry;
+        download::parse(&format!("https://{registry}/")).map_err(|error| error.to_string())?;
+        return Ok(registry);
     }
     if !url.is_ascii() {
         return Err("a URL is in ASCII; a host of other letters is written as `xn--…`".to_owned());
@@ -74,10 +77,11 @@ fn host_of(url: &str) -> Result<String, String> {
         return Err("not an `https://` URL".to_owned());
     }
     let authority = uri.authority().ok_or("it has no host")?;
-    match authority.as_str().contains('@') {
-        true => Err("it has credentials in it".to_owned()),
-        false => Ok(authority.to_string()),
+    if authority.as_str().contains('@') {
+        return Err("it has credentials in it".to_owned());
     }
+    download::parse(url).map_err(|error| error.to_string())?;
+    Ok(authority.to_string())
 }
 
 #[cfg(test)]
@@ -95,9 +99,14 @@ mod tests {
             ("http://a.example/p.wasm", "not an `https://`"),
             ("https://a.example\\@b.example/", "not a URL"),
             ("oci://ghcr.io/a/b:latest", "names no digest"),
+            ("https://0x7f.1/p.wasm", "written in an ambiguous way"),
+            ("https://2130706433/p.wasm", "written in an ambiguous way"),
+            ("https://127.0.0.1./p.wasm", "written in an ambiguous way"),
         ] {
             let refused = host_of(url).unwrap_err();
             assert!(refused.contains(why), "{url}: {refused}");
         }
+        let number = format!("oci://2130706433/a@sha256:{}", "0".repeat(64));
+        assert!(host_of(&number).unwrap_err().contains("written in an ambiguous way"));
     }
 }

@@ -1,6 +1,7 @@
 //! The manifest of an image that holds a component: which of its layers that is.
 
 use moss_plugin_host::Sha256Digest;
+use moss_schema::quoted;
 use serde::Deserialize;
 
 /// The media types of manifests that are read.
@@ -41,8 +42,9 @@ struct LayerOfManifest {
 ///
 /// Where it is no manifest of an image, or not exactly one of its layers is a component.
 pub(super) fn component(bytes: &[u8]) -> Result<Layer, String> {
+    // The error repeats what the manifest says.
     let manifest: Manifest = serde_json::from_slice(bytes)
-        .map_err(|error| format!("the manifest cannot be read: {error}"))?;
+        .map_err(|error| format!("the manifest cannot be read: {}", quoted(&error.to_string())))?;
     if manifest.manifests.is_some() {
         return Err("the digest is that of an index; name one of the manifests in it".to_owned());
     }
@@ -90,12 +92,18 @@ mod tests {
 
     #[test]
     fn what_names_no_component_is_refused_with_a_reason() {
-        let other = json!({ "mediaType": COMPONENTS[0], "digest": "sha512:00", "size": 1 });
+        let named =
+            |digest: String| json!({ "mediaType": COMPONENTS[0], "digest": digest, "size": 1 });
+        let other = "something else than its SHA-256";
         for (layers, why) in [
             (vec![], "none of its layers is of the type application/wasm"),
             (vec![layer("text/plain")], "none of its layers"),
             (vec![layer(COMPONENTS[0]), layer(COMPONENTS[1])], "2 of its layers are components"),
-            (vec![other], "something else than its SHA-256"),
+            (vec![named("sha512:00".to_owned())], other),
+            (vec![named(format!("sha256:{}", "AB".repeat(32)))], other),
+            (vec![named(format!("SHA256:{}", "ab".repeat(32)))], other),
+            (vec![named("sha256:../../../../../../../../etc/passwd".to_owned())], other),
+            (vec![json!({ "mediaType": COMPONENTS[0], "digest": "", "size": -1 })], "expected u64"),
         ] {
             assert!(of(&layers).unwrap_err().contains(why), "{why}");
         }
@@ -103,8 +111,16 @@ mod tests {
             (&b"<html>"[..], "the manifest cannot be read"),
             (br#"{"schemaVersion": 2, "manifests": []}"#, "that of an index"),
             (br#"{"schemaVersion": 1}"#, "has the version 1"),
+            (br#"{"schemaVersion": 2, "layers": [], "layers": []}"#, "duplicate field `layers`"),
         ] {
             assert!(component(text).unwrap_err().contains(why), "{why}");
         }
+    }
+
+    #[test]
+    fn an_error_repeats_little_of_a_manifest() {
+        let manifest = json!({ "schemaVersion": "\u{1b}x".repeat(1 << 20) }).to_string();
+        let why = component(manifest.as_bytes()).unwrap_err();
+        assert!(why.contains("invalid type: string") && why.len() < 2000, "{} bytes", why.len());
     }
 }

@@ -7,7 +7,8 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::json;
 
-use super::{Hears, Proposal, add_plugin, check_names, entry_of, finish, look};
+use super::looking::{Looking, look};
+use super::{Hears, Proposal, add_plugin, check_names, entry_of, finish};
 use crate::plugins::lists::Listed;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -21,7 +22,8 @@ pub(super) async fn propose(
     let entry = entry_of(workspace, &list, name).await?;
     let config = Arc::clone(&daemon.config());
     let listed = Listed::new(&list, None, entry, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, None, true, hears).await?;
+    let looking = Looking { expected: None, is_named: true, may_fetch: true };
+    let looked = look(daemon, &listed, looking, hears).await?;
     if listed.entry.sha256 == Some(looked.digest) {
         let message =
             format!("`{name}` is pinned to what {} holds already", listed.source.display());

@@ -9,9 +9,9 @@ use moss_plugin_host::{
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
+use super::looking::{Looking, look};
 use super::{
-    AddPlugin, Granting, Hears, Place, Proposal, add_plugin, check_names, entry_of, finish,
-    list_of, look,
+    AddPlugin, Granting, Hears, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of,
 };
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
@@ -38,7 +38,9 @@ pub(super) async fn propose(
     };
     let draft = draft(add, sha256, &list)?;
     let listed = Listed::new(&list, None, draft, &daemon.setup.dirs, &config);
-    let looked = look(daemon, &listed, add.sha256, add.name.is_some(), hears).await?;
+    let (expected, is_named) = (add.sha256, add.name.is_some());
+    let looking = Looking { expected, is_named, may_fetch: true };
+    let looked = look(daemon, &listed, looking, hears).await?;
     let (mut plugin, digest) = (looked.plugin, looked.digest);
     let mut pinned = PluginEntry { sha256: Some(digest), ..listed.entry };
     if let Some(refusal) = bounds::refusal(&pinned, &config) {

@@ -7,7 +7,8 @@ use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
-use super::{Hears, Proposal, Writing, add_plugin, blocking, look};
+use super::looking::{Looking, look};
+use super::{Hears, Proposal, Writing, add_plugin, blocking};
 use crate::config::Config;
 use crate::plugins::agreed::Agreed;
 use crate::plugins::lists::{self, Listed};
@@ -99,7 +100,8 @@ impl Seen {
             self.plugins.push(shown);
             return;
         }
-        let looked = look(daemon, listed, entry.sha256, true, hears).await;
+        let looking = Looking { expected: entry.sha256, is_named: true, may_fetch: false };
+        let looked = look(daemon, listed, looking, hears).await;
         if entry.sha256.is_none() {
             let plugin = looked.as_ref().ok().map(|looked| &looked.plugin);
             self.agreed.push(Agreed::shown(&listed.list, &entry.name, plugin));

@@ -168,11 +168,13 @@ impl Examination {
         let (digest, entry) = (seen.digest, seen.entry.clone());
         if let Some(pinned) = entry.sha256.filter(|pinned| *pinned != digest) {
             // It is not what somebody vouched for: nothing of it is looked at, and nothing compiled.
-            let why = self.mismatch(digest, pinned);
+            let why = match downloads::check_kept(dirs, &entry, digest).await {
+                Ok(()) => self.mismatch(digest, pinned),
+                Err(why) => why,
+            };
             return Examined::nothing(Some(seen), why);
         }
-        let (signature, signers) = (self.listed.signature(daemon), &self.listed.signers);
-        if let Err(reason) = signatures::check_file(signature, &bytes, signers).await {
+        if let Err(reason) = self.check_signature(&mut seen, &bytes, daemon).await {
             // Only the file of the signature changed: what serves was vouched for by the one before,
             // and the component that belongs to the new one may be on its way.
             let was_vouched = self.seen.as_ref().filter(|seen| seen.digest == digest).cloned();
@@ -211,6 +213,21 @@ impl Examination {
         }
         self.agree(&mut seen, tools.plugin(), dirs).await;
         Examined { seen: Some(seen), found: Found::Other(Arc::new(tools)) }
+    }
+
+    /// Holds a component to its signature, and remembers the one that vouches: it may have been fetched
+    /// just now.
+    async fn check_signature(
+        &self,
+        seen: &mut Seen,
+        bytes: &[u8],
+        daemon: &Daemon,
+    ) -> Result<(), String> {
+        let (entry, signers) = (&self.listed.entry, &self.listed.signers);
+        let file = self.listed.signature(daemon);
+        downloads::check_signature(daemon, entry, file.clone(), bytes, signers, true).await?;
+        seen.signature = signatures::digest(file).await;
+        Ok(())
     }
 
     /// Why a version may not serve before somebody accepts it: what models and people read of its
