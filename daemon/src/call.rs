@@ -35,6 +35,7 @@ pub use self::events::{Event, Events};
 use self::host::CallHost;
 pub use self::running::{Background, Running};
 pub use self::weight::TooMuch;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
@@ -368,13 +369,7 @@ impl Scope {
             drop(worker);
             value
         };
-        tokio::task::spawn_blocking(work).await.map_err(|error| {
-            tracing::error!(%error, "blocking work broke");
-            ToolError::new(
-                moss_sdk::ErrorCode::Internal,
-                "the work broke; this is a defect of moss",
-            )
-        })
+        Ok(blocking(work).await?)
     }
 
     /// Gives the place away while a future waits for a person.

@@ -8,6 +8,7 @@
 
 pub mod address;
 pub mod answers;
+pub mod blocking;
 pub mod bridge;
 pub mod budget;
 pub mod call;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tokio::task::spawn_blocking;
 
 use crate::answers::{AnswersError, Listed, Offer, Scope};
+use crate::blocking::{Broken, blocking};
 use crate::confirm::{Confirmation, Question, Taken};
 use crate::state::{Daemon, UnknownWorkspace, WorkspaceState};
 use moss_journal::redact::Text;
@@ -35,8 +35,8 @@ pub enum KeepError {
     #[error(transparent)]
     Workspace(#[from] UnknownWorkspace),
     /// A defect of moss.
-    #[error("the work broke; this is a defect of moss")]
-    Broken,
+    #[error(transparent)]
+    Broken(#[from] Broken),
 }
 
 /// Keeps what is to be remembered of an answer, then tells the caller who waits for it: the next
@@ -61,7 +61,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
     let (scope, terms) = (offer.scope.as_str(), Text::new(&offer.terms));
     let keeper = Arc::clone(&workspace);
     let remember = move || keeper.answers.remember(&offer, Timestamp::now());
-    let answer = spawn_blocking(remember).await.map_err(|_| KeepError::Broken)??;
+    let answer = blocking(remember).await??;
     let event = Event::AnswerStored {
         answer: answer.id.clone(),
         scope,
@@ -71,7 +71,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
     if let Err(error) = write(&workspace, &question.call_id, &answer, event).await {
         let id = answer.id.clone();
         let forget = move || workspace.answers.revoke(&id, Timestamp::now());
-        spawn_blocking(forget).await.map_err(|_| KeepError::Broken)??;
+        blocking(forget).await??;
         return Err(error.into());
     }
     let ends_at = answer.expires_at;
@@ -87,7 +87,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
 pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Listed, KeepError> {
     let keeper = Arc::clone(workspace);
     let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
-    let listed = spawn_blocking(revoke).await.map_err(|_| KeepError::Broken)??;
+    let listed = blocking(revoke).await??;
     let event = Event::AnswerRevoked { answer: listed.answer.id.clone() };
     write(workspace, "", &listed.answer, event).await?;
     Ok(listed)

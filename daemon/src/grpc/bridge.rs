@@ -29,6 +29,7 @@ use self::reading::Reading;
 use self::writing::{Writer, Writing};
 use super::error::{self, invalid_field};
 use super::from_proto;
+use crate::blocking::heavy;
 use crate::bridge::Form;
 use crate::budget::Share;
 use crate::caller::Caller;
@@ -108,7 +109,7 @@ impl BridgeService for Bridge {
         let (parallel, omits_own) = (!request.single_call, request.omit_user_prompt);
         let daemon = Arc::clone(&self.0);
         let registry = tools.registry;
-        let text = heavy(&self.0, move || {
+        let text = heavy(&self.0.thinkers, move || {
             let own = match omits_own {
                 true => String::new(),
                 false => user_prompt::read(&daemon.setup.dirs)?.unwrap_or_default(),
@@ -136,7 +137,7 @@ impl BridgeService for Bridge {
         let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
         let api = requests::api("api", api)?;
         let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
-        let read = heavy(&self.0, move || {
+        let read = heavy(&self.0.thinkers, move || {
             requests::read(api, &body_json, &remembered).map_or_else(
                 |error| Outcome::Refused(requests::refused(api, error)),
                 Outcome::Normalized,
@@ -169,21 +170,6 @@ fn too_large(what: &str, size: usize, bytes_max: usize) -> Status {
     let message =
         format!("{what} has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)");
     error::status(Reason::AnswerTooLarge, &message, &[])
-}
-
-/// Runs work that takes long and waits for nothing, as much of it at once as the daemon does of its
-/// own.
-async fn heavy<T: Send + 'static>(
-    daemon: &Daemon,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Status> {
-    let place = Arc::clone(&daemon.thinkers).acquire_owned().await;
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(place);
-        done
-    });
-    done.await.map_err(|_| error::internal("reading broke"))
 }
 
 /// Refuses what is no part of an id: it has letters and digits, and some signs.

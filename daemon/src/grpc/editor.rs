@@ -24,6 +24,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
+use crate::blocking::blocking;
 use crate::confirm::{Confirmation, State, Verdict, Watch};
 use crate::editors::{Attachment, Buffer, Capability, Held, Refusal, ToEditor};
 use crate::recorded_answers::settle;
@@ -220,8 +221,8 @@ impl Session {
         let about = |code, message| Problem { code, message, subject: told.path.clone() };
         let (workspace, wanted) = (Arc::clone(&self.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&wanted);
-        let resolved = tokio::task::spawn_blocking(resolve).await;
-        let resolved = resolved.map_err(|error| about("internal", error.to_string()))?;
+        let resolved = blocking(resolve).await;
+        let resolved = resolved.map_err(|broken| about("internal", broken.to_string()))?;
         let real = resolved.map_err(|error| about(error.code().as_str(), error.to_string()))?.path;
         let held = told.unsaved_text.map_or(Held::Saved, |text| Held::Text(text.into()));
         let unusable = self.unusable(&held).map(|(code, message)| about(code, message));

@@ -9,6 +9,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use super::to_proto;
+use crate::blocking::Broken;
 use crate::call::{CallError, Unconfirmed};
 use crate::caller::Role;
 use moss_dispatch::Reason;
@@ -60,6 +61,12 @@ pub(super) fn invalid_field(field: &str, message: &str) -> Status {
 pub(super) fn internal(message: &str) -> Status {
     tracing::error!(message, "a request failed");
     status(Reason::Internal, message, &[])
+}
+
+impl From<Broken> for Status {
+    fn from(broken: Broken) -> Self {
+        internal(&broken.to_string())
+    }
 }
 
 /// Makes the status of a call that could not run.

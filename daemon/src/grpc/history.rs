@@ -10,6 +10,7 @@ use moss_workspace::{Error, HistoryEntry, HistoryFile, HistoryFilter};
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
+use crate::blocking::blocking;
 use crate::call::{self, Events};
 use crate::change;
 use crate::operations::HISTORY;
@@ -51,7 +52,8 @@ impl HistoryService for History {
             entries_max: page_size as usize,
         };
         let history = Arc::clone(&workspace.history);
-        let entries = blocking(move || history.list(&filter)).await?;
+        let entries =
+            blocking(move || history.list(&filter)).await?.map_err(|refusal| refused(&refusal))?;
         let full = entries.len() == page_size as usize;
         let last = entries.last().filter(|last| full && last.number > 1);
         let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
@@ -77,9 +79,10 @@ impl HistoryService for History {
         let (found, mut changes) = blocking(move || {
             let found = workspace.history.get(request.number)?;
             let changes = with_diffs(&workspace, caller.name(), &found, bytes_max)?;
-            Ok((found, changes))
+            Ok::<_, Error>((found, changes))
         })
-        .await?;
+        .await?
+        .map_err(|refusal| refused(&refusal))?;
         change::shorten(changes.iter_mut().map(|change| &mut change.diff), bytes_max);
         let entry = Some(v1::HistoryEntry { changes, ..entry(&found) });
         Ok(Response::new(v1::GetHistoryEntryResponse { entry }))
@@ -99,16 +102,13 @@ impl HistoryService for History {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Status> {
-    let read = tokio::task::spawn_blocking(read);
-    match read.await.map_err(|_| error::internal("reading the history broke"))? {
-        Ok(value) => Ok(value),
-        Err(missing @ Error::NoEntry { .. }) => {
-            Err(error::status(Reason::HistoryEntryUnknown, &missing.to_string(), &[]))
+/// Makes the status of a history that cannot be read, or lacks what is asked for.
+fn refused(refusal: &Error) -> Status {
+    match refusal {
+        Error::NoEntry { .. } => {
+            error::status(Reason::HistoryEntryUnknown, &refusal.to_string(), &[])
         }
-        Err(other) => Err(error::internal(&other.to_string())),
+        other => error::internal(&other.to_string()),
     }
 }
 

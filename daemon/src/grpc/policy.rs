@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
 use crate::answers::{AnswersError, Listed};
+use crate::blocking::blocking;
 use crate::call::CallError;
 use crate::explain;
 use crate::recorded_answers::{self, KeepError};
@@ -81,7 +82,7 @@ impl PolicyService for Policy {
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let daemon = Arc::clone(&self.0);
-        let (explained, problems) = tokio::task::spawn_blocking(move || {
+        let (explained, problems) = blocking(move || {
             let arguments = arguments::parse(&request.arguments_json)
                 .map_err(|violation| CallError::Invalid(vec![violation]))?;
             let session_id = Some(request.session_id).filter(|id| !id.is_empty());
@@ -97,8 +98,7 @@ impl PolicyService for Policy {
             })?;
             Ok((explained, problems(&workspace)))
         })
-        .await
-        .map_err(|_| error::internal("explaining broke"))?
+        .await?
         .map_err(|refusal: CallError| error::call(&refusal))?;
         let strictest = explained.iter().map(|step| step.decision.verdict).max();
         Ok(Response::new(v1::ExplainPolicyResponse {
@@ -122,7 +122,7 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
         workspace.answers.reload();
         workspace.answers.list(Timestamp::now())
     };
-    tokio::task::spawn_blocking(list).await.map_err(|_| error::internal("listing broke"))
+    Ok(blocking(list).await?)
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {

@@ -9,6 +9,7 @@ use moss_workspace::HistoryEntry;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, history, to_proto};
+use crate::blocking::blocking;
 use crate::call::{self, Events};
 use crate::change;
 use crate::state::Daemon;
@@ -30,6 +31,7 @@ impl UserPromptService for Prompt {
     ) -> Result<Response<v1::GetUserPromptResponse>, Status> {
         let daemon = Arc::clone(&self.0);
         let text = blocking(move || user_prompt::read(&daemon.setup.dirs)).await?;
+        let text = text.map_err(|refusal| refused(&refusal))?;
         Ok(Response::new(v1::GetUserPromptResponse {
             exists: text.is_some(),
             text: text.unwrap_or_default(),
@@ -47,12 +49,13 @@ impl UserPromptService for Prompt {
         };
         let daemon = Arc::clone(&self.0);
         let bytes_max = daemon.config().calls.diff_bytes_max;
-        let mut entries = blocking(move || {
+        let listed = blocking(move || {
             let prompt = UserPrompt::open(&daemon.setup.dirs, &daemon.config())?;
             let listed = prompt.list(entries_max as usize)?;
             listed.iter().map(|found| with_diffs(&prompt, found)).collect::<Result<Vec<_>, _>>()
         })
         .await?;
+        let mut entries = listed.map_err(|refusal| refused(&refusal))?;
         let changes = entries.iter_mut().flat_map(|entry| &mut entry.changes);
         change::shorten(changes.map(|change| &mut change.diff), bytes_max);
         Ok(Response::new(v1::ListUserPromptHistoryResponse { entries }))
@@ -72,12 +75,8 @@ impl UserPromptService for Prompt {
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, Status> {
-    let read = tokio::task::spawn_blocking(read);
-    let read = read.await.map_err(|_| error::internal("reading the prompt broke"))?;
-    read.map_err(|refusal| error::internal(&refusal.to_string()))
+fn refused(refusal: &ToolError) -> Status {
+    error::internal(&refusal.to_string())
 }
 
 fn with_diffs(prompt: &UserPrompt, found: &HistoryEntry) -> Result<v1::HistoryEntry, ToolError> {

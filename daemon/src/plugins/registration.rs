@@ -24,6 +24,7 @@ use super::inspect;
 use super::list_file::read_list_if_there;
 use super::registry::{self, EditedList};
 use super::{downloads, trust};
+use crate::blocking::blocking;
 use crate::compiling::OnCompile;
 use crate::config::Config;
 use crate::dirs::Dirs;
@@ -339,11 +340,4 @@ async fn finish(
     let edited = blocking(move || registry::preview(&file, &planned)).await??;
     let Value::Object(shown) = shown else { unreachable!("it was made as an object") };
     Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves, forgets: None })
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ToolError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))
 }

@@ -19,7 +19,8 @@ use tonic::{Status, Streaming};
 
 use super::super::error::{self, invalid_field};
 use super::super::pass;
-use super::{heavy, too_large};
+use super::too_large;
+use crate::blocking::heavy;
 use crate::state::Daemon;
 
 /// Largest reply, in bytes.
@@ -199,7 +200,10 @@ impl<T: Message> Answers<T> {
         let Some(given) = kept.take() else { return Err(End::Done) };
         let (given, done) = match takes_long {
             false => work(given),
-            true => heavy(&self.daemon, move || work(given)).await.map_err(End::Refused)?,
+            true => {
+                let done = heavy(&self.daemon.thinkers, move || work(given)).await;
+                done.map_err(|broken| End::Refused(broken.into()))?
+            }
         };
         *kept = given;
         Ok(done)

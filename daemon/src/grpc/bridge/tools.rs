@@ -10,7 +10,7 @@ use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
-use super::heavy;
+use crate::blocking::heavy;
 use crate::bridge::{Form, described};
 use crate::call::CallError;
 use crate::catalog::{Catalog, Entry, Language};
@@ -58,7 +58,7 @@ pub(super) async fn of(
     let entries = named(&catalog, &asked.names)
         .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;
-    let registry = heavy(daemon, move || {
+    let registry = heavy(&daemon.thinkers, move || {
         Registry::new(entries.iter().map(|entry| described(entry, form, language)))
     });
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
@@ -83,7 +83,7 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
         return Err(invalid_field("tools.tools_json", message));
     }
     from_proto::bounded("tools.tools_json", &asked.tools_json, TOOLS_BYTES_MAX)?;
-    let compiled = heavy(daemon, move || compile(&asked.tools_json));
+    let compiled = heavy(&daemon.thinkers, move || compile(&asked.tools_json));
     let registry = compiled.await?.map_err(|why| invalid("tools.tools_json", &why))?;
     Ok(Tools { registry, catalog_digest: String::new() })
 }
@@ -98,7 +98,7 @@ pub(super) async fn remembered(
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let compiled = heavy(daemon, move || compile(&text)).await?;
+    let compiled = heavy(&daemon.thinkers, move || compile(&text)).await?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
     whole(field, &registry)?;
     Ok(registry.tools().iter().map(|tool| tool.definition().clone()).collect())

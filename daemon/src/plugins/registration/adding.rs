@@ -13,6 +13,7 @@ use super::looking::{Looking, look};
 use super::{
     AddPlugin, Granting, Hears, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of,
 };
+use crate::blocking::blocking;
 use crate::plugins::bounds;
 use crate::plugins::lists::Listed;
 use crate::plugins::{oci, registry};
@@ -205,7 +206,7 @@ async fn is_known(list: &Path, name: &str) -> Result<bool, ToolError> {
     let (file, name) = (list.to_owned(), name.to_owned());
     let edits = [ListEdit::Set { name, key: "limits", value: None }];
     // A list that is broken is refused where it is edited.
-    super::blocking(move || registry::preview(&file, &edits).is_ok()).await
+    Ok(blocking(move || registry::preview(&file, &edits).is_ok()).await?)
 }
 
 /// How a list names a file: relative where the file lies beneath it, or where somebody keeps both

@@ -6,7 +6,8 @@ use moss_plugin_host::ListEdit;
 use moss_sdk::ToolError;
 use serde_json::json;
 
-use super::{Proposal, blocking, entry_of, finish, list_of};
+use super::{Proposal, entry_of, finish, list_of};
+use crate::blocking::blocking;
 use crate::plugins::registration::RemovePlugin;
 use crate::state::{Daemon, WorkspaceState};
 

@@ -8,7 +8,8 @@ use moss_workspace::between;
 use serde_json::{Map, Value, json};
 
 use super::looking::{Looking, look};
-use super::{Hears, Proposal, Writing, add_plugin, blocking};
+use super::{Hears, Proposal, Writing, add_plugin};
+use crate::blocking::blocking;
 use crate::config::Config;
 use crate::plugins::agreed::Agreed;
 use crate::plugins::lists::{self, Listed};

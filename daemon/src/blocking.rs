@@ -1,0 +1,49 @@
+//! Work that waits for the disk or takes the processor, on threads for it: the daemon goes on meanwhile.
+
+use std::sync::Arc;
+
+use moss_sdk::{ErrorCode, ToolError};
+use tokio::sync::Semaphore;
+
+/// The work panicked. The log has more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the work broke; this is a defect of moss")]
+pub struct Broken;
+
+/// Runs work on a thread of its own. It goes on where nobody waits for it any more.
+///
+/// # Errors
+///
+/// Where it panics: a defect.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Broken> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "blocking work broke");
+        Broken
+    })
+}
+
+/// As [`blocking`], for work that takes the processor: as much of it at once as there are places.
+///
+/// # Errors
+///
+/// Where it panics: a defect.
+pub(crate) async fn heavy<T: Send + 'static>(
+    places: &Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Broken> {
+    let place = Arc::clone(places).acquire_owned().await;
+    blocking(move || {
+        let done = work();
+        drop(place);
+        done
+    })
+    .await
+}
+
+impl From<Broken> for ToolError {
+    fn from(broken: Broken) -> Self {
+        Self::new(ErrorCode::Internal, broken.to_string())
+    }
+}
