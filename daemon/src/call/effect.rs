@@ -145,9 +145,15 @@ impl Effects {
         arguments: &Value,
     ) -> Result<(), CallError> {
         self.lock().tool = ToolFacts::of(entry);
-        self.look_for_answers().await;
         let policy = self.scope.call.workspace.policy.load_full();
-        let decision = self.decide(&policy, Action::Call, None);
+        let mut decision = self.decide(&policy, Action::Call, None);
+        // No answer overrules a denial: what is refused needs no look at the file that keeps them.
+        if decision.verdict != Verdict::Deny {
+            self.look_for_answers().await;
+        }
+        if decision.verdict == Verdict::Ask {
+            decision = self.decide(&policy, Action::Call, None);
+        }
         if decision.verdict != Verdict::Allow {
             record::decided(&self.scope, Action::Call, None, None, &decision).await?;
         }
