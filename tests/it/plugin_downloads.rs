@@ -234,7 +234,10 @@ async fn a_component_in_a_file_does_not_wait_for_downloads_that_do_not_end() {
     let zoo = entry("zoo", file.display().to_string());
     list(slow.chain([probe, zoo]).collect());
     until("the other one serves", async || {
-        caller.plugin_list().await.last().unwrap().state() == v1::PluginState::Ready
+        let plugins = caller.plugin_list().await;
+        plugins
+            .iter()
+            .any(|plugin| plugin.name == "zoo" && plugin.state() == v1::PluginState::Ready)
     })
     .await;
     output(&caller.call(crate::harness::call("act", json!({}))).await.unwrap());
