@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::client::{Failure, OpenError};
 use moss_daemon::start::StartError;
-use moss_dispatch::Outcome;
+use moss_dispatch::{Outcome, outcome_of};
 use moss_proto::v1;
 use moss_schema::Violation;
 use serde::Serialize;
@@ -145,7 +145,7 @@ impl CliError {
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         let code = failure.code();
-        let mut error = Self::new(Outcome::of_code(&code), &code, failure.message);
+        let mut error = Self::new(outcome_of(&code), &code, failure.message);
         error.error.violations = failure.violations.into_iter().map(violation).collect();
         error.confirmation = failure.confirmation;
         error

@@ -1,6 +1,6 @@
 //! How one call ended, as people and programs are told.
 
-use moss_dispatch::Outcome;
+use moss_dispatch::{Outcome, outcome_of};
 use moss_proto::v1;
 use serde::Serialize;
 use serde_json::Value;
@@ -97,7 +97,7 @@ impl Report {
         Self {
             call_id: non_empty(result.call_id),
             tool: result.tool,
-            outcome: error.as_ref().map_or(Outcome::Ok, |error| Outcome::of_code(&error.code)),
+            outcome: error.as_ref().map_or(Outcome::Ok, |error| outcome_of(&error.code)),
             output: serde_json::from_str(&result.output_json).ok(),
             error,
             changes: views,

@@ -6,8 +6,15 @@ use crate::hold;
 use crate::tree::{FILES, File, file, root};
 
 /// Hosts that a file may name.
-const HOSTS: &[&str] =
-    &["127.0.0.1", "github.com", "json-schema.org", "localhost", "rustup.rs", "www.apache.org"];
+const HOSTS: &[&str] = &[
+    "0x7f.1",
+    "127.0.0.1",
+    "github.com",
+    "json-schema.org",
+    "localhost",
+    "rustup.rs",
+    "www.apache.org",
+];
 
 #[test]
 fn text_is_clean() {

@@ -6,4 +6,4 @@ pub mod outcome;
 pub mod reason;
 
 pub use self::outcome::Outcome;
-pub use self::reason::{Reason, RpcCode};
+pub use self::reason::{Reason, RpcCode, outcome_of};

@@ -3,8 +3,6 @@
 use moss_sdk::ErrorCode;
 use serde::Serialize;
 
-use crate::reason::Reason;
-
 /// How a call or a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,18 +68,8 @@ impl Outcome {
         }
     }
 
-    /// Returns what a code stands for that programs see: of a tool's error, or a reason in snake case.
-    /// A code that is not known is a failure.
-    pub fn of_code(code: &str) -> Self {
-        if let Some(reason) = Reason::of_code(code) {
-            return reason.outcome();
-        }
-        let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
-        code.map_or(Self::Failed, |code| Self::of_tool(*code))
-    }
-
     /// Returns how a call ended whose tool failed with a code.
-    const fn of_tool(code: ErrorCode) -> Self {
+    pub const fn of_tool(code: ErrorCode) -> Self {
         match code {
             ErrorCode::InvalidArguments => Self::Invalid,
             ErrorCode::Denied => Self::Denied,
@@ -127,8 +115,7 @@ mod tests {
                 ErrorCode::Cancelled => Outcome::Cancelled,
                 _ => Outcome::Failed,
             };
-            assert_eq!(Outcome::of_code(code.as_str()), expected, "{code}");
+            assert_eq!(Outcome::of_tool(*code), expected, "{code}");
         }
-        assert_eq!(Outcome::of_code("of_tomorrow"), Outcome::Failed);
     }
 }

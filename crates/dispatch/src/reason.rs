@@ -193,6 +193,16 @@ impl Reason {
     }
 }
 
+/// Returns how a call ended by a code that programs see: a reason's, or that of a tool's error. A code
+/// that is not known is a failure.
+pub fn outcome_of(code: &str) -> Outcome {
+    if let Some(reason) = Reason::of_code(code) {
+        return reason.outcome();
+    }
+    let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code);
+    code.map_or(Outcome::Failed, |code| Outcome::of_tool(*code))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,8 +245,12 @@ mod tests {
             ("connection_exposed", Outcome::Invalid),
             ("confirmation_unknown", Outcome::Failed),
             ("internal", Outcome::Failed),
+            ("of_tomorrow", Outcome::Failed),
         ] {
-            assert_eq!(Outcome::of_code(code), outcome, "{code}");
+            assert_eq!(outcome_of(code), outcome, "{code}");
+        }
+        for code in ErrorCode::ALL {
+            assert_eq!(outcome_of(code.as_str()), Outcome::of_tool(*code), "{code}");
         }
     }
 }
