@@ -38,6 +38,7 @@ pub use self::weight::TooMuch;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
+use crate::consent::PluginsChanged;
 use crate::operations;
 use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
@@ -123,6 +124,8 @@ pub struct CallOutcome {
     pub history: Option<u64>,
     /// What stands in the way of an undo.
     pub conflicts: Vec<UndoConflict>,
+    /// What became of a plugin list, where the call is a change of one.
+    pub plugins: Option<Box<PluginsChanged>>,
     /// How long it took, waiting included.
     pub duration: Duration,
 }
@@ -242,6 +245,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         digest: shown.digest,
         history: shown.history,
         conflicts: shown.conflicts,
+        plugins: shown.plugins,
         duration,
     })
 }
@@ -272,10 +276,7 @@ async fn attempt(
         }
         Work::ChangePlugins(change) => {
             scope.take_place().await?;
-            return Ok(effects
-                .change_plugins(change.clone())
-                .await
-                .map(|output| output.to_string()));
+            return Ok(effects.change_list(change.clone()).await);
         }
         Work::Tool { name, arguments } => (name, arguments),
     };
