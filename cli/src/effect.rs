@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use moss_proto::v1;
 use moss_sdk::edit::MatchLevel;
-use serde_json::Value;
 
 use super::plugin::described;
 use super::ui::{bold, dim, yellow};
@@ -17,9 +16,8 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
         "" => String::new(),
         plugin => format!(" of the plugin {}", text::line(plugin)),
     };
-    let registration = serde_json::from_str(&confirmation.arguments_json).ok();
-    let registration: Option<Value> = registration.filter(|_| confirmation.registers);
-    let fetches = registration.as_ref().is_some_and(|shown| shown["action"] == "fetch");
+    let consent = confirmation.consent.as_ref();
+    let fetches = consent.is_some_and(|consent| consent.kind() == v1::ConsentKind::Fetch);
     let what = match confirmation.changes.len() {
         _ if fetches => "wants to fetch a plugin".to_owned(),
         _ if confirmation.registers => "wants to change a list of plugins".to_owned(),
@@ -30,8 +28,8 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
     let heading = format!("{}{plugin} {what}", text::line(&confirmation.tool));
     let _ = writeln!(shown, "{}\n", bold(heading));
     shown.push_str(&changes(&confirmation.changes));
-    if let Some(registration) = registration {
-        shown.push_str(&described::change(&registration));
+    if let Some(consent) = consent {
+        shown.push_str(&described::change(consent));
     } else if !confirmation.arguments_json.is_empty() {
         let _ = writeln!(shown, "arguments: {}", text::json(&confirmation.arguments_json));
     }

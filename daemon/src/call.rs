@@ -39,6 +39,7 @@ use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
 use crate::change::FileChange;
+use crate::consent::PluginsChanged;
 use crate::operations;
 use crate::permits::Permit;
 use crate::plugins::registration::PluginChange;
@@ -124,6 +125,8 @@ pub struct CallOutcome {
     pub history: Option<u64>,
     /// What stands in the way of an undo.
     pub conflicts: Vec<UndoConflict>,
+    /// What became of a plugin list, where the call is a change of one.
+    pub plugins: Option<Box<PluginsChanged>>,
     /// How long it took, waiting included.
     pub duration: Duration,
 }
@@ -243,6 +246,7 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         digest: shown.digest,
         history: shown.history,
         conflicts: shown.conflicts,
+        plugins: shown.plugins,
         duration,
     })
 }
@@ -273,10 +277,7 @@ async fn attempt(
         }
         Work::ChangePlugins(change) => {
             scope.take_place().await?;
-            return Ok(effects
-                .change_plugins(change.clone())
-                .await
-                .map(|output| output.to_string()));
+            return Ok(effects.change_list(change.clone()).await);
         }
         Work::Tool { name, arguments } => (name, arguments),
     };

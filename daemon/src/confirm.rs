@@ -18,6 +18,7 @@ pub use self::shown::{PAGE_BYTES_MAX, Page};
 pub use self::watch::{Scope, Watch};
 use crate::answers::Offer;
 use crate::change::FileChange;
+use crate::consent::Consent;
 
 /// Answered questions that are remembered, so that a late answer is told why it is refused.
 const ANSWERED_MAX: usize = 256;
@@ -55,9 +56,9 @@ pub struct Question {
     pub protected: bool,
     /// Whether lines are changed that are not as the edit says: a blanket answer does not cover it.
     pub drift: bool,
-    /// Whether a plugin list changes, or a component is fetched for one, as the arguments say: a
-    /// blanket answer does not cover it.
-    pub registers: bool,
+    /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket
+    /// answer does not cover it. The arguments are its JSON.
+    pub consent: Option<Arc<Consent>>,
     /// The lasting answers that may be given.
     pub offers: Vec<Offer>,
 }

@@ -6,6 +6,7 @@ mod auth;
 mod bodies;
 mod bridge;
 mod confirmations;
+mod consent;
 mod deadline;
 mod editor;
 mod error;

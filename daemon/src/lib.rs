@@ -19,6 +19,7 @@ pub mod change;
 pub mod compiling;
 pub mod config;
 pub mod confirm;
+pub mod consent;
 pub mod dirs;
 pub mod editors;
 pub mod explain;

@@ -24,6 +24,7 @@ mod configuration;
 mod confirmation;
 mod connections;
 mod consent;
+mod consent_screen;
 mod documents;
 mod drift;
 mod edit_mistakes;

@@ -160,6 +160,9 @@ async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() 
     let shown: Value = serde_json::from_str(&fetching.arguments_json).unwrap();
     assert_eq!((&shown["action"], &shown["source"]), (&json!("fetch"), &json!(url)));
     assert!(shown["host"].as_str().unwrap().starts_with("localhost:") && fetching.registers);
+    let consent = fetching.consent.clone().unwrap();
+    assert_eq!(consent.kind(), v1::ConsentKind::Fetch);
+    assert_eq!((&consent.plugins[0].source, &consent.plugins[0].sha256), (&url, &sha256(&bytes)));
     approver.approve(&fetching).await.unwrap();
     let registering = watcher.question().await;
     assert!(registering.registers, "{registering:?}");

@@ -120,11 +120,11 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
     let request = v1::ChangePluginsRequest { change: Some(Change::Add(add)), ..Default::default() };
     let ui = &session.ui;
     changing::run(session, request, args.answer, async |shown, request| {
-        let asked = shown.facts["may_not"].as_array().is_some_and(|lines| !lines.is_empty());
-        if !is_open || !asked {
+        let mut components = shown.consent.plugins.iter().filter_map(|one| one.component.as_ref());
+        if !is_open || components.all(|component| component.may_not.is_empty()) {
             return Ok(Adjusted::Nothing);
         }
-        ui.note(&described::change(&shown.facts));
+        ui.note(&described::change(&shown.consent));
         let question = "grant all that it asks for? (no: it gets nothing, and you are asked on)";
         let granted = prompt::agree(ui, question).await?;
         if let Some(Change::Add(add)) = &mut request.change {

@@ -44,7 +44,7 @@ pub(super) enum Adjusted {
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) result: v1::CallResult,
-    pub(super) facts: Value,
+    pub(super) consent: v1::Consent,
 }
 
 /// Changes a list; `adjust` may ask for more once the change was shown, and change the request.
@@ -93,7 +93,7 @@ async fn change(
     }
     if !ui.json() {
         if !is_shown {
-            ui.note(&described::change(&shown.facts));
+            ui.note(&described::change(&shown.consent));
         }
         ui.note(&effect::changes(&shown.result.changes));
         if !asks && !answer.yes && !answer.dry_run {
@@ -115,15 +115,17 @@ async fn change(
     if ui.json() || done.error.is_some() {
         return Report::of_result(done, false).show(ui);
     }
-    let facts: Value = serde_json::from_str(&done.output_json).unwrap_or_default();
-    match facts["not_loaded_because"].as_str() {
-        Some(why) => {
-            let name = facts["name"].as_str().unwrap_or("it");
+    let v1::PluginsChanged { consent, applied: _, loaded: _, not_loaded_because } =
+        done.plugins_changed.unwrap_or_default();
+    let consent = consent.unwrap_or_default();
+    match not_loaded_because.as_str() {
+        "" => ui.note(&dim(done_line(&consent))),
+        why => {
+            let name = of_one(&consent).map_or("it", |plugin| &plugin.name);
             let told =
                 format!("{} is written, but does not serve: {}", text::line(name), text::line(why));
             ui.note(&yellow(told));
         }
-        None => ui.note(&dim(done_line(&facts))),
     }
     Ok(Outcome::Ok)
 }
@@ -131,7 +133,8 @@ async fn change(
 /// What programs are told of a change that nobody said yes to.
 fn unapproved(shown: Shown, error: CliError) -> Report {
     let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
-    Report::of_error(&shown.result.tool, call_id, error).with_output(shown.facts)
+    let output = serde_json::from_str(&shown.result.output_json).unwrap_or_default();
+    Report::of_error(&shown.result.tool, call_id, error).with_output(output)
 }
 
 /// What is printed where the file of a plugin holds what was accepted already.
@@ -169,8 +172,16 @@ async fn look(
     bar.finish_and_clear();
     drop(step);
     let result = result?;
-    let facts = serde_json::from_str(&result.output_json).unwrap_or_default();
-    Ok(Shown { result, facts })
+    let changed = result.plugins_changed.clone().unwrap_or_default();
+    match changed.consent {
+        Some(consent) => Ok(Shown { result, consent }),
+        None if result.error.is_some() => Ok(Shown { result, consent: v1::Consent::default() }),
+        None => Err(CliError::new(
+            Outcome::Unavailable,
+            "daemon_incompatible",
+            "the daemon does not say what would change: it is another version of moss",
+        )),
+    }
 }
 
 /// Shows how far a download is, where somebody looks.
@@ -199,6 +210,7 @@ async fn approve(
         tool: shown.result.tool.clone(),
         changes: shown.result.changes.clone(),
         arguments_json: shown.result.output_json.clone(),
+        consent: Some(shown.consent.clone()),
         digest: shown.result.digest.clone(),
         registers: true,
         ..v1::Confirmation::default()
@@ -232,37 +244,59 @@ async fn approve(
     }
 }
 
+/// The plugin of a change that is about one.
+fn of_one(consent: &v1::Consent) -> Option<&v1::ConsentPlugin> {
+    match consent.kind() {
+        v1::ConsentKind::Trust | v1::ConsentKind::Untrust => None,
+        v1::ConsentKind::Add
+        | v1::ConsentKind::Replace
+        | v1::ConsentKind::Accept
+        | v1::ConsentKind::Remove
+        | v1::ConsentKind::Fetch
+        | v1::ConsentKind::Unspecified => consent.plugins.first(),
+    }
+}
+
 /// Tells what became of the store of a plugin that is taken out.
-fn kept(facts: &Value) -> &'static str {
-    match (facts["store_keys"].as_u64().unwrap_or_default(), &facts["forgets_store"]) {
+fn kept(consent: &v1::Consent) -> &'static str {
+    match (consent.store_keys.unwrap_or_default(), consent.forgets_store) {
         (0, _) => "",
-        (_, Value::Bool(true)) => "; what it kept is forgotten",
-        _ => "; what it keeps stays for when it comes back",
+        (_, true) => "; what it kept is forgotten",
+        (_, false) => "; what it keeps stays for when it comes back",
     }
 }
 
 /// Tells what was done, and what is next.
-fn done_line(facts: &Value) -> String {
-    let name = facts["name"].as_str().unwrap_or_default();
-    let tool = facts["tools"][0]["name"].as_str().unwrap_or("TOOL");
-    let lines = |key: &str| facts[key].as_array().map_or(&[][..], Vec::as_slice);
-    let said = |line: &Value| text::line(line.as_str().unwrap_or_default());
-    match facts["action"].as_str() {
-        Some("remove") => format!("{name} is taken out of the list{}", kept(facts)),
-        Some("accept") => format!("{name} is pinned to what its file holds"),
-        Some("untrust") => "the list is not trusted any more: nothing of it serves".to_owned(),
-        Some("trust") => "the list is trusted as it is; see `moss plugin list`".to_owned(),
-        _ if lines("granted").is_empty() && !lines("may_not").is_empty() => {
-            let lacks = lines("may_not").iter().map(said).collect::<Vec<_>>().join(", ");
-            let source = said(&facts["source"]);
-            format!(
-                "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
-                 --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
-                 a part"
-            )
+fn done_line(consent: &v1::Consent) -> String {
+    let of_none = v1::ConsentPlugin::default();
+    let plugin = of_one(consent).unwrap_or(&of_none);
+    let name = text::line(&plugin.name);
+    match consent.kind() {
+        v1::ConsentKind::Remove => format!("{name} is taken out of the list{}", kept(consent)),
+        v1::ConsentKind::Accept => format!("{name} is pinned to what its file holds"),
+        v1::ConsentKind::Untrust => {
+            "the list is not trusted any more: nothing of it serves".to_owned()
         }
-        _ => format!(
-            "{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`"
-        ),
+        v1::ConsentKind::Trust => "the list is trusted as it is; see `moss plugin list`".to_owned(),
+        v1::ConsentKind::Add
+        | v1::ConsentKind::Replace
+        | v1::ConsentKind::Fetch
+        | v1::ConsentKind::Unspecified => added_line(&name, plugin),
     }
+}
+
+fn added_line(name: &str, plugin: &v1::ConsentPlugin) -> String {
+    let component = plugin.component.clone().unwrap_or_default();
+    if plugin.granted.is_empty() && !component.may_not.is_empty() {
+        let lacks = component.may_not.iter().map(|line| text::line(line));
+        let (lacks, source) = (lacks.collect::<Vec<_>>().join(", "), text::line(&plugin.source));
+        return format!(
+            "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
+             --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
+             a part"
+        );
+    }
+    let tool =
+        component.tools.first().map_or_else(|| "TOOL".to_owned(), |tool| text::line(&tool.name));
+    format!("{name} is in the list; try `moss call {tool}`, look with `moss plugin show {name}`")
 }

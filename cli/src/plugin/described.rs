@@ -2,79 +2,51 @@
 
 use std::fmt::Write as _;
 
+use moss_proto::v1;
 use serde_json::Value;
 
 use crate::ui::{bold, dim, yellow};
-use crate::{diff, text};
+use crate::{diff, text, views};
+
+/// What an administrator cuts off.
+const CAPPED: &str = "granted, but more than `[plugin_maximum]` in the configuration allows";
 
 /// Why something is not granted that was asked for, with a grant of all that is.
 const WITHHELD: &str = "not granted, because no list grants so much at once; name what is meant with \
                         --env, --tool, --http or --store";
 
-/// Shows a change: what plugin, from where, what it asks for, what it would be allowed.
-pub(crate) fn change(shown: &Value) -> String {
-    if shown["action"] == "trust" {
-        return trust(shown);
+/// Shows a change: what plugin, from where, what it asks for, what it would be allowed. All messages
+/// are taken apart whole: a field that is not shown does not compile.
+pub(crate) fn change(consent: &v1::Consent) -> String {
+    let v1::Consent {
+        kind: _,
+        list: _,
+        plugins,
+        reason,
+        host: _,
+        // The text that it is of is shown, plugin by plugin.
+        list_blake3: _,
+        since_trusted,
+        store_keys,
+        forgets_store,
+    } = consent;
+    let mut more = String::new();
+    if !reason.is_empty() {
+        let _ = writeln!(more, "reason: {}", text::line(reason));
     }
-    let said = |key: &str| shown[key].as_str().map(text::line).unwrap_or_default();
-    let mut out = String::new();
-    let plugin = format!("{} {}", said("name"), said("version"));
-    let heading = match shown["action"].as_str() {
-        Some("remove") => format!("take the plugin {} out of {}", said("name"), said("list")),
-        Some("accept") => format!("pin the plugin {} in {}", plugin.trim_end(), said("list")),
-        Some("untrust") => format!("trust the list {} no more", said("list")),
-        Some("fetch") => format!("fetch from {}: {}", said("host"), said("source")),
-        Some("replace") => format!("replace the plugin {} in {}", plugin.trim_end(), said("list")),
-        _ => format!("add the plugin {} to {}", plugin.trim_end(), said("list")),
-    };
-    let _ = writeln!(out, "{}", bold(heading));
-    for key in ["source", "sha256", "pinned", "signed_by", "reason"] {
-        let is_said = key == "source" && shown["action"] == "fetch";
-        if shown[key].is_string() && !is_said {
-            let _ = writeln!(out, "{key}: {}", said(key));
-        }
-    }
-    if let Some(keys) = shown["store_keys"].as_u64().filter(|keys| *keys > 0) {
-        let what = match &shown["forgets_store"] {
-            Value::Bool(true) => yellow("which is forgotten"),
-            _ => "which stays; `--forget-store` forgets it".to_owned(),
+    if let Some(keys) = store_keys.filter(|keys| *keys > 0) {
+        let what = match forgets_store {
+            true => yellow("which is forgotten"),
+            false => "which stays; `--forget-store` forgets it".to_owned(),
         };
         let keys = if keys == 1 { "1 key".to_owned() } else { format!("{keys} keys") };
-        let _ = writeln!(out, "it keeps {keys} in its store, {what}");
+        let _ = writeln!(more, "it keeps {keys} in its store, {what}");
     }
-    out.push_str(&capabilities(shown));
-    out
-}
-
-/// Shows what a list of a workspace would load.
-fn trust(shown: &Value) -> String {
-    let list = plain(&shown["list"]);
-    let mut out = format!("{}\n", bold(format!("trust the list {list} as it is")));
-    for plugin in shown["plugins"].as_array().into_iter().flatten() {
-        let name = format!("{} {}", plain(&plugin["name"]), plain(&plugin["version"]));
-        let _ = writeln!(out, "\n{}", bold(name.trim_end()));
-        let is_pinned = plugin["pinned"].is_string();
-        for key in ["source", "sha256", "pinned", "signed_by", "problem"] {
-            if plugin[key].is_string() {
-                let said = if key == "sha256" && !is_pinned { "the file has sha256" } else { key };
-                let _ = writeln!(out, "{said}: {}", plain(&plugin[key]));
-            }
-        }
-        if !is_pinned {
-            let source = plain(&plugin["source"]);
-            let told = format!("not pinned: who can write {source} can change its code unseen");
-            let _ = writeln!(out, "{}", yellow(told));
-        }
-        section(&mut out, "granted", lines_of(&plugin["granted"], plain));
-        section(&mut out, "one call may use", lines_of(&plugin["limits"], plain));
-        if plugin["config"].is_object() {
-            let _ = writeln!(out, "settings: {}", text::json(&plugin["config"].to_string()));
-        }
-        out.push_str(&capabilities(plugin));
-    }
-    if let Some(diff) = shown["since_trusted"].as_str() {
+    let mut out = format!("{}\n", bold(heading(consent)));
+    plugins.iter().for_each(|one| out.push_str(&plugin(consent.kind(), one, &more)));
+    if let Some(diff) = since_trusted {
         let _ = writeln!(out, "\n{}", dim("since it was trusted:"));
-        out.push_str(&match diff {
+        out.push_str(&match diff.as_str() {
             "" => "  nothing changed in the list\n".to_owned(),
             diff => diff::colored(diff),
         });
@@ -82,33 +54,130 @@ fn trust(shown: &Value) -> String {
     out
 }
 
-/// Shows what a plugin does, asks for and may do.
-fn capabilities(shown: &Value) -> String {
-    let mut out = String::new();
-    section(
-        &mut out,
-        "tools",
-        shown["tools"].as_array().into_iter().flatten().flat_map(tool).collect(),
-    );
-    section(&mut out, "functions that are no tools", lines_of(&shown["left_out"], plain));
-    section(&mut out, "asks for", lines_of(&shown["requested"], request));
-    if shown["may"].is_array() {
-        let may = lines_of(&shown["may"], plain);
-        section(&mut out, "may", if may.is_empty() { vec!["nothing".to_owned()] } else { may });
+fn heading(consent: &v1::Consent) -> String {
+    let list = text::line(&consent.list);
+    let of_none = v1::ConsentPlugin::default();
+    let plugin = consent.plugins.first().unwrap_or(&of_none);
+    let (name, whole) = (text::line(&plugin.name), named(plugin));
+    match consent.kind() {
+        v1::ConsentKind::Add => format!("add the plugin {whole} to {list}"),
+        v1::ConsentKind::Replace => format!("replace the plugin {whole} in {list}"),
+        v1::ConsentKind::Accept => format!("pin the plugin {whole} in {list}"),
+        v1::ConsentKind::Remove => format!("take the plugin {name} out of {list}"),
+        v1::ConsentKind::Trust => format!("trust the list {list} as it is"),
+        v1::ConsentKind::Untrust => format!("trust the list {list} no more"),
+        v1::ConsentKind::Fetch => {
+            format!("fetch from {}: {}", text::line(&consent.host), text::line(&plugin.source))
+        }
+        v1::ConsentKind::Unspecified => {
+            format!("change the list {list} in a way that only a newer moss knows")
+        }
     }
-    let useless = lines_of(&shown["without_effect"], |line| yellow(plain(line)));
-    section(&mut out, "granted without effect", useless);
-    section(&mut out, "may not", lines_of(&shown["may_not"], |line| yellow(plain(line))));
-    let withheld = lines_of(&shown["withheld"], |line| yellow(plain(line)));
-    section(&mut out, WITHHELD, withheld);
-    let mut differs = lines_of(&shown["differences"], plain);
-    if differs.is_empty() && shown["is_what_serves"] == false {
+}
+
+/// Its name and its version, as far as they are known.
+fn named(plugin: &v1::ConsentPlugin) -> String {
+    let version = plugin.component.as_ref().map_or("", |component| &component.version);
+    let whole = format!("{} {}", text::line(&plugin.name), text::line(version));
+    whole.trim_end().to_owned()
+}
+
+/// Shows one plugin; `more` is what the change says beside it.
+fn plugin(kind: v1::ConsentKind, plugin: &v1::ConsentPlugin, more: &str) -> String {
+    let v1::ConsentPlugin {
+        name: _,
+        source,
+        sha256,
+        pinned_sha256,
+        signed_by,
+        granted,
+        // What it leaves out is shown.
+        grants_requested: _,
+        withheld,
+        config_json,
+        limits,
+        component,
+        problem,
+    } = plugin;
+    let mut out = String::new();
+    let (is_listed, is_pinned) = (kind == v1::ConsentKind::Trust, !pinned_sha256.is_empty());
+    if is_listed {
+        let _ = writeln!(out, "\n{}", bold(named(plugin)));
+    }
+    let digest = if is_listed && !is_pinned { "the file has sha256" } else { "sha256" };
+    for (key, said) in [
+        ("source", source),
+        (digest, sha256),
+        ("pinned", pinned_sha256),
+        ("signed_by", signed_by),
+        ("problem", problem),
+    ] {
+        // The heading of a download says it.
+        let is_said = key == "source" && kind == v1::ConsentKind::Fetch;
+        if !said.is_empty() && !is_said {
+            let _ = writeln!(out, "{key}: {}", text::line(said));
+        }
+    }
+    out.push_str(more);
+    if is_listed {
+        if !is_pinned {
+            let source = text::line(source);
+            let told = format!("not pinned: who can write {source} can change its code unseen");
+            let _ = writeln!(out, "{}", yellow(told));
+        }
+        // Of a plugin that is added it is what it may do, what is capped and what has no effect.
+        section(&mut out, "granted", lines_of(granted));
+    }
+    section(&mut out, "one call may use", lines_of(limits));
+    if !config_json.is_empty() {
+        let _ = writeln!(out, "settings: {}", text::json(config_json));
+    }
+    if let Some(component) = component {
+        out.push_str(&capabilities(component, withheld));
+    }
+    out
+}
+
+/// Shows what a plugin does, asks for and may do.
+fn capabilities(component: &v1::ConsentComponent, withheld: &[String]) -> String {
+    let v1::ConsentComponent {
+        version: _,
+        tools,
+        left_out,
+        requested,
+        may,
+        may_not,
+        capped,
+        without_effect,
+        since_served,
+    } = component;
+    let mut out = String::new();
+    section(&mut out, "tools", tools.iter().flat_map(tool).collect());
+    section(&mut out, "functions that are no tools", lines_of(left_out));
+    section(&mut out, "asks for", requested.iter().map(request).collect());
+    let may = if may.is_empty() { vec!["nothing".to_owned()] } else { lines_of(may) };
+    section(&mut out, "may", may);
+    section(&mut out, "granted without effect", warnings_of(without_effect));
+    section(&mut out, "may not", warnings_of(may_not));
+    section(&mut out, CAPPED, warnings_of(capped));
+    section(&mut out, WITHHELD, warnings_of(withheld));
+    if let Some(since) = since_served {
+        out.push_str(&since_what_serves(since));
+    }
+    out
+}
+
+fn since_what_serves(since: &v1::ConsentDifferences) -> String {
+    let v1::ConsentDifferences { differences, texts_diff, is_what_serves } = since;
+    let mut differs = lines_of(differences);
+    if differs.is_empty() && !is_what_serves {
         differs.push("only its code".to_owned());
     }
+    let mut out = String::new();
     section(&mut out, "differs from what serves", differs);
-    if let Some(diff) = shown["texts_since_served"].as_str() {
+    if !texts_diff.is_empty() {
         let _ = writeln!(out, "{}", dim("what models read of it, since what serves:"));
-        out.push_str(&diff::colored(diff));
+        out.push_str(&diff::colored(texts_diff));
     }
     out
 }
@@ -122,28 +191,35 @@ fn section(out: &mut String, heading: &str, lines: Vec<String>) {
     }
 }
 
-fn lines_of(items: &Value, line: impl Fn(&Value) -> String) -> Vec<String> {
-    items.as_array().into_iter().flatten().map(line).collect()
+fn lines_of(lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| text::line(line)).collect()
 }
 
-fn plain(line: &Value) -> String {
-    text::line(line.as_str().unwrap_or_default())
+fn warnings_of(lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| yellow(text::line(line))).collect()
 }
 
 /// All that a model reads of a tool.
-fn tool(tool: &Value) -> Vec<String> {
-    let (name, title) = (plain(&tool["name"]), plain(&tool["title"]));
-    let own = match tool["own_name"].as_str() {
-        Some(own) => format!(", `{}` in the plugin", text::line(own)),
-        None => String::new(),
+fn tool(tool: &v1::ConsentTool) -> Vec<String> {
+    let v1::ConsentTool {
+        name,
+        own_name,
+        title,
+        description,
+        effect,
+        parameters_json,
+        output_json,
+    } = tool;
+    let own = match own_name.as_str() {
+        "" => String::new(),
+        own => format!(", `{}` in the plugin", text::line(own)),
     };
-    let mut lines = vec![format!("{} [{}{own}] {title}", bold(name), plain(&tool["effect"]))];
-    let description = text::quoted(tool["description"].as_str().unwrap_or_default());
-    lines.extend(description.lines().map(ToOwned::to_owned));
-    lines.extend(parameters(&tool["parameters"]));
-    if let Some(output) = tool["output"].as_object() {
-        let output = Value::Object(output.clone()).to_string();
-        lines.push(format!("  returns {}", text::line(&output)));
+    let (name, effect, title) = (text::line(name), text::line(effect), text::line(title));
+    let mut lines = vec![format!("{} [{effect}{own}] {title}", bold(name))];
+    lines.extend(text::quoted(description).lines().map(ToOwned::to_owned));
+    lines.extend(parameters(&views::schema(parameters_json)));
+    if !output_json.is_empty() {
+        lines.push(format!("  returns {}", text::line(output_json)));
     }
     lines
 }
@@ -192,51 +268,169 @@ fn parameters(schema: &Value) -> Vec<String> {
     lines
 }
 
-fn request(request: &Value) -> String {
-    format!("{}: {}", plain(&request["capability"]), plain(&request["reason"]))
+fn request(request: &v1::ConsentRequest) -> String {
+    let v1::ConsentRequest { capability, reason } = request;
+    format!("{}: {}", text::line(capability), text::line(reason))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+
+    const EVIL: &str = "\u{1b}[2J\u{202e}";
+
+    fn plain(consent: &v1::Consent) -> String {
+        let shown = change(consent);
+        assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
+        anstream::adapter::strip_str(&shown).to_string()
+    }
+
+    fn of(kind: v1::ConsentKind, plugins: Vec<v1::ConsentPlugin>) -> v1::Consent {
+        let list = "/l.json".to_owned();
+        v1::Consent { kind: kind.into(), list, plugins, ..Default::default() }
+    }
+
+    fn evil_tool() -> v1::ConsentTool {
+        let parameters = serde_json::json!({ "type": "object", "required": ["a"], "properties": {
+            "a": { "type": "string", "description": format!("First{EVIL}"), "enum": ["x"] },
+            "b": { "type": "array", "items": { "description": "Inner." } },
+        }});
+        v1::ConsentTool {
+            name: EVIL.into(),
+            own_name: EVIL.into(),
+            title: EVIL.into(),
+            description: format!("Does{EVIL}\nit."),
+            effect: EVIL.into(),
+            parameters_json: parameters.to_string(),
+            output_json: format!("{{\"description\":\"Out{EVIL}\"}}"),
+        }
+    }
+
+    /// A plugin all of whose texts are hostile.
+    fn evil() -> v1::ConsentPlugin {
+        let (evil, lines) = (EVIL.to_owned(), vec![EVIL.to_owned()]);
+        let since_served = v1::ConsentDifferences {
+            differences: lines.clone(),
+            texts_diff: format!("@@ @@\n-old{EVIL}\n+new\n"),
+            is_what_serves: false,
+        };
+        let component = v1::ConsentComponent {
+            version: evil.clone(),
+            tools: vec![evil_tool()],
+            left_out: lines.clone(),
+            requested: vec![v1::ConsentRequest { capability: evil.clone(), reason: evil.clone() }],
+            may: lines.clone(),
+            may_not: lines.clone(),
+            capped: lines.clone(),
+            without_effect: lines.clone(),
+            since_served: Some(since_served),
+        };
+        v1::ConsentPlugin {
+            name: evil.clone(),
+            source: evil.clone(),
+            sha256: evil.clone(),
+            pinned_sha256: evil.clone(),
+            signed_by: evil.clone(),
+            granted: lines.clone(),
+            grants_requested: true,
+            withheld: lines.clone(),
+            config_json: format!("{{\"k\":\"{EVIL}\"}}"),
+            limits: lines,
+            component: Some(component),
+            problem: evil,
+        }
+    }
 
     #[test]
     fn what_a_person_decides_about_is_all_there_and_harmless() {
-        let evil = "\u{1b}[2J\u{202e}";
-        let shown = change(&json!({
-            "action": "add", "name": "a", "version": evil, "list": "l.json", "source": "/a.wasm",
-            "sha256": "00ff", "reason": evil,
-            "tools": [{
-                "name": "t", "title": evil, "effect": "read", "description": format!("Does{evil}\nit."),
-                "parameters": { "type": "object", "required": ["a"], "properties": {
-                    "a": { "type": "string", "description": format!("First{evil}"), "enum": ["x"] },
-                    "b": { "type": "array", "items": { "description": "Inner." } },
-                }},
-                "output": { "description": "Out." },
-            }],
-            "texts_since_served": format!("@@ @@\n-old{evil}\n+new\n"),
-            "requested": [{ "capability": "read docs", "reason": evil }],
-            "may": [], "may_not": ["read docs"], "differences": [evil],
-        }));
-        assert!(!shown.contains('\u{202e}') && !shown.contains("\u{1b}[2J"), "{shown:?}");
-        let shown = anstream::adapter::strip_str(&shown).to_string();
-        for line in [
-            "source: /a.wasm",
-            "sha256: 00ff",
-            "  t [read] ",
-            "    | Does\\u{1b}",
-            "    | it.",
-            "    a (string, required): First",
-            "{\"enum\":[\"x\"]}",
-            "    b (array):  {\"items\":{\"description\":\"Inner.\"}}",
-            "returns {\"description\":\"Out.\"}",
-            "-old\\u{1b}",
-            "may:\n  nothing\n",
+        let one = v1::Consent { reason: EVIL.into(), ..of(v1::ConsentKind::Add, vec![evil()]) };
+        let safe = "\\u{1b}[2J\\u{202e}";
+        let expected = format!(
+            "add the plugin {safe} {safe} to /l.json\nsource: {safe}\nsha256: {safe}\n\
+             pinned: {safe}\nsigned_by: {safe}\nproblem: {safe}\nreason: {safe}\n\
+             one call may use:\n  {safe}\nsettings: {{\"k\":\"\\u001b[2J\\u202e\"}}\n\
+             tools:\n  {safe} [{safe}, `{safe}` in the plugin] {safe}\n    \
+             | Does{safe}\n    | it.\n    \
+             a (string, required): First{safe} {{\"enum\":[\"x\"]}}\n    \
+             b (array):  {{\"items\":{{\"description\":\"Inner.\"}}}}\n    \
+             returns {{\"description\":\"Out{safe}\"}}\n\
+             functions that are no tools:\n  {safe}\nasks for:\n  {safe}: {safe}\n\
+             may:\n  {safe}\ngranted without effect:\n  {safe}\nmay not:\n  {safe}\n\
+             {CAPPED}:\n  {safe}\n{WITHHELD}:\n  {safe}\n\
+             differs from what serves:\n  {safe}\n\
+             what models read of it, since what serves:\n@@ @@\n-old{safe}\n+new\n"
+        );
+        assert_eq!(plain(&one), expected);
+        let list = v1::Consent {
+            since_trusted: Some(format!("@@ @@\n+{EVIL}\n")),
+            ..of(v1::ConsentKind::Trust, vec![evil()])
+        };
+        let shown = plain(&list);
+        let named = format!("trust the list /l.json as it is\n\n{safe} {safe}\nsource: {safe}\n");
+        let since = format!("\nsince it was trusted:\n@@ @@\n+{safe}\n");
+        assert!(shown.starts_with(&named) && shown.ends_with(&since), "{shown}");
+        assert!(shown.contains(&format!("\ngranted:\n  {safe}\n")), "{shown}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_shown() {
+        let plugin = v1::ConsentPlugin {
+            name: "a".into(),
+            sha256: "00ff".into(),
+            component: Some(v1::ConsentComponent { version: "1.0".into(), ..Default::default() }),
+            ..Default::default()
+        };
+        for (kind, heading) in [
+            (v1::ConsentKind::Add, "add the plugin a 1.0 to /l.json"),
+            (v1::ConsentKind::Replace, "replace the plugin a 1.0 in /l.json"),
+            (v1::ConsentKind::Accept, "pin the plugin a 1.0 in /l.json"),
+            (v1::ConsentKind::Remove, "take the plugin a out of /l.json"),
+            (
+                v1::ConsentKind::Unspecified,
+                "change the list /l.json in a way that only a newer moss knows",
+            ),
         ] {
-            assert!(shown.contains(line), "{line}: {shown}");
+            let shown = plain(&of(kind, vec![plugin.clone()]));
+            assert_eq!(shown, format!("{heading}\nsha256: 00ff\nmay:\n  nothing\n"));
         }
-        assert!(shown.contains("may not:\n  read docs\n"), "{shown}");
+        let untrust = plain(&of(v1::ConsentKind::Untrust, Vec::new()));
+        assert_eq!(untrust, "trust the list /l.json no more\n");
+    }
+
+    #[test]
+    fn each_change_says_what_is_its_own() {
+        let plugin = v1::ConsentPlugin { name: "a".into(), ..Default::default() };
+        for (store_keys, forgets_store, expected) in [
+            (None, false, ""),
+            (Some(0), true, ""),
+            (Some(1), true, "it keeps 1 key in its store, which is forgotten\n"),
+            (
+                Some(2),
+                false,
+                "it keeps 2 keys in its store, which stays; `--forget-store` forgets it\n",
+            ),
+        ] {
+            let removed = of(v1::ConsentKind::Remove, vec![plugin.clone()]);
+            let shown = plain(&v1::Consent { store_keys, forgets_store, ..removed });
+            assert_eq!(shown, format!("take the plugin a out of /l.json\n{expected}"));
+        }
+        let source = "https://h/a.wasm".to_owned();
+        let fetched = v1::ConsentPlugin { source, sha256: "00ff".into(), ..Default::default() };
+        let fetched = v1::Consent { host: "h".into(), ..of(v1::ConsentKind::Fetch, vec![fetched]) };
+        assert_eq!(plain(&fetched), "fetch from h: https://h/a.wasm\nsha256: 00ff\n");
+        let unpinned = v1::ConsentPlugin {
+            source: "a.wasm".into(),
+            sha256: "00ff".into(),
+            problem: "gone".into(),
+            ..plugin
+        };
+        let since_trusted = Some(String::new());
+        let list = of(v1::ConsentKind::Trust, vec![unpinned]);
+        assert_eq!(
+            plain(&v1::Consent { since_trusted, ..list }),
+            "trust the list /l.json as it is\n\na\nsource: a.wasm\nthe file has sha256: 00ff\n\
+             problem: gone\nnot pinned: who can write a.wasm can change its code unseen\n\n\
+             since it was trusted:\n  nothing changed in the list\n"
+        );
     }
 }

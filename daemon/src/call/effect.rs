@@ -28,6 +28,7 @@ use self::lasting::Uses;
 use super::{CallError, Scope, record};
 use crate::catalog::Entry;
 use crate::change::{self, FileChange, Status};
+use crate::consent::PluginsChanged;
 use crate::turns::Turn;
 use moss_journal::Answer as Recorded;
 use moss_journal::room::Room;
@@ -56,6 +57,8 @@ struct Inner {
     digest: Option<ContentHash>,
     /// What stands in the way of an undo.
     conflicts: Vec<UndoConflict>,
+    /// What became of a plugin list.
+    plugins: Option<Box<PluginsChanged>>,
     /// Room in the journal for what was changed, until that is recorded.
     rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
@@ -90,6 +93,8 @@ pub(super) struct Shown {
     pub(super) digest: Option<ContentHash>,
     /// What stands in the way of an undo.
     pub(super) conflicts: Vec<UndoConflict>,
+    /// What became of a plugin list.
+    pub(super) plugins: Option<Box<PluginsChanged>>,
     /// Room in the journal for the records of it.
     pub(super) rooms: Vec<Room>,
 }
@@ -170,7 +175,7 @@ impl Effects {
                     changes: Vec::new(),
                     arguments: Some(arguments),
                     plan_bytes: 0,
-                    registers: false,
+                    consent: None,
                     offers: Vec::new(),
                 };
                 self.ask(ask).await?;
@@ -214,8 +219,8 @@ impl Effects {
                 false => self.offers_to_change(&policy, &plan, &each, digest),
             };
             let plan_bytes = plan.held_bytes();
-            let (arguments, registers) = (None, false);
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, registers, offers };
+            let (arguments, consent) = (None, None);
+            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
@@ -313,6 +318,7 @@ impl Effects {
             history: inner.history.take(),
             digest: inner.digest.take(),
             conflicts: std::mem::take(&mut inner.conflicts),
+            plugins: inner.plugins.take(),
             rooms: std::mem::take(&mut inner.rooms),
         }
     }

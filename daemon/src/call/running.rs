@@ -134,6 +134,7 @@ mod tests {
             digest: None,
             history: None,
             conflicts: Vec::new(),
+            plugins: None,
             duration: std::time::Duration::ZERO,
         }
     }

@@ -33,7 +33,7 @@ fn question() -> Question {
         rule: "default".into(),
         protected: false,
         drift: false,
-        registers: false,
+        consent: None,
         offers: Vec::new(),
     }
 }

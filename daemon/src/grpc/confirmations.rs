@@ -18,7 +18,7 @@ use crate::state::Daemon;
 
 /// Messages of a watch that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
-/// Largest list of confirmations that holds their diffs, drift and arguments, in bytes.
+/// Largest list of confirmations that holds their diffs, drift, arguments and consents, in bytes.
 const LIST_BYTES_MAX: usize = 1024 * 1024;
 /// Longest reason of a denial, in bytes.
 const REASON_BYTES_MAX: usize = 4 * 1024;
@@ -151,13 +151,14 @@ impl ConfirmationService for Confirmations {
     }
 }
 
-/// Leaves out what makes a list of confirmations too large: diffs, drift and arguments.
+/// Leaves out what makes a list of confirmations too large: diffs, drift, arguments and consents.
 fn shorten(confirmations: &mut [v1::Confirmation]) {
     if confirmations.iter().map(prost::Message::encoded_len).sum::<usize>() <= LIST_BYTES_MAX {
         return;
     }
     for confirmation in confirmations {
         confirmation.arguments_json.clear();
+        confirmation.consent = None;
         confirmation.offers.clear();
         for change in &mut confirmation.changes {
             change.diff_omitted_bytes += change.diff.len() as u64;

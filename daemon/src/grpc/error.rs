@@ -118,7 +118,11 @@ pub(super) fn exhausted(reason: Reason, message: &str) -> Status {
 /// The exact effect travels as a `moss.v1.Confirmation` in the details, where it fits.
 fn unconfirmed_status(unconfirmed: &Unconfirmed) -> Status {
     let digest = unconfirmed.digest().to_string();
-    let confirmation = to_proto::confirmation(&unconfirmed.confirmation);
+    let mut confirmation = to_proto::confirmation(&unconfirmed.confirmation);
+    if confirmation.encoded_len() > EFFECT_BYTES_MAX {
+        // Its arguments say the same.
+        confirmation.consent = None;
+    }
     let fits = confirmation.encoded_len() <= EFFECT_BYTES_MAX;
     let yes_or_no = |yes| if yes { "true" } else { "false" };
     let mut all = details(

@@ -7,6 +7,7 @@ use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::{Action, UndoConflict};
 
+use super::consent;
 use crate::answers::{Listed, Offer, Scope};
 use crate::call::{CallOutcome, Event};
 use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
@@ -68,6 +69,7 @@ pub(super) fn outcome(outcome: CallOutcome) -> v1::CallResult {
         duration: prost_types::Duration::try_from(outcome.duration).ok(),
         history: outcome.history.unwrap_or_default(),
         conflicts: outcome.conflicts.iter().map(undo_conflict).collect(),
+        plugins_changed: outcome.plugins.as_deref().map(consent::plugins_changed),
     }
 }
 
@@ -127,7 +129,8 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         rule: question.rule.clone(),
         protected: question.protected,
         drift: question.drift,
-        registers: question.registers,
+        registers: question.consent.is_some(),
+        consent: question.consent.as_deref().map(consent::to_proto),
         cut: question.is_cut(),
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),

@@ -14,6 +14,7 @@ use tokio::task::spawn_blocking;
 use super::component::{self, Source};
 use super::{MEMORY_BYTES_MAX, compiler};
 use crate::compiling::OnCompile;
+use crate::consent;
 use crate::state::Daemon;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.
@@ -122,28 +123,31 @@ fn guess(source: &Path) -> String {
 }
 
 /// What people are shown of a plugin.
-pub(super) fn shown(plugin: &Plugin) -> Value {
-    let tools = plugin.specs().iter().map(|spec| {
-        json!({
-            "name": spec.name,
-            "own_name": plugin.renamed().find(|(name, _)| *name == spec.name).map(|(_, own)| own),
-            "title": spec.text.title,
-            "description": spec.text.description,
-            "effect": spec.effect,
-            "parameters": spec.parameters,
-            "output": spec.output,
-        })
+pub(super) fn component(plugin: &Plugin) -> consent::Component {
+    let own_name = |called: &str| {
+        let mut renamed = plugin.renamed();
+        renamed.find(|(name, _)| *name == called).map(|(_, own)| own.to_owned())
+    };
+    let tools = plugin.specs().iter().map(|spec| consent::Tool {
+        name: spec.name.clone(),
+        own_name: own_name(&spec.name),
+        title: spec.text.title.clone(),
+        description: spec.text.description.clone(),
+        effect: spec.effect,
+        parameters: spec.parameters.clone(),
+        output: spec.output.clone(),
     });
-    let requested = plugin.requests().iter().map(
-        |request| json!({ "capability": request.capability.to_string(), "reason": request.reason }),
-    );
-    json!({
-        "version": plugin.version(),
-        "sha256": plugin.digest().to_string(),
-        "tools": tools.collect::<Vec<_>>(),
-        "left_out": plugin.left_out(),
-        "requested": requested.collect::<Vec<_>>(),
-    })
+    let requested = plugin.requests().iter().map(|request| consent::Request {
+        capability: request.capability.to_string(),
+        reason: request.reason.clone(),
+    });
+    consent::Component {
+        version: plugin.version().to_owned(),
+        sha256: plugin.digest().to_string(),
+        tools: tools.collect(),
+        left_out: plugin.left_out().to_vec(),
+        requested: requested.collect(),
+    }
 }
 
 /// What models read of a plugin's tools, line by line, to be compared with that of another version.

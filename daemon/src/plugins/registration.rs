@@ -27,6 +27,7 @@ use super::{downloads, trust};
 use crate::blocking::blocking;
 use crate::compiling::OnCompile;
 use crate::config::Config;
+use crate::consent::{Allowed, Consent, SinceServed};
 use crate::dirs::Dirs;
 use crate::operations;
 use crate::plugin_status::PluginState;
@@ -115,7 +116,7 @@ pub enum Granting {
 #[derive(Debug)]
 pub(crate) struct Proposal {
     /// What people are shown, and what an answer is bound to.
-    pub(crate) shown: Map<String, Value>,
+    pub(crate) consent: Consent,
     pub(crate) list: PathBuf,
     pub(crate) work: Writing,
     /// The plugins and the digests that serve afterwards.
@@ -258,41 +259,41 @@ fn list_of(daemon: &Daemon, named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| setup::user_plugin_list(&daemon.setup), Path::to_owned)
 }
 
-/// Adds what a plugin is, what it asks for and what it gets, and what differs from the version that
-/// serves.
-fn add_plugin(
-    shown: &mut Value,
+/// What comes of a grant, and what differs from the version that serves.
+fn allowed(
     plugin: &Plugin,
     granted: &Grant,
     config: &Config,
     workspace: &WorkspaceState,
-) {
-    if let Value::Object(facts) = inspect::shown(plugin) {
-        facts.into_iter().for_each(|(key, value)| shown[key] = value);
-    }
+) -> Allowed {
     let requested = Grant::requested(plugin.requests());
-    let effective = requested.meet(granted).meet(&config.plugin_maximum.grant());
-    shown["granted"] = json!(granted.lines());
-    shown["may"] = json!(effective.lines());
+    let uncapped = requested.meet(granted);
+    let effective = uncapped.meet(&config.plugin_maximum.grant());
     let refused = plugin
         .requests()
         .iter()
         .filter(|request| !effective.covers(&Grant::requested(std::slice::from_ref(request))));
-    let refused = refused.map(|request| request.capability.to_string());
-    shown["may_not"] = json!(refused.collect::<Vec<_>>());
-    shown["without_effect"] = json!(without_effect(&requested, granted, workspace));
-    let statuses = workspace.plugins.load();
-    let serving = statuses.iter().find(|status| status.name == plugin.name());
-    if let Some(PluginState::Ready(serving)) = serving.map(|status| &status.state) {
-        shown["differences"] = json!(plugin.differences(serving));
-        let (before, now) = (inspect::texts(serving), inspect::texts(plugin));
-        if before != now {
-            let path = RelPath::parse("tools").expect("a plain name");
-            let diff = between(&path, Some(before.as_bytes()), Some(now.as_bytes()));
-            shown["texts_since_served"] = json!(diff.text);
-        }
-        shown["is_what_serves"] = json!(plugin.digest() == serving.digest());
+    Allowed {
+        may: effective.lines(),
+        may_not: refused.map(|request| request.capability.to_string()).collect(),
+        capped: uncapped.beyond(&effective),
+        without_effect: without_effect(&requested, granted, workspace),
+        since_served: since_served(plugin, workspace),
     }
+}
+
+/// What differs from the version that serves; none where none does.
+fn since_served(plugin: &Plugin, workspace: &WorkspaceState) -> Option<SinceServed> {
+    let statuses = workspace.plugins.load();
+    let serving = statuses.iter().find(|status| status.name == plugin.name())?;
+    let PluginState::Ready(serving) = &serving.state else { return None };
+    let (before, now) = (inspect::texts(serving), inspect::texts(plugin));
+    let texts = (before != now).then(|| {
+        let path = RelPath::parse("tools").expect("a plain name");
+        between(&path, Some(before.as_bytes()), Some(now.as_bytes())).text
+    });
+    let is_what_serves = plugin.digest() == serving.digest();
+    Some(SinceServed { differences: plugin.differences(serving), texts, is_what_serves })
 }
 
 /// What of a grant does nothing.
@@ -332,12 +333,10 @@ fn check_names(daemon: &Daemon, plugin: &Plugin) -> Result<(), ToolError> {
 async fn finish(
     list: PathBuf,
     edits: Vec<ListEdit>,
-    mut shown: Value,
+    consent: Consent,
     serves: Vec<(String, Sha256Digest)>,
 ) -> Result<Proposal, ToolError> {
-    shown["list"] = json!(list.display().to_string());
     let (file, planned) = (list.clone(), edits.clone());
     let edited = blocking(move || registry::preview(&file, &planned)).await??;
-    let Value::Object(shown) = shown else { unreachable!("it was made as an object") };
-    Ok(Proposal { shown, list, work: Writing::List(edits, edited), serves, forgets: None })
+    Ok(Proposal { consent, list, work: Writing::List(edits, edited), serves, forgets: None })
 }

@@ -10,6 +10,7 @@ use crate::answers::Offer;
 use crate::call::{CallError, ConfirmMode, Event, Unconfirmed, record};
 use crate::change::FileChange;
 use crate::confirm::{Answer, Confirmation, Question, State};
+use crate::consent::Consent;
 use moss_journal::Answer as Recorded;
 use moss_policy::Decision;
 
@@ -21,8 +22,9 @@ pub(super) struct Ask<'a> {
     pub(super) arguments: Option<String>,
     /// How much memory what is to be written takes, in bytes.
     pub(super) plan_bytes: usize,
-    /// Whether a plugin list changes, or a component is fetched for one.
-    pub(super) registers: bool,
+    /// What becomes of a plugin list, or is fetched for one, where that is asked about; its JSON is
+    /// the arguments.
+    pub(super) consent: Option<Arc<Consent>>,
     /// The lasting answers that may be given.
     pub(super) offers: Vec<Offer>,
 }
@@ -145,7 +147,7 @@ impl Effects {
             digest: ask.digest,
             rule: ask.decision.rule.to_string(),
             protected: ask.decision.protected,
-            registers: ask.registers,
+            consent: ask.consent,
             offers: ask.offers,
         }
     }
@@ -154,7 +156,9 @@ impl Effects {
     /// read by its tool; what is to be written; what is shown of it.
     fn held_bytes(&self, ask: &Ask<'_>) -> usize {
         let shown = ask.changes.iter().map(FileChange::shown_bytes).sum::<usize>();
-        let arguments = ask.arguments.as_ref().map_or(0, String::len);
+        // What a consent says, its JSON says as well.
+        let forms = if ask.consent.is_some() { 2 } else { 1 };
+        let arguments = ask.arguments.as_ref().map_or(0, String::len).saturating_mul(forms);
         let came_with = self.scope.call.work.held_bytes();
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }

@@ -1,13 +1,15 @@
 //! Fetching a component from the network before anybody saw it: asked about by its host. No lasting
 //! answer and no blanket yes allows it.
 
+use std::sync::Arc;
+
 use moss_plugin_host::{OciReference, Sha256Digest};
 use moss_sdk::{ErrorCode, ToolError};
-use serde_json::json;
 
 use super::Effects;
 use super::ask::Ask;
 use crate::call::{Work, record};
+use crate::consent::{Consent, Fetched};
 use crate::plugins::registration;
 use moss_network::download;
 use moss_policy::{Action, Verdict};
@@ -42,10 +44,8 @@ impl Effects {
             }
             Verdict::Allow | Verdict::Ask => {
                 let sha256 = sha256.map(|digest| digest.to_string());
-                let shown = json!({
-                    "action": "fetch", "host": host, "source": url, "sha256": sha256,
-                });
-                let arguments = shown.to_string();
+                let consent = Consent::Fetch(Fetched { host, source: url.to_owned(), sha256 });
+                let arguments = consent.to_json();
                 let digest = self.digest_of("network", &arguments);
                 let ask = Ask {
                     digest,
@@ -53,7 +53,7 @@ impl Effects {
                     changes: Vec::new(),
                     arguments: Some(arguments),
                     plan_bytes: 0,
-                    registers: true,
+                    consent: Some(Arc::new(consent)),
                     offers: Vec::new(),
                 };
                 self.ask(ask).await.map_err(|error| self.stop(error))

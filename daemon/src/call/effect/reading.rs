@@ -32,7 +32,7 @@ impl Effects {
             changes: Vec::new(),
             arguments: Some(arguments),
             plan_bytes: 0,
-            registers: false,
+            consent: None,
             offers,
         };
         let asked = async {

@@ -11,7 +11,7 @@ use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Action as FileAction, between, hash};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::ask::Ask;
 use super::{Effects, Names};
@@ -19,6 +19,7 @@ use crate::call::{Event, record};
 use crate::caller::Role;
 use crate::change::{self, FileChange, Status, Whole};
 use crate::compiling::OnCompile;
+use crate::consent::{Consent, PluginsChanged, Stage};
 use crate::plugin_status::{PluginState, PluginStatus};
 use crate::plugins::read_list;
 use crate::plugins::registration::{
@@ -75,22 +76,30 @@ impl Effects {
             reason: request.reason,
         };
         let done = self.change_plugins(PluginChange::Add(Box::new(add))).await?;
-        let text = |key: &str| done[key].as_str().unwrap_or_default().to_owned();
-        let lines = |key: &str| {
-            let lines = done[key].as_array().into_iter().flatten();
-            lines.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+        let (Consent::Add(added) | Consent::Replace(added)) = done.consent else {
+            unreachable!("a plugin was to be added");
         };
-        let names = done["tools"].as_array().into_iter().flatten();
         Ok(PluginRegistered {
-            version: text("version"),
-            sha256: text("sha256"),
-            tools: names.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect(),
-            may: lines("may"),
-            may_not: lines("may_not"),
-            list: text("list"),
-            applied: done["applied"] == true,
-            loaded: done["loaded"] == true,
+            version: added.component.version,
+            sha256: added.component.sha256,
+            tools: added.component.tools.into_iter().map(|tool| tool.name).collect(),
+            may: added.allowed.may,
+            may_not: added.allowed.may_not,
+            list: added.list,
+            applied: done.stage.is_applied(),
+            loaded: done.stage.is_loaded(),
         })
+    }
+
+    /// Changes a list for who asks for just that; returns what programs get of it.
+    pub(in crate::call) async fn change_list(
+        self: &Arc<Self>,
+        change: PluginChange,
+    ) -> Result<String, ToolError> {
+        let done = self.change_plugins(change).await?;
+        let text = done.to_json();
+        self.lock().plugins = Some(Box::new(done));
+        Ok(text)
     }
 
     /// Finds the component that a tool names: a file of the workspace that the caller may read.
@@ -112,10 +121,10 @@ impl Effects {
     }
 
     /// Changes a list.
-    pub(in crate::call) async fn change_plugins(
+    async fn change_plugins(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<Value, ToolError> {
+    ) -> Result<PluginsChanged, ToolError> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
@@ -144,7 +153,7 @@ impl Effects {
             };
             registration::propose(daemon, workspace, &change, hears).await?
         };
-        let arguments = Value::Object(proposal.shown.clone()).to_string();
+        let arguments = proposal.consent.to_json();
         let digest = self.digest_of("register", &arguments);
         let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();
         {
@@ -154,12 +163,12 @@ impl Effects {
         }
         let decision = self.decide_registration().await?;
         if self.scope.call.dry_run {
-            return Ok(outcome(proposal, false, false));
+            return Ok(PluginsChanged { consent: proposal.consent, stage: Stage::Shown });
         }
         if decision.verdict == Verdict::Ask {
             let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
-            let (decision, registers) = (&decision, true);
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, registers, offers };
+            let (decision, consent) = (&decision, Some(Arc::new(proposal.consent.clone())));
+            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));
@@ -169,10 +178,9 @@ impl Effects {
         }
         let proposal = self.write_list(proposal).await?;
         let loaded = self.await_loaded(&proposal).await;
-        let why = self.why_not_loaded(&proposal).filter(|_| !loaded);
-        let mut done = outcome(proposal, true, loaded);
-        done["not_loaded_because"] = json!(why);
-        Ok(done)
+        let not_loaded_because = self.why_not_loaded(&proposal).filter(|_| !loaded);
+        let stage = Stage::Applied { loaded, not_loaded_because };
+        Ok(PluginsChanged { consent: proposal.consent, stage })
     }
 
     /// Refuses what is denied; returns what else is decided.
@@ -350,11 +358,4 @@ impl Written {
         };
         is_settled && proposal.serves.iter().all(serves)
     }
-}
-
-fn outcome(proposal: Proposal, applied: bool, loaded: bool) -> Value {
-    let mut shown = proposal.shown;
-    shown.insert("applied".to_owned(), json!(applied));
-    shown.insert("loaded".to_owned(), json!(loaded));
-    Value::Object(shown)
 }

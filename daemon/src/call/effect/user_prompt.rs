@@ -74,9 +74,9 @@ impl Effects {
         if decision.verdict == Verdict::Ask {
             let file = user_prompt::file(&self.scope.daemon.setup.dirs);
             let arguments = json!({ "user_prompt": file.display().to_string() }).to_string();
-            let (arguments, registers, offers) = (Some(arguments), false, Vec::new());
+            let (arguments, consent, offers) = (Some(arguments), None, Vec::new());
             let (decision, plan_bytes) = (&decision, plan.held_bytes());
-            let ask = Ask { digest, decision, changes, arguments, plan_bytes, registers, offers };
+            let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
                 return Err(self.stop(error));

@@ -8,7 +8,9 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::json;
 
 use super::looking::{Looking, look};
-use super::{Hears, Proposal, add_plugin, check_names, entry_of, finish};
+use super::{Hears, Proposal, allowed, check_names, entry_of, finish};
+use crate::consent::{Accepted, Consent};
+use crate::plugins::inspect;
 use crate::plugins::lists::Listed;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -32,10 +34,16 @@ pub(super) async fn propose(
     check_names(daemon, &looked.plugin)?;
     let value = Some(json!(looked.digest.to_string()));
     let edits = vec![ListEdit::Set { name: name.to_owned(), key: "sha256", value }];
-    let mut shown = json!({ "action": "accept", "name": name });
-    shown["source"] = json!(listed.source.display().to_string());
-    shown["pinned"] = json!(listed.entry.sha256.map(|digest| digest.to_string()));
-    shown["signed_by"] = json!(looked.signed_by);
-    add_plugin(&mut shown, &looked.plugin, &listed.entry.grant, &config, workspace);
-    finish(list, edits, shown, vec![(name.to_owned(), looked.digest)]).await
+    let accepted = Accepted {
+        name: name.to_owned(),
+        source: listed.source.display().to_string(),
+        pinned: listed.entry.sha256.map(|digest| digest.to_string()),
+        signed_by: looked.signed_by,
+        component: inspect::component(&looked.plugin),
+        granted: listed.entry.grant.lines(),
+        allowed: allowed(&looked.plugin, &listed.entry.grant, &config, workspace),
+        list: list.display().to_string(),
+    };
+    let consent = Consent::Accept(Box::new(accepted));
+    finish(list, edits, consent, vec![(name.to_owned(), looked.digest)]).await
 }

@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 
 use super::looking::{Looking, look};
 use super::{
-    AddPlugin, Granting, Hears, Place, Proposal, add_plugin, check_names, entry_of, finish, list_of,
+    AddPlugin, Granting, Hears, Place, Proposal, allowed, check_names, entry_of, finish, list_of,
 };
 use crate::blocking::blocking;
-use crate::plugins::bounds;
+use crate::consent::{Added, Consent};
 use crate::plugins::lists::Listed;
-use crate::plugins::{oci, registry};
+use crate::plugins::{bounds, inspect, oci, registry};
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -60,26 +60,26 @@ pub(super) async fn propose(
         Granting::Requested => Grant::requested(plugin.requests()).grantable(),
     };
     let edits = edits(plugin.name(), is_known, pairs(&pinned, &granted));
-    let action = if is_known { "replace" } else { "add" };
-    let mut shown = json!({ "action": action, "name": plugin.name() });
-    shown["source"] = json!(add.source.to_string());
-    shown["signed_by"] = json!(looked.signed_by);
-    add_plugin(&mut shown, &plugin, &granted, &config, workspace);
-    if add.grant == Granting::Requested {
-        shown["withheld"] = json!(Grant::requested(plugin.requests()).beyond(&granted));
+    let mut allowed = allowed(&plugin, &granted, &config, workspace);
+    if !pinned.config.is_empty() && plugin.settings_schema().is_none() {
+        let unchecked = "settings: it describes none, so that nothing checks them";
+        allowed.without_effect.push(unchecked.to_owned());
     }
-    if !pinned.config.is_empty() {
-        if let (None, Some(lines)) =
-            (plugin.settings_schema(), shown["without_effect"].as_array_mut())
-        {
-            lines.push(json!("settings: it describes none, so that nothing checks them"));
-        }
-        shown["config"] = Value::Object(pinned.config);
-    }
-    if !add.reason.is_empty() {
-        shown["reason"] = json!(add.reason);
-    }
-    finish(list, edits, shown, vec![(plugin.name().to_owned(), digest)]).await
+    let withheld = || Grant::requested(plugin.requests()).beyond(&granted);
+    let added = Box::new(Added {
+        name: plugin.name().to_owned(),
+        source: add.source.to_string(),
+        signed_by: looked.signed_by,
+        component: inspect::component(&plugin),
+        granted: granted.lines(),
+        allowed,
+        withheld: (add.grant == Granting::Requested).then(withheld),
+        config: pinned.config,
+        reason: add.reason.clone(),
+        list: list.display().to_string(),
+    });
+    let consent = if is_known { Consent::Replace(added) } else { Consent::Add(added) };
+    finish(list, edits, consent, vec![(plugin.name().to_owned(), digest)]).await
 }
 
 /// What the entry that a plugin takes the place of says and nobody says anew.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use moss_plugin_host::ListEdit;
 use moss_sdk::ToolError;
-use serde_json::json;
 
 use super::{Proposal, entry_of, finish, list_of};
 use crate::blocking::blocking;
+use crate::consent::{Consent, Removed};
 use crate::plugins::registration::RemovePlugin;
 use crate::state::{Daemon, WorkspaceState};
 
@@ -30,14 +30,15 @@ pub(super) async fn propose(
         Err(_) if !forget_store => None,
         Err(error) => return Err(error),
     };
-    let mut shown = json!({ "action": "remove", "name": name });
-    if let Some(pinned) = entry.sha256 {
-        shown["sha256"] = json!(pinned.to_string());
-    }
-    shown["store_keys"] = json!(keys);
-    shown["forgets_store"] = json!(forget_store);
+    let consent = Consent::Remove(Removed {
+        name: name.clone(),
+        sha256: entry.sha256.map(|pinned| pinned.to_string()),
+        store_keys: keys,
+        forgets_store: *forget_store,
+        list: list.display().to_string(),
+    });
     let proposal =
-        finish(list, vec![ListEdit::Remove { name: name.clone() }], shown, Vec::new()).await?;
+        finish(list, vec![ListEdit::Remove { name: name.clone() }], consent, Vec::new()).await?;
     Ok(Proposal { forgets: forget_store.then(|| name.clone()), ..proposal })
 }
 

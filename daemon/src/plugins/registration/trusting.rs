@@ -5,13 +5,14 @@ use std::sync::Arc;
 use moss_plugin_host::{PluginList, Sha256Digest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
-use serde_json::{Map, Value, json};
 
 use super::looking::{Looking, look};
-use super::{Hears, Proposal, Writing, add_plugin};
+use super::{Hears, Proposal, Writing, allowed};
 use crate::blocking::blocking;
 use crate::config::Config;
+use crate::consent::{Consent, Found, ListedPlugin, Look, Trusted};
 use crate::plugins::agreed::Agreed;
+use crate::plugins::inspect;
 use crate::plugins::lists::{self, Listed};
 use crate::plugins::trust::{self, WORKSPACE_LIST};
 use crate::state::{Daemon, WorkspaceState};
@@ -39,38 +40,34 @@ pub(super) async fn propose(
         let listed = Listed::new(&list, only_for, entry, &daemon.setup.dirs, &config);
         seen.look(daemon, workspace, &config, &listed, hears).await;
     }
-    let digest = trust::digest(&text);
-    let mut shown = Map::from_iter([
-        ("action".to_owned(), json!("trust")),
-        ("list".to_owned(), json!(list.display().to_string())),
-        ("list_blake3".to_owned(), json!(digest.to_string())),
-        ("plugins".to_owned(), Value::Array(seen.plugins)),
-    ]);
     let (dirs, file) = (daemon.setup.dirs.clone(), list.clone());
-    if let Some(before) = blocking(move || trust::trusted_text(&dirs, &file)).await?? {
+    let before = blocking(move || trust::trusted_text(&dirs, &file)).await??;
+    let since_trusted = before.map(|before| {
         let path = RelPath::parse(WORKSPACE_LIST).expect("a plain path");
         // A list is bounded: who trusts it sees all of what changed.
-        let diff = between(&path, Some(before.as_bytes()), Some(text.as_bytes())).text;
-        shown.insert("since_trusted".to_owned(), json!(diff));
-    }
+        between(&path, Some(before.as_bytes()), Some(text.as_bytes())).text
+    });
+    let consent = Consent::Trust(Trusted {
+        list: list.display().to_string(),
+        list_blake3: trust::digest(&text).to_string(),
+        plugins: seen.plugins,
+        since_trusted,
+    });
     let (work, serves) = (Writing::Trust(text, seen.agreed), seen.serves);
-    Ok(Proposal { shown, list, work, serves, forgets: None })
+    Ok(Proposal { consent, list, work, serves, forgets: None })
 }
 
 /// Trust that is taken back.
 pub(super) fn untrust(workspace: &WorkspaceState) -> Proposal {
     let list = workspace.files.root().join(WORKSPACE_LIST);
-    let shown = Map::from_iter([
-        ("action".to_owned(), json!("untrust")),
-        ("list".to_owned(), json!(list.display().to_string())),
-    ]);
-    Proposal { shown, list, work: Writing::Untrust, serves: Vec::new(), forgets: None }
+    let consent = Consent::Untrust { list: list.display().to_string() };
+    Proposal { consent, list, work: Writing::Untrust, serves: Vec::new(), forgets: None }
 }
 
 /// What a person is shown of the plugins of a list.
 #[derive(Default)]
 struct Seen {
-    plugins: Vec<Value>,
+    plugins: Vec<ListedPlugin>,
     /// What of those that the list does not pin.
     agreed: Vec<Agreed>,
     serves: Vec<(String, Sha256Digest)>,
@@ -89,16 +86,18 @@ impl Seen {
         hears: Hears<'_>,
     ) {
         let entry = &listed.entry;
-        let mut shown = json!({ "name": entry.name, "source": entry.source });
-        shown["pinned"] = json!(entry.sha256.map(|digest| digest.to_string()));
-        shown["granted"] = json!(entry.grant.lines());
-        shown["limits"] = json!(entry.limit_lines());
-        if !entry.config.is_empty() {
-            shown["config"] = Value::Object(entry.config.clone());
-        }
+        let shown = |look| ListedPlugin {
+            name: entry.name.clone(),
+            source: entry.source.clone(),
+            pinned: entry.sha256.map(|digest| digest.to_string()),
+            granted: entry.grant.lines(),
+            limits: entry.limit_lines(),
+            config: entry.config.clone(),
+            look,
+        };
         if entry.is_remote() && !listed.source.exists() {
-            shown["problem"] = json!("it is fetched once the list is trusted");
-            self.plugins.push(shown);
+            let problem = "it is fetched once the list is trusted".to_owned();
+            self.plugins.push(shown(Look::Problem { problem }));
             return;
         }
         let looking = Looking { expected: entry.sha256, is_named: true, may_fetch: false };
@@ -107,14 +106,17 @@ impl Seen {
             let plugin = looked.as_ref().ok().map(|looked| &looked.plugin);
             self.agreed.push(Agreed::shown(&listed.list, &entry.name, plugin));
         }
-        match looked {
+        let look = match looked {
             Ok(looked) => {
-                shown["signed_by"] = json!(looked.signed_by);
-                add_plugin(&mut shown, &looked.plugin, &entry.grant, config, workspace);
                 self.serves.push((entry.name.clone(), looked.digest));
+                Look::Found(Box::new(Found {
+                    signed_by: looked.signed_by,
+                    component: inspect::component(&looked.plugin),
+                    allowed: allowed(&looked.plugin, &entry.grant, config, workspace),
+                }))
             }
-            Err(error) => shown["problem"] = json!(error.message),
-        }
-        self.plugins.push(shown);
+            Err(error) => Look::Problem { problem: error.message },
+        };
+        self.plugins.push(shown(look));
     }
 }
