@@ -181,9 +181,7 @@ impl Parser {
         }
         self.is_cut = finish != Finish::Stop;
         self.run(true);
-        if self.alike.ends() {
-            self.tell(Code::UnmarkedCall, alike::UNMARKED);
-        }
+        self.end_alike();
         if self.in_group && !matches!(self.state, State::Dropped) {
             self.tell(Code::UnclosedFrame, "the end mark of the group of calls is missing");
         }

@@ -1,33 +1,35 @@
 //! Text that looks like a call and is none: calls without a mark, or with one of a form that nobody
 //! reads here. It stays text; that it was there is told, once in a reply.
 
+mod before;
+mod begins;
+mod brackets;
+mod label;
+mod lines;
+
 use std::collections::VecDeque;
 
 use super::Parser;
-use super::call_keys::{NAME_KEYS, begins_no_key};
-use super::sloppy;
+use super::call_keys::begins_no_key;
+use super::cue;
 use crate::diagnostic::Code;
 use crate::registry::Registry;
+pub(super) use begins::PARAMETER_MARKS;
+use begins::{begins_argument, begins_arguments, is_alike, is_marked};
+use brackets::Brackets;
 
 /// How far a look goes, in bytes.
 const LOOK_BYTES_MAX: usize = 256;
-/// The most bytes of a tag.
-const TAG_BYTES_MAX: usize = 64;
 /// Words of which a tag that marks calls has one.
 pub(super) const WORDS: &[&str] = &["tool", "function", "call", "invoke", "action"];
-/// What stands between a name and the arguments of a call.
-const ARGUMENTS_MARK: &str = "[ARGS]{";
-/// What begins an argument in a form that is read, where it begins a line.
-pub(super) const PARAMETER_MARKS: &[&str] = &["<arg_key>", "<parameter="];
-/// What begins a token of a model that is no text.
-const TOKENS: [&str; 2] = ["<|", "<｜"];
-/// Words of the names of those that end something, or begin a result.
-const ENDS: &[&str] = &["end", "result", "response", "output"];
 /// What may begin something that looks like a call.
 const BEGINS: &[char] = &['{', '[', '<'];
 
+/// What begins a token of a model.
+const TOKEN: &str = "<|";
+
 /// Said of it.
-pub(super) const UNMARKED: &str = "text looks like a call of a tool and has no mark of one";
+const UNMARKED: &str = "text looks like a call of a tool and has no mark of one";
 
 /// Looks for the first text of a reply that looks like a call.
 #[derive(Debug, Default)]
@@ -37,6 +39,12 @@ pub(super) struct Alike {
     begun: Begun,
     /// Whether one was found.
     is_found: bool,
+    /// Whether the words before what begins like a call speak against it.
+    is_forbidden: bool,
+    /// Whether a block of code that is meant for tools goes on.
+    in_tool_fence: bool,
+    /// In how many bytes of text lines were looked at.
+    looked_at: usize,
 }
 
 #[derive(Debug, Default)]
@@ -45,73 +53,43 @@ enum State {
     Nothing,
     /// In what may begin one.
     Begun,
-    /// In what begins like a call: it is one where its line or a sentence ends behind it. In a sentence
-    /// that goes on it is spoken of.
+    /// In what begins like a call.
     Inside(Brackets),
     /// Right behind it.
     Behind,
+    /// In the sentence that goes on behind it, which may speak against it.
+    Spoken(String),
 }
 
 /// What came since something began that may look like a call.
 #[derive(Debug, Default)]
 struct Begun {
     text: String,
-    /// The places in it where something may begin, the first at its beginning, and whether they begin
-    /// a line.
-    starts: VecDeque<(usize, bool)>,
+    /// The places in it where something may begin, the first at its beginning.
+    starts: VecDeque<Start>,
 }
 
-/// Where in brackets a place is.
+/// A place where something may begin.
 #[derive(Debug, Default)]
-struct Brackets {
-    depth: usize,
-    quote: Option<char>,
-    is_escaped: bool,
-}
-
-// === impl Brackets ===
-
-impl Brackets {
-    /// Goes on to the bracket that ends them all. Returns what follows it, where it is there.
-    fn end<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        for (place, c) in text.char_indices() {
-            match (self.quote, c) {
-                (Some(_), _) if self.is_escaped => self.is_escaped = false,
-                (Some(_), '\\') => self.is_escaped = true,
-                (Some(quote), c) if c == quote => self.quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') => self.quote = Some(c),
-                (None, '{' | '[' | '(') => self.depth += 1,
-                (None, '}' | ']' | ')') => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return Some(&text[place + 1..]);
-                    }
-                }
-                (None, _) => {}
-            }
-        }
-        None
-    }
+struct Start {
+    place: usize,
+    begins_line: bool,
+    /// The tool that the words before it name.
+    tool: Option<String>,
+    /// The words themselves.
+    words: String,
 }
 
 // === impl Alike ===
 
 impl Alike {
-    /// Takes text, at whose first character something may begin where `start` says whether that begins a
-    /// line. Returns how much of the text was looked at: what follows may begin something again.
-    fn take(&mut self, registry: &Registry, text: &str, start: Option<bool>) -> usize {
-        match (&mut self.state, start) {
-            (State::Nothing, None) => return text.len(),
-            (State::Nothing, Some(begins_line)) => {
-                self.begun.clear();
-                self.begun.starts.push_back((0, begins_line));
-                self.state = State::Begun;
-            }
-            (State::Begun, Some(begins_line)) => {
-                self.begun.starts.push_back((self.begun.text.len(), begins_line));
-            }
-            _ => {}
+    /// Takes text, at whose first character something may begin where there is a `start`. Returns how much
+    /// of the text was looked at: what follows may begin something again.
+    fn take(&mut self, registry: &Registry, text: &str, start: Option<Start>) -> usize {
+        if let Some(start) = start {
+            self.begin(start);
+        } else if self.is_idle() {
+            return text.len();
         }
         let mut at = 0;
         while at < text.len() {
@@ -139,6 +117,10 @@ impl Alike {
                             break;
                         }
                         Some(true) => {
+                            self.is_forbidden = begun
+                                .starts
+                                .front()
+                                .is_some_and(|start| cue::forbids_anything(&start.words));
                             let mut brackets = Brackets::default();
                             // It ends behind what made it certain, so in what came last.
                             let after = brackets.end(&begun.text).map(str::len);
@@ -158,11 +140,14 @@ impl Alike {
                     }
                 },
                 State::Behind => {
-                    let after = rest.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
-                    at = text.len() - after.len();
-                    if let Some(next) = after.chars().next() {
-                        self.state = State::Nothing;
-                        self.is_found = next.is_uppercase() || "\n{[".contains(next);
+                    at = text.len() - self.behind(rest).len();
+                    if self.is_found {
+                        break;
+                    }
+                }
+                State::Spoken(_) => {
+                    at += self.speak(rest);
+                    if self.is_idle() {
                         break;
                     }
                 }
@@ -171,19 +156,72 @@ impl Alike {
         at
     }
 
+    /// Takes that something may begin here.
+    fn begin(&mut self, start: Start) {
+        match self.state {
+            State::Nothing => {
+                self.begun.clear();
+                self.begun.starts.push_back(start);
+                self.state = State::Begun;
+            }
+            State::Begun => {
+                let place = self.begun.text.len();
+                self.begun.starts.push_back(Start { place, ..start });
+            }
+            State::Inside(_) | State::Behind | State::Spoken(_) => {}
+        }
+    }
+
+    /// Takes what follows that which begins like a call. Returns what of it was not looked at.
+    fn behind<'t>(&mut self, text: &'t str) -> &'t str {
+        let after = text.trim_start_matches([' ', '\t', '\r', ';', ',', '.', ']']);
+        match after.chars().next() {
+            Some(next) if next.is_uppercase() || "\n{[}".contains(next) => {
+                self.state = State::Nothing;
+                self.is_found = true;
+            }
+            Some(_) => self.state = State::Spoken(String::new()),
+            None => {}
+        }
+        after
+    }
+
+    /// Takes more of the sentence that goes on. Returns how much of it was looked at.
+    fn speak(&mut self, text: &str) -> usize {
+        let State::Spoken(words) = &mut self.state else { return 0 };
+        let line = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+        let room = LOOK_BYTES_MAX.saturating_sub(words.len());
+        let taken = text.floor_char_boundary(line.min(room));
+        words.push_str(&text[..taken]);
+        if taken < text.len() {
+            self.is_found = self.ends();
+            self.state = State::Nothing;
+        }
+        taken
+    }
+
     /// Whether nothing began that may look like a call.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Nothing)
     }
 
-    /// Takes that something else than text comes.
-    pub(super) fn leave(&mut self) {
-        self.state = State::Nothing;
+    /// Takes that something else than text comes. Returns whether what began looks like a call for certain.
+    fn leave(&mut self) -> bool {
+        let is_certain = matches!(self.state, State::Inside(_) | State::Behind);
+        if !matches!(self.state, State::Spoken(_)) {
+            self.state = State::Nothing;
+        }
+        is_certain
     }
 
     /// Whether what looks like a call ends with the reply.
-    pub(super) fn ends(&self) -> bool {
-        !self.is_found && matches!(self.state, State::Inside(_) | State::Behind)
+    fn ends(&self) -> bool {
+        match &self.state {
+            _ if self.is_found => false,
+            State::Inside(_) | State::Behind => true,
+            State::Spoken(words) => !self.is_forbidden && !cue::forbids_anything(words),
+            State::Nothing | State::Begun => false,
+        }
     }
 }
 
@@ -199,21 +237,16 @@ impl Begun {
     /// there is none. `is_long` says that what comes later does not matter for the first one.
     fn first_alike(&mut self, registry: &Registry, mut is_long: bool) -> Option<bool> {
         loop {
-            let (_, begins_line) = *self.starts.front()?;
-            let known = is_alike(registry, &self.text);
-            match begins_argument(&self.text).filter(|_| begins_line && known != Some(true)) {
-                Some(true) => return Some(true),
-                Some(false) if !is_long => return Some(false),
-                _ => {}
-            }
+            let start = self.starts.front()?;
+            let known = start.is_alike(registry, &self.text);
             match known {
                 Some(true) => return Some(true),
                 None if !is_long => return Some(false),
                 Some(false) | None => {
                     self.starts.pop_front();
-                    let (next, _) = *self.starts.front()?;
+                    let next = self.starts.front()?.place;
                     self.text.drain(..next);
-                    self.starts.iter_mut().for_each(|(start, _)| *start -= next);
+                    self.starts.iter_mut().for_each(|start| start.place -= next);
                     is_long = false;
                 }
             }
@@ -221,150 +254,27 @@ impl Begun {
     }
 }
 
-/// Whether what begins an argument in tags begins a text, or may; none where neither does.
-fn begins_argument(text: &str) -> Option<bool> {
-    let mut known = None;
-    for mark in PARAMETER_MARKS {
-        if text.len() > mark.len() && text.starts_with(mark) {
-            return Some(true);
-        }
-        if text.len() <= mark.len() && mark.starts_with(text) {
-            known = Some(false);
-        }
-    }
-    known
-}
+// === impl Start ===
 
-/// Whether a mark begins what looks like a call: no sentence goes on behind it.
-fn is_marked(text: &str) -> bool {
-    text.starts_with('<') || text.starts_with(ARGUMENTS_MARK)
-}
-
-/// Whether a text begins like a call; none where more must come to know.
-fn is_alike(registry: &Registry, text: &str) -> Option<bool> {
-    if text.starts_with('<') {
-        return tag(registry, text);
-    }
-    // What stands between a name and its arguments is a mark only after another one.
-    if text.starts_with(ARGUMENTS_MARK) {
-        return Some(true);
-    }
-    match (sloppy::names_tool(registry, text), text.starts_with('[')) {
-        (Some(false), true) if ARGUMENTS_MARK.starts_with(text) => None,
-        (Some(false), true) => python(registry, &text[1..]),
-        (known, _) => known,
+impl Start {
+    /// Whether a text that begins here begins like a call; none where more must come to know.
+    fn is_alike(&self, registry: &Registry, text: &str) -> Option<bool> {
+        let known = is_alike(registry, text, self.begins_line);
+        let tool = self.tool.as_deref().and_then(|tool| registry.tool(tool));
+        let others = [
+            tool.map_or(Some(false), |tool| begins_arguments(tool, text)),
+            if self.begins_line { begins_argument(text) } else { Some(false) },
+        ];
+        others.into_iter().fold(known, either)
     }
 }
 
-/// Whether a name of a tool and the key of an argument begin a text: `tool(key=`.
-fn python(registry: &Registry, text: &str) -> Option<bool> {
-    let of_name = |c: char| !(c.is_alphanumeric() || "_-.".contains(c));
-    let length = text.find(of_name)?;
-    let Some(rest) = text[length..].strip_prefix('(') else { return Some(false) };
-    if registry.tool(&text[..length]).is_none() {
-        return Some(false);
-    }
-    let rest = rest.trim_start();
-    let key = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-    let after = rest[key..].trim_start();
-    if after.is_empty() { None } else { Some(key > 0 && after.starts_with('=')) }
-}
-
-/// Whether a tag begins a text that has the name of a tool or a word for calls, and JSON follows. An
-/// element with the name of a tool is one of HTML as well: it is not told.
-fn tag(registry: &Registry, text: &str) -> Option<bool> {
-    let of_tag = |c: char| c.is_ascii_alphanumeric() || "<|:_-./｜▁".contains(c);
-    let Some(end) = text.find(|c| !of_tag(c)) else {
-        return (text.len() > TAG_BYTES_MAX).then_some(false);
-    };
-    let Some(rest) = text[end..].strip_prefix('>').filter(|_| end <= TAG_BYTES_MAX) else {
-        return Some(false);
-    };
-    let name = text[..end].trim_matches(['<', '|', '｜']).to_lowercase();
-    let is_tool = registry.tool(&name).is_some();
-    if name.starts_with('/') || !(is_tool || WORDS.iter().any(|word| name.contains(word))) {
-        return Some(false);
-    }
-    // Tokens of a model, one right behind the other.
-    let is_token = |text: &str| TOKENS.iter().any(|token| text.starts_with(token));
-    if is_token(text) && !ENDS.iter().any(|end| name.contains(end)) {
-        if is_token(rest) {
-            return Some(true);
-        }
-        if TOKENS.iter().any(|token| token.starts_with(rest)) {
-            return None;
-        }
-    }
-    let rest = rest.trim_start();
-    if !matches!(rest.chars().next()?, '{' | '[') {
-        return Some(false);
-    }
-    // A key of a call, or a tool as one.
-    let inner = rest.trim_start_matches(|c: char| "{[\"'".contains(c) || c.is_whitespace());
-    let key = inner.find(['"', '\''])?;
-    let (key, after) = inner.split_at(key);
-    let is_key = NAME_KEYS.contains(&key) || registry.tool(key).is_some();
-    let after = after[1..].trim_start();
-    if after.is_empty() { None } else { Some(is_key && after.starts_with(':')) }
-}
-
-// === impl Parser ===
-
-impl Parser {
-    /// Passes on so many bytes as text, and looks whether they look like a call. `begins` says whether
-    /// the first one may begin what does.
-    pub(super) fn pass_prose(&mut self, mut length: usize, mut begins: bool) {
-        while !self.alike.is_found && length > 0 {
-            if self.alike.is_idle() {
-                let plain = self.plain(length, begins);
-                self.pass(plain);
-                length -= plain;
-                begins &= plain == 0;
-                if length == 0 {
-                    return;
-                }
-            }
-            let text = &self.rest()[..length];
-            let may_begin = (begins && text.starts_with(BEGINS)) || text.starts_with('{');
-            let is_shown = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
-            let start = (may_begin && !is_shown).then(|| self.line.is_blank());
-            let next = memchr::memchr3(b'{', b'[', b'<', &text.as_bytes()[1..]);
-            let piece = match self.alike.state {
-                State::Nothing | State::Begun => next.map_or(length, |place| place + 1),
-                State::Inside(_) | State::Behind => length,
-            };
-            let text = &self.text[self.at..self.at + piece];
-            let taken = self.alike.take(&self.registry, text, start);
-            if self.alike.is_found {
-                self.tell(Code::UnmarkedCall, UNMARKED);
-            }
-            self.pass(taken);
-            length -= taken;
-            begins &= taken == 0;
-        }
-        self.pass(length);
-    }
-
-    /// How many of so many bytes come before what may look like a call, by what is there already: the
-    /// most part of a text is passed on in one piece, and none of it is kept.
-    fn plain(&self, length: usize, begins: bool) -> usize {
-        let rest = self.rest();
-        let mut at = 0;
-        if begins && rest.starts_with(BEGINS) {
-            if !is_plain(&self.registry, rest) {
-                return 0;
-            }
-            at = 1;
-        }
-        while let Some(place) = memchr::memchr(b'{', &rest.as_bytes()[at..length]) {
-            // Of several in a row only the last one may begin an object with a key.
-            let run = rest[at + place..length].bytes().take_while(|byte| *byte == b'{').count();
-            at += place + run;
-            if !is_plain(&self.registry, &rest[at - 1..]) {
-                return at - 1;
-            }
-        }
-        length
+/// Whether one of two is so; none where that is not known of either.
+fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (None, _) | (_, None) => None,
+        _ => Some(false),
     }
 }
 
@@ -376,7 +286,131 @@ fn is_plain(registry: &Registry, text: &str) -> bool {
     let near = &text[..text.floor_char_boundary(LOOK_BYTES_MAX)];
     let next = memchr::memchr3(b'{', b'[', b'<', &near.as_bytes()[1..]);
     let near = next.map_or(near, |place| &near[..place + 2]);
-    is_alike(registry, near) == Some(false) && begins_argument(near).is_none()
+    is_alike(registry, near, true) == Some(false) && begins_argument(near) == Some(false)
+}
+
+// === impl Parser ===
+
+impl Parser {
+    /// Passes on so many bytes as text, and looks whether they look like a call. `begins` says whether
+    /// the first one may begin what does.
+    pub(super) fn pass_prose(&mut self, mut length: usize, mut begins: bool) {
+        while !self.alike.is_found && length > 0 {
+            if self.alike.is_idle() {
+                let plain = self.plain(length, begins);
+                self.pass_lines(plain);
+                length -= plain;
+                begins &= plain == 0;
+                if length == 0 {
+                    return;
+                }
+                if self.alike.is_found {
+                    break;
+                }
+            }
+            let text = &self.rest()[..length];
+            let may_begin = (begins && text.starts_with(BEGINS)) || text.starts_with('{');
+            let is_shown = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
+            if may_begin && !is_shown && self.is_addressed(text) {
+                self.tell_alike(UNMARKED);
+                break;
+            }
+            let start = (may_begin && !is_shown).then(|| self.start(text));
+            let next = memchr::memchr3(b'{', b'[', b'<', &text.as_bytes()[1..]);
+            let piece = match self.alike.state {
+                State::Nothing | State::Begun => next.map_or(length, |place| place + 1),
+                State::Inside(_) | State::Behind | State::Spoken(_) => length,
+            };
+            let text = &self.text[self.at..self.at + piece];
+            let taken = self.alike.take(&self.registry, text, start);
+            if std::mem::take(&mut self.alike.is_found) {
+                self.tell_alike(UNMARKED);
+            }
+            self.pass_lines(taken);
+            length -= taken;
+            begins &= taken == 0;
+        }
+        self.pass(length);
+    }
+
+    /// What is known of the place where a text begins that may look like a call.
+    fn start(&self, text: &str) -> Start {
+        let is_object = text.starts_with('{');
+        let tool = is_object.then(|| before::tool(&self.registry, &self.line)).flatten();
+        Start {
+            place: 0,
+            begins_line: self.line.is_blank(),
+            tool: tool.map(|tool| tool.name().to_owned()),
+            words: if text.starts_with('<') {
+                String::new()
+            } else {
+                self.line.last_two().0.into()
+            },
+        }
+    }
+
+    /// Whether what stands before a text on its line is to whom a message is.
+    fn is_addressed(&self, text: &str) -> bool {
+        let is_object = text.starts_with('{');
+        (is_object || self.rest().starts_with(TOKEN))
+            && before::is_addressed(&self.registry, &self.line, is_object)
+    }
+
+    /// Tells that text looks like a call, where none did before.
+    pub(super) fn tell_alike(&mut self, message: &str) {
+        if !self.alike.is_found {
+            self.alike.is_found = true;
+            self.tell(Code::UnmarkedCall, message);
+        }
+    }
+
+    /// Takes that something else than text comes.
+    pub(super) fn leave_alike(&mut self) {
+        if self.alike.leave() {
+            self.tell_alike(UNMARKED);
+        }
+    }
+
+    /// Takes that JSON which looks like a call was passed on, and so much text behind it.
+    pub(super) fn stand_behind(&mut self, text: &str) {
+        if text.contains('\n') {
+            self.tell_alike(UNMARKED);
+        } else if !self.alike.is_found {
+            self.alike.is_forbidden = false;
+            self.alike.state = State::Behind;
+        }
+    }
+
+    /// Ends the look at a reply.
+    pub(super) fn end_alike(&mut self) {
+        if self.alike.ends() || self.last_line_calls() {
+            self.tell_alike(UNMARKED);
+        }
+    }
+
+    /// How many of so many bytes come before what may look like a call, by what is there already: the
+    /// most part of a text is passed on in one piece, and none of it is kept.
+    fn plain(&self, length: usize, begins: bool) -> usize {
+        let rest = self.rest();
+        let mut at = 0;
+        if begins && rest.starts_with(BEGINS) {
+            if !is_plain(&self.registry, rest) || self.is_addressed(rest) {
+                return 0;
+            }
+            at = 1;
+        }
+        while let Some(place) = memchr::memchr(b'{', &rest.as_bytes()[at..length]) {
+            // Of several in a row only the last one may begin an object with a key.
+            let run = rest[at + place..length].bytes().take_while(|byte| *byte == b'{').count();
+            at += place + run;
+            if !is_plain(&self.registry, &rest[at - 1..])
+                || before::may_say(&self.registry, &self.line, &rest[..at - 1])
+            {
+                return at - 1;
+            }
+        }
+        length
+    }
 }
 
 #[cfg(test)]
@@ -401,12 +435,13 @@ mod tests {
             ("<longcat_tool_call>{\"na", None),
             ("<tool_call> tags", Some(false)),
             ("<actions>{\"k\": 1}", Some(false)),
-            ("<read_file><path>", Some(false)),
-            ("<read_file></read_file>", Some(false)),
+            ("<read_file><path>", None),
+            ("<read_file>a</read_file>", Some(true)),
+            ("<read_file></read_file>", Some(true)),
             ("<p>{\"name\":", Some(false)),
             ("</tool>{\"name\":", Some(false)),
         ] {
-            assert_eq!(is_alike(&registry, text), expected, "{text}");
+            assert_eq!(is_alike(&registry, text, false), expected, "{text}");
         }
     }
 }

@@ -139,6 +139,13 @@ impl Cue {
     }
 }
 
+/// Whether words forbid something, whatever it is.
+pub(super) fn forbids_anything(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let mut all = FORBID.iter().chain(FORBID_ZH);
+    all.any(|forbid| after(&words, forbid).next().is_some())
+}
+
 fn has(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }

@@ -1,4 +1,9 @@
-//! JSON that is no call and began the reply: what stands in its strings is none, either.
+//! JSON that is no call and began the reply: what stands in its strings is none, either. Whether an object
+//! in it has the name of a tool and arguments is told.
+
+use super::call_keys::{ARGUMENT_KEYS, NAME_KEYS};
+use super::mark::NAME_BYTES_MAX;
+use crate::registry::Registry;
 
 /// Follows JSON from its first bracket to the one that closes it, or to what is no JSON.
 #[derive(Debug, Default)]
@@ -7,19 +12,40 @@ pub(super) struct Data {
     in_string: bool,
     is_escaped: bool,
     is_over: bool,
+    keys: Keys,
+}
+
+/// What the keys of the objects around a place say.
+#[derive(Debug, Default)]
+struct Keys {
+    /// The last string, as far as it may be a key or a name.
+    word: String,
+    /// The key whose value is next; empty where none is.
+    key: String,
+    /// In which of the objects around the name of a tool is, and in which arguments are: a bit for each.
+    named: u64,
+    argued: u64,
+    /// The tool whose name is the key of an object, and how deep that is.
+    tool: Option<(String, usize)>,
+    is_call: bool,
 }
 
 // === impl Data ===
 
 impl Data {
     /// Takes the next piece. Returns how much of it belongs to the JSON.
-    pub(super) fn take(&mut self, piece: &str) -> usize {
+    pub(super) fn take(&mut self, registry: &Registry, piece: &str) -> usize {
+        let mut begin = 0;
         for (place, byte) in piece.bytes().enumerate() {
             if self.in_string {
                 match byte {
                     _ if self.is_escaped => self.is_escaped = false,
                     b'\\' => self.is_escaped = true,
-                    b'"' => self.in_string = false,
+                    b'"' => {
+                        self.in_string = false;
+                        self.keys.extend(&piece[begin..place]);
+                        self.keys.string_ends(registry, self.depth);
+                    }
                     // A line end: this is no string of JSON.
                     b'\n' => return self.over(place),
                     _ => {}
@@ -27,18 +53,30 @@ impl Data {
                 continue;
             }
             match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth += 1,
+                b'"' => {
+                    self.in_string = true;
+                    begin = place + 1;
+                    self.keys.word.clear();
+                }
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    self.keys.opens(registry, self.depth, byte == b'{');
+                }
                 b'}' | b']' => {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
                         return self.over(place + 1);
                     }
                 }
-                b',' | b':' | b'-' | b'+' | b'.' => {}
+                b':' => self.keys.key_ends(registry, self.depth),
+                b',' => self.keys.key.clear(),
+                b'-' | b'+' | b'.' => {}
                 byte if byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() => {}
                 _ => return self.over(place),
             }
+        }
+        if self.in_string {
+            self.keys.extend(&piece[begin..]);
         }
         piece.len()
     }
@@ -48,8 +86,63 @@ impl Data {
         self.is_over
     }
 
+    /// Whether an object in it so far has the name of a tool and arguments.
+    pub(super) fn is_alike(&self) -> bool {
+        self.keys.is_call
+    }
+
     fn over(&mut self, place: usize) -> usize {
         self.is_over = true;
         place
     }
+}
+
+// === impl Keys ===
+
+impl Keys {
+    /// Takes a part of a string.
+    fn extend(&mut self, part: &str) {
+        if self.word.len() <= NAME_BYTES_MAX {
+            let room = (NAME_BYTES_MAX + 1).saturating_sub(self.word.len());
+            self.word.push_str(&part[..part.ceil_char_boundary(room)]);
+        }
+    }
+
+    fn string_ends(&mut self, registry: &Registry, depth: usize) {
+        if NAME_KEYS.contains(&self.key.as_str()) && registry.resolve(&self.word).is_some() {
+            self.named |= bit(depth);
+            self.look(depth);
+        }
+    }
+
+    fn key_ends(&mut self, registry: &Registry, depth: usize) {
+        std::mem::swap(&mut self.key, &mut self.word);
+        self.word.clear();
+        if ARGUMENT_KEYS.contains(&self.key.as_str()) {
+            self.argued |= bit(depth);
+            self.look(depth);
+        }
+        if let Some((name, around)) = &self.tool {
+            let tool = registry.tool(name).filter(|_| around + 1 == depth);
+            self.is_call |= tool.is_some_and(|tool| tool.parameter(&self.key).is_some());
+        }
+    }
+
+    /// Takes that an object or a list begins, inside of which is so deep.
+    fn opens(&mut self, registry: &Registry, depth: usize, is_object: bool) {
+        self.named &= !bit(depth);
+        self.argued &= !bit(depth);
+        let is_tool = is_object && !self.key.is_empty() && registry.tool(&self.key).is_some();
+        self.tool = is_tool.then(|| (std::mem::take(&mut self.key), depth - 1));
+        self.key.clear();
+    }
+
+    fn look(&mut self, depth: usize) {
+        self.is_call |= self.named & self.argued & bit(depth) != 0;
+    }
+}
+
+/// The bit of a depth; none for what is too deep for a call.
+fn bit(depth: usize) -> u64 {
+    u32::try_from(depth).ok().and_then(|depth| 1_u64.checked_shl(depth)).unwrap_or(0)
 }

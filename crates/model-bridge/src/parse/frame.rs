@@ -12,6 +12,7 @@ use super::scan::Scan;
 use super::template::{Brackets, Elements, Holds, Opening, Tags, Template};
 use super::watch::{Shape, Watch};
 use crate::registry::Registry;
+pub(super) use reading::NO_CALL;
 
 /// How far the text after a suspected end is looked at for the real one, in bytes.
 const SUSPICION_BYTES_MAX: usize = 64 << 10;

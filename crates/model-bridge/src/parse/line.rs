@@ -3,7 +3,7 @@
 use super::cue::Cue;
 
 /// How much of a line is kept to read it, in bytes.
-const LINE_BYTES_MAX: usize = 512;
+pub(super) const LINE_BYTES_MAX: usize = 512;
 
 /// How much of the beginning of a line is kept, in bytes.
 const BEGIN_BYTES_MAX: usize = 32;
@@ -239,11 +239,22 @@ impl Line {
         Cue::of(self.before())
     }
 
+    /// What the line has so far, and the last one with something on it before; of each its end where it
+    /// is long.
+    pub(super) fn last_two(&self) -> (&str, &str) {
+        let current = if self.has_begun { near(&self.current) } else { "" };
+        (current, near(&self.previous))
+    }
+
     fn before(&self) -> &str {
         let line = if self.has_begun { &self.current } else { &self.previous };
-        // As much of it whatever the pieces were in which it came.
-        &line[line.ceil_char_boundary(line.len().saturating_sub(LINE_BYTES_MAX))..]
+        near(line)
     }
+}
+
+/// The end of a line: as much of it whatever the pieces were in which it came.
+fn near(line: &str) -> &str {
+    &line[line.ceil_char_boundary(line.len().saturating_sub(LINE_BYTES_MAX))..]
 }
 
 /// Whether a character is nothing to read: white space, or the mark of the order of bytes.

@@ -93,7 +93,7 @@ impl Parser {
         }
         let rest = &self.rest().as_bytes()[..end];
         if self.alike.is_idle() && skip::is_short_text(rest) {
-            self.pass(end);
+            self.pass_lines(end);
             return Step::Again;
         }
         let mut next = self.next_mark(rest);
@@ -134,11 +134,11 @@ impl Parser {
             Mark::Text(length) => self.pass_prose(length, true),
             Mark::NeedsMore => return Step::NeedsMore,
             Mark::Frame(frame) => {
-                self.alike.leave();
+                self.leave_alike();
                 let frame = frame.shown_by(self.line.cue()).patient(self.fallbacks);
                 self.state = State::Frame(Box::new(frame));
             }
-            Mark::Done => self.alike.leave(),
+            Mark::Done => self.leave_alike(),
         }
         Step::Again
     }
@@ -151,7 +151,7 @@ impl Parser {
         let rest = self.rest();
         let blank = rest.len() - rest.trim_start_matches(is_blank).len();
         if blank > 0 {
-            self.pass(blank);
+            self.pass_lines(blank);
             return Some(Step::Again);
         }
         let longest = RESULTS.iter().map(|mark| mark.len()).max().unwrap_or(0);

@@ -12,11 +12,15 @@ const HEAD_BYTES_MAX: usize = 256;
 /// registry; none where more must come to know.
 pub(super) fn names_tool(registry: &Registry, text: &str) -> Option<bool> {
     let near = &text[..text.floor_char_boundary(HEAD_BYTES_MAX)];
-    match head(near) {
-        Head::Named(name) => Some(registry.resolve(name).is_some()),
-        Head::Open if near.len() == text.len() => None,
-        Head::Open | Head::Other => Some(false),
+    match head(near).names_tool(registry) {
+        None if near.len() < text.len() => Some(false),
+        known => known,
     }
+}
+
+/// The same for a text that begins with the key.
+pub(super) fn names_tool_at_key(registry: &Registry, text: &str) -> Option<bool> {
+    entry(text).names_tool(registry)
 }
 
 enum Head<'t> {
@@ -26,11 +30,28 @@ enum Head<'t> {
     Other,
 }
 
+// === impl Head ===
+
+impl Head<'_> {
+    /// Whether it names a tool of the registry; none where more must come to know.
+    fn names_tool(&self, registry: &Registry) -> Option<bool> {
+        match self {
+            Self::Named(name) => Some(registry.resolve(name).is_some()),
+            Self::Open => None,
+            Self::Other => Some(false),
+        }
+    }
+}
+
 fn head(text: &str) -> Head<'_> {
     let rest = text.trim_start();
     let rest = rest.strip_prefix('[').unwrap_or(rest).trim_start();
     let Some(rest) = rest.strip_prefix(['{', '｛']) else { return open_or_other(rest) };
-    let rest = rest.trim_start();
+    entry(rest.trim_start())
+}
+
+/// What a key and the name behind it say.
+fn entry(rest: &str) -> Head<'_> {
     let rest = rest.strip_prefix(is_quote).unwrap_or(rest);
     let length = rest.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(rest.len());
     let (key, rest) = rest.split_at(length);

@@ -58,6 +58,8 @@ pub(super) struct Template {
     json: Json,
     /// How it writes calls that are neither JSON nor tags.
     notation: Option<Notation>,
+    /// Whether some read a backslash in its texts as it is.
+    has_plain_texts: bool,
     parameters: Option<Parameters>,
     /// Whether its arguments are elements with the names of parameters.
     has_elements: bool,

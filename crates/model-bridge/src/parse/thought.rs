@@ -126,8 +126,8 @@ impl Parser {
     }
 
     /// Whether what is held back of a thought that never ended makes a call. One that was cut off may
-    /// only have considered it.
-    fn acts(&self, thought: &Thought) -> bool {
+    /// only have considered it. What is wrong with a call that is none is told.
+    fn acts(&mut self, thought: &Thought) -> bool {
         if self.is_cut || self.is_read_again {
             return false;
         }
@@ -137,6 +137,12 @@ impl Parser {
         (parser.has_begun, parser.is_read_again) = (true, true);
         let mut events = parser.feed(self.rest().as_bytes());
         events.extend(parser.finish(Finish::Stop));
-        events.iter().any(|event| matches!(event, Event::CallEnd { .. }))
+        let acts = events.iter().any(|event| matches!(event, Event::CallEnd { .. }));
+        let is_wrong =
+            |event: &Event| matches!(event, Event::Diagnostic(one) if !one.code.is_remark());
+        if !acts {
+            self.events.extend(events.into_iter().filter(is_wrong));
+        }
+        acts
     }
 }

@@ -11,7 +11,7 @@ use crate::diagnostic::Code;
 use crate::event::Event;
 
 /// Said of JSON without a mark.
-const NO_CALL: &str = "JSON names a tool and is no call as it stands";
+pub(in crate::parse) const NO_CALL: &str = "JSON names a tool and is no call as it stands";
 
 // === impl Parser ===
 
@@ -95,9 +95,6 @@ impl Parser {
                 true
             }
             Kind::Whole if is_none => {
-                if !unknown && watch.has_arguments() {
-                    self.tell(Code::UnmarkedCall, NO_CALL);
-                }
                 self.state = State::Data(Data::default());
                 true
             }
@@ -187,8 +184,8 @@ impl Parser {
                 for diagnostic in inside.diagnostics {
                     self.events.push(Event::Diagnostic(diagnostic));
                 }
-            } else if frame.balanced.is_some_and(|length| self.is_alike(&frame, length)) {
-                self.tell(Code::UnmarkedCall, NO_CALL);
+            } else if self.is_alike(&frame) && frame.balanced.is_some() {
+                return self.no_whole_reply(&frame, length);
             }
             return self.no_call(&frame, length);
         }
@@ -220,14 +217,23 @@ impl Parser {
         }
     }
 
-    /// Whether JSON that began the reply and is no call names a tool, and does not go on as a sentence.
-    fn is_alike(&self, frame: &Frame, length: usize) -> bool {
-        let body = &self.rest()[frame.body..];
-        let follows = &body[length.min(body.len())..];
-        let next = follows.trim_start_matches([' ', '\t', '\r']).chars().next();
-        frame.kind == Kind::Whole
-            && sloppy::names_tool(&self.registry, body) == Some(true)
-            && next.is_none_or(|c| c.is_uppercase() || "\n,;{[}]".contains(c))
+    /// Whether JSON that is not marked as a call names a tool: where it began the reply, or has arguments.
+    fn is_alike(&self, frame: &Frame) -> bool {
+        let is_near = frame.kind == Kind::Whole || frame.watch.has_arguments();
+        is_near && sloppy::names_tool(&self.registry, &self.rest()[frame.body..]) == Some(true)
+    }
+
+    /// Passes on JSON that names a tool and is not all that is there: it is told, unless a sentence goes on
+    /// behind it that speaks against it.
+    fn no_whole_reply(&mut self, frame: &Frame, length: usize) {
+        if frame.kind != Kind::Whole {
+            self.tell_alike(NO_CALL);
+            return self.no_call(frame, length);
+        }
+        let behind = frame.body + frame.balanced.unwrap_or(0);
+        let gap = self.rest()[behind.min(length)..length].to_owned();
+        self.no_call(frame, length);
+        self.stand_behind(&gap);
     }
 
     /// Passes on a frame that is only shown.
@@ -261,7 +267,7 @@ impl Parser {
         let is_sloppy = frame.kind == Kind::Whole && !watch.is_strict();
         let is_meant = is_sloppy && self.is_meant(frame) == Some(true);
         let is_marked = frame.is_explicit() || frame.is_weak();
-        let is_meant = is_meant || self.is_alike(frame, usize::MAX);
+        let is_meant = is_meant || (frame.kind == Kind::Whole && self.is_alike(frame));
         if (is_marked || is_meant || (named && watch.has_arguments())) && !frame.is_shown() {
             self.tell(Code::TruncatedCall, CUT_OFF);
             self.in_group = false;

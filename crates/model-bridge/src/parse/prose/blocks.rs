@@ -2,6 +2,7 @@
 
 use super::super::data::Data;
 use super::super::fence::INFO_BYTES_MAX;
+use super::super::frame::NO_CALL;
 use super::super::line::is_blank;
 use super::super::{Parser, State, Step};
 
@@ -54,7 +55,7 @@ impl Parser {
             }
             let rest = self.rest();
             let line = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
-            self.pass(line);
+            self.pass_code(line);
         }
         self.state = State::Code(fences, sign);
         Step::NeedsMore
@@ -62,8 +63,11 @@ impl Parser {
 
     /// JSON that is no call: text up to its end.
     pub(in crate::parse) fn data(&mut self, mut data: Data) -> Step {
-        let length = data.take(self.rest());
+        let length = data.take(&self.registry, &self.text[self.at..]);
         self.pass(length);
+        if data.is_alike() {
+            self.tell_alike(NO_CALL);
+        }
         if data.is_over() {
             return Step::Again;
         }

@@ -11,7 +11,7 @@ use super::super::end::End;
 use super::super::mark::{Not, after};
 use super::super::mend::DEPTH_MAX;
 use super::Template;
-use crate::diagnostic::{Change, Code};
+use crate::diagnostic::{Change, Code, Diagnostic};
 use crate::registry::Registry;
 pub(super) use python::first_name;
 
@@ -34,6 +34,10 @@ type Named = (String, Map<String, Value>);
 const NO_CALL: &str = "what stands inside is no call with values that are written out";
 /// Said where more follows a list of calls that has no mark.
 const NOT_ALONE: &str = "a list of calls is one only where its line has nothing else";
+
+/// Said where backslashes may be meant as they are.
+const ESCAPES: &str =
+    "backslashes in texts escape, as in Python; the model may mean them as they are";
 
 /// Follows calls as they come, to their end.
 #[derive(Debug, Default)]
@@ -278,6 +282,9 @@ impl Brackets {
             Err(message) => return inside.none(Code::MalformedJson, message),
         };
         inside.note_changes(changes);
+        if template.has_plain_texts && python::has_escapes(body) {
+            inside.diagnostics.push(Diagnostic::new(Code::AmbiguousValue, ESCAPES));
+        }
         for (name, arguments) in calls {
             // Without a mark, what a name is like is no tool.
             let is_tool = !template.is_weak || registry.tool(&name).is_some();

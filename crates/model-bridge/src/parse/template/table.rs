@@ -20,6 +20,7 @@ const ROW: Template = Template {
     after: &[],
     json: Json::None,
     notation: None,
+    has_plain_texts: false,
     parameters: None,
     has_elements: false,
     tag_mark: "",
@@ -321,7 +322,11 @@ pub(super) static TEMPLATES: &[Template] = &[
     harmony("<|channel|>analysis to="),
     Template { needs_section: true, ..harmony("to=") },
     // LFM2: Python or JSON.
-    Template { json: Json::Any, ..python("lfm2", "<|tool_call_start|>", "<|tool_call_end|>") },
+    Template {
+        json: Json::Any,
+        has_plain_texts: true,
+        ..python("lfm2", "<|tool_call_start|>", "<|tool_call_end|>")
+    },
     // Llama 4.
     python("pythonic", "<|python_start|>", "<|python_end|>"),
     // Olmo 3.

@@ -73,7 +73,7 @@ pub(super) fn arguments<'t>(
             return Err(format!("{}: the value of `{key}` is no JSON", tool.name()));
         };
         if let Value::String(text) = &value
-            && let Some(why) = doubt::of(tool, &argument, text)
+            && let Some(why) = doubt::of(tool, &argument, text, !manner.has_entities)
         {
             let message =
                 format!("{}: `{key}` {why}; it is passed on as it is written", tool.name());

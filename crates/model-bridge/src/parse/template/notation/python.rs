@@ -160,6 +160,20 @@ fn text(cursor: &mut Cursor<'_>, is_raw: bool) -> Read<String> {
     }
 }
 
+/// Whether a backslash in a text escapes something.
+pub(super) fn has_escapes(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((_, behind)) = rest.split_once('\\') {
+        let mut behind = behind.chars();
+        let escaped = behind.next();
+        if escaped.is_some_and(|c| "xuU\n".contains(c) || ESCAPES.iter().any(|(e, _)| *e == c)) {
+            return true;
+        }
+        rest = behind.as_str();
+    }
+    false
+}
+
 /// What a backslash and this character say. What escapes nothing is what it is.
 fn escaped(cursor: &mut Cursor<'_>, c: char, read: &mut String) -> Read<()> {
     let digits = match c {

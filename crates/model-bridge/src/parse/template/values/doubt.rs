@@ -1,14 +1,23 @@
 //! Values that are passed on as they are written, and may be meant otherwise: a model that was taught
-//! another form puts quotes around a text. Entities of XML are no doubt: whoever edits HTML writes them.
+//! another form puts quotes around a text, or writes entities of XML for what means something there.
 
 use serde_json::Value;
 
 use super::super::super::mend::is_quote;
-use super::Argument;
+use super::{Argument, without_entities};
 use crate::registry::Tool;
 
-/// Says why a text may be meant otherwise; none where it may not.
-pub(super) fn of(tool: &Tool, argument: &Argument<'_>, text: &str) -> Option<&'static str> {
+/// Says why a text may be meant otherwise; none where it may not. `keeps_entities` says that its form does
+/// not decode them.
+pub(super) fn of(
+    tool: &Tool,
+    argument: &Argument<'_>,
+    text: &str,
+    keeps_entities: bool,
+) -> Option<&'static str> {
+    if keeps_entities && is_written_for_xml(text) {
+        return Some("has entities of XML, and nothing else that means something there");
+    }
     if argument.is_string == Some(true) {
         return None;
     }
@@ -29,6 +38,14 @@ pub(super) fn of(tool: &Tool, argument: &Argument<'_>, text: &str) -> Option<&'s
         return Some("is the word null");
     }
     is_in_quotes(text).then_some("has quotes around it")
+}
+
+/// Whether a text has entities in every place where XML asks for one: whoever edits HTML has tags in it,
+/// too.
+fn is_written_for_xml(text: &str) -> bool {
+    memchr::memchr(b'&', text.as_bytes()).is_some()
+        && memchr::memchr2(b'<', b'>', text.as_bytes()).is_none()
+        && without_entities(text).is_some_and(|decoded| decoded.contains(['<', '>', '&']))
 }
 
 /// Whether quotes begin and end a text, with none between them.
@@ -59,14 +76,18 @@ mod tests {
             ("text", "", None, false),
             ("text", "\n", None, false),
             ("text", "null", None, true),
-            ("text", "a &lt; b", None, false),
+            ("text", "a &lt; b", None, true),
+            ("text", "a &amp;&amp; b", Some(true), true),
+            ("text", "<p>a &lt; b</p>", None, false),
+            ("text", "it&#39;s", None, false),
+            ("text", "a & b", None, false),
             ("number", "\"1\"", None, false),
             ("any", "20", None, true),
             ("other", "[1]", None, true),
             ("any", "Paris", None, false),
         ] {
             let argument = Argument { key, text, is_string };
-            let doubt = of(tool, &argument, text);
+            let doubt = of(tool, &argument, text, true);
             assert_eq!(doubt.is_some(), expected, "{key}: {text:?}: {doubt:?}");
         }
     }
