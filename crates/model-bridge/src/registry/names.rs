@@ -17,6 +17,8 @@ const LIKENESS_MIN: f64 = 0.6;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: HashMap<String, usize>,
+    /// The lengths of the names, a bit each: a word of a text is asked for often, and hardly ever one.
+    lengths: u64,
     /// By the folded name; none where several tools have it.
     folded: HashMap<String, Option<usize>>,
 }
@@ -29,12 +31,14 @@ impl Names {
         if self.exact.insert(name.to_owned(), place).is_some() {
             return false;
         }
+        self.lengths |= length_bit(name);
         self.folded.entry(fold(name)).and_modify(|entry| *entry = None).or_insert(Some(place));
         true
     }
 
     pub(super) fn exact(&self, name: &str) -> Option<usize> {
-        self.exact.get(name).copied()
+        let may_be = self.lengths & length_bit(name) != 0;
+        may_be.then(|| self.exact.get(name).copied()).flatten()
     }
 
     pub(super) fn resolve(&self, name: &str) -> Option<usize> {
@@ -61,6 +65,11 @@ impl Names {
     fn find(&self, name: &str) -> Option<usize> {
         self.exact(name).or_else(|| *self.folded.get(&fold(name))?)
     }
+}
+
+/// The bit of a length; all long ones have the same.
+fn length_bit(name: &str) -> u64 {
+    1 << name.len().min(63)
 }
 
 /// Leaves out what names differ in without meaning it: case, `-`, `_` and spaces.
