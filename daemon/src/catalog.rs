@@ -25,8 +25,8 @@ const NAME_BYTES_MAX: usize = 128;
 pub struct Catalog {
     entries: Vec<Arc<Entry>>,
     by_name: HashMap<String, usize>,
-    /// The same by the names in lowercase: two that differ in case alone are taken for one another.
-    by_lowercase: HashMap<String, usize>,
+    /// The same by folded names: two that differ in case, `-` and `_` alone are taken for one another.
+    by_folded: HashMap<String, usize>,
     digest: String,
 }
 
@@ -132,7 +132,7 @@ impl Catalog {
         let mut catalog = Self {
             entries: self.entries.clone(),
             by_name: self.by_name.clone(),
-            by_lowercase: self.by_lowercase.clone(),
+            by_folded: self.by_folded.clone(),
             digest: String::new(),
         };
         for tools in plugins {
@@ -148,7 +148,7 @@ impl Catalog {
             let own = entry.own_name().map(ToOwned::to_owned);
             return Err(CatalogError::NameTaken { name, holder, own });
         }
-        self.by_lowercase.insert(name.to_ascii_lowercase(), self.entries.len());
+        self.by_folded.insert(operations::folded(&name), self.entries.len());
         self.by_name.insert(name, self.entries.len());
         self.entries.push(entry);
         Ok(())
@@ -203,13 +203,13 @@ impl Catalog {
         })
     }
 
-    /// Says who has a name, in any case: an operation of moss, or a tool that is not one of
+    /// Says who has a name, or one that differs in case, `-` and `_` alone: an operation of moss, or a tool that is not one of
     /// `plugin`. None where it is free.
     pub fn holder(&self, name: &str, plugin: Option<&str>) -> Option<String> {
         if operations::is_reserved(name) {
             return Some("an operation of moss".to_owned());
         }
-        let taken = self.by_lowercase.get(&name.to_ascii_lowercase())?;
+        let taken = self.by_folded.get(&operations::folded(name))?;
         let taken = &self.entries[*taken];
         if plugin.is_some() && taken.plugin() == plugin {
             return None;

@@ -35,7 +35,13 @@ const ALL: &[&str] = &[
     UNKNOWN_TOOL,
 ];
 
-/// Whether a name, in any case, is one of them.
+/// Whether a name is one of them, as far as names are told apart.
 pub fn is_reserved(name: &str) -> bool {
-    ALL.iter().any(|reserved| reserved.eq_ignore_ascii_case(name))
+    let name = folded(name);
+    ALL.iter().any(|reserved| folded(reserved) == name)
+}
+
+/// What tells the names of tools apart: neither case nor `-` and `_`, in which models err.
+pub fn folded(name: &str) -> String {
+    name.chars().filter(|c| !"-_".contains(*c)).map(|c| c.to_ascii_lowercase()).collect()
 }

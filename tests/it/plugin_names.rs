@@ -138,7 +138,9 @@ fn no_tool_of_a_plugin_has_the_name_of_an_operation_or_of_another_tool_in_any_ca
         let told = format!("the tool name `{name}` is taken by an operation of moss");
         assert!(refused.stderr.contains(&told), "{name}: {refused:?}");
     }
-    for (name, spelt) in [("Read_File", "read_file"), ("EDITTOOL", "editTool")] {
+    for (name, spelt) in
+        [("Read_File", "read_file"), ("EDITTOOL", "editTool"), ("read-file", "read_file")]
+    {
         let refused = site.run(&[&add[..], &["--rename", &format!("act={name}")]].concat());
         assert_eq!(refused.code, Some(1), "{name}: {refused:?}");
         let told = format!("`{name}` is taken by a built-in tool, as `{spelt}`");
