@@ -6,20 +6,17 @@ use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::edit::MatchLevel;
 use serde_json::{Value, json};
 
-use super::confirming::{self, Answering, Reply};
 use super::error::CliError;
-use super::prompt::{self, Answer};
 use super::report::Report;
-use super::ui::{Ui, bold};
+use super::ui::bold;
+use super::undoing::{self, Asking, Undoing};
 use super::{Session, effect, table, text, views};
-use moss_dispatch::{Outcome, Reason};
+use moss_dispatch::Outcome;
 
 /// Entries that one request asks for.
 const PAGE_SIZE: u32 = 500;
 /// The name of an undo in reports.
 const UNDO: &str = "undo";
-/// Most questions of one undo that are answered.
-const QUESTIONS_MAX: usize = 32;
 
 /// Look at committed changes and take them back
 #[derive(Debug, clap::Subcommand)]
@@ -226,115 +223,20 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
     Ok(Outcome::Ok)
 }
 
-/// Undoes: first without an answer; where one is needed, again with the digest that was approved,
-/// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
+/// Undoes, all questions of it included.
 async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
-    let ui = &session.ui;
-    let confirm = &session.global.confirm;
-    let answering = confirming::answering(confirm, args.wait, ui.interactive(), client.is_alone());
-    let mode = match answering {
-        Answering::Elsewhere => v1::ConfirmMode::Wait,
-        _ => v1::ConfirmMode::Refuse,
-    };
-    let approved_digests = confirming::approved_digests(confirm);
-    let are_given = !approved_digests.is_empty();
-    let mut request = v1::UndoHistoryEntryRequest {
-        workspace: String::new(),
-        target: Some(args.target.wanted()),
-        confirm: mode.into(),
-        approved_digests,
-        dry_run: args.dry_run,
-    };
-    loop {
-        let failure = match client.undo(request.clone(), None).await {
-            Ok(result) => return Report::of_result(result, args.dry_run),
-            Err(failure) => failure,
+    let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
+    let call = async |asking: Asking| {
+        let request = v1::UndoHistoryEntryRequest {
+            workspace: String::new(),
+            target: Some(args.target.wanted()),
+            confirm: asking.confirm.into(),
+            approved_digests: asking.approved_digests,
+            dry_run: asking.dry_run,
         };
-        let is_over = are_given || request.approved_digests.len() == QUESTIONS_MAX;
-        if !failure.is(Reason::ConfirmationRequired) || is_over {
-            return Report::of_error(UNDO, None, failure.into());
-        }
-        let approved = match asked(client, args.target.wanted(), &failure).await {
-            Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
-            Err(failure) => Err(failure.into()),
-        };
-        match approved {
-            Ok(digest) => request.approved_digests.push(digest),
-            Err(error) => return Report::of_error(UNDO, None, error),
-        }
-    }
-}
-
-/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
-async fn asked(
-    client: &Client,
-    target: Target,
-    failure: &Failure,
-) -> Result<v1::Confirmation, Failure> {
-    if let Some(confirmation) = &failure.confirmation {
-        return Ok((**confirmation).clone());
-    }
-    let target = Some(target);
-    let request = v1::UndoHistoryEntryRequest { target, dry_run: true, ..Default::default() };
-    let shown = client.undo(request, None).await?;
-    let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
-    Ok(v1::Confirmation {
-        tool: UNDO.to_owned(),
-        changes: shown.changes,
-        digest: shown.digest,
-        rule: fact("rule"),
-        protected: fact("protected") == "true",
-        drift: fact("drift") == "true",
-        ..Default::default()
-    })
-}
-
-/// Gets an answer: the digest that was approved, or why there is none.
-pub(super) async fn answer(
-    ui: &Ui,
-    answering: Answering,
-    confirmation: v1::Confirmation,
-    failure: Failure,
-) -> Result<String, CliError> {
-    let mut error = match confirming::reply(answering, &confirmation) {
-        Reply::Approve => return Ok(confirmation.digest),
-        Reply::Deny(reason) => denied(&reason),
-        Reply::GiveUp(_) if answering == Answering::Nobody => failure.into(),
-        Reply::Wait => failure.into(),
-        Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
-        Reply::Ask => {
-            ui.note(&effect::confirmation(&confirmation));
-            if effect::is_cut(&confirmation.changes) {
-                return Err(too_long(&confirmation));
-            }
-            return match prompt::ask(ui, "apply?", &[]).await? {
-                Some(Answer::Yes) => Ok(confirmation.digest),
-                Some(Answer::No(reason)) => Err(denied(&reason)),
-                Some(Answer::Lasting(_)) | None => Err(CliError::new(
-                    Outcome::Unconfirmed,
-                    "confirmation_required",
-                    "there was no answer; nothing was changed",
-                )),
-            };
-        }
+        client.undo(request, None).await
     };
-    error.confirmation = Some(Box::new(confirmation));
-    Err(error)
-}
-
-/// Why nobody is asked about what was not shown whole.
-pub(super) fn too_long(confirmation: &v1::Confirmation) -> CliError {
-    let message = "it is too long to be shown whole; nothing was changed";
-    CliError::unconfirmed(message, confirmation).hint(format!(
-        "look at the file, then approve it by its digest: `--confirm {}`",
-        text::line(&confirmation.digest)
-    ))
-}
-
-fn denied(reason: &str) -> CliError {
-    let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-    let message = format!("denied by a person{why}; nothing was changed");
-    CliError::new(Outcome::Denied, "denied_by_person", message)
+    undoing::run(undoing, session, client.is_alone(), call).await
 }
 
 // === impl ListArgs ===

@@ -40,6 +40,7 @@ mod text;
 mod token;
 mod tools;
 mod ui;
+mod undoing;
 mod user_prompt;
 mod views;
 mod whole;

@@ -1,15 +1,15 @@
 //! `moss prompt`: the user's own prompt.
 
-use crate::client::{Client, Failure, Need};
+use crate::client::{Client, Need};
 use moss_proto::v1;
 use serde_json::{Value, json};
 
-use super::confirming::{self, Answering};
 use super::error::CliError;
 use super::report::Report;
 use super::ui::dim;
+use super::undoing::{self, Asking, Undoing};
 use super::{Session, effect, history, table, text, views};
-use moss_dispatch::{Outcome, Reason};
+use moss_dispatch::Outcome;
 
 /// The name of an undo in reports.
 const UNDO: &str = "undo_user_prompt";
@@ -126,58 +126,18 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
     ]
 }
 
-/// Undoes: first without an answer; where one is needed, again with the digest that was approved.
+/// Undoes, all questions of it included.
 async fn undo(args: &UndoArgs, session: &Session, client: &Client) -> Report {
-    let ui = &session.ui;
-    let confirm = &session.global.confirm;
-    let answering = confirming::answering(confirm, args.wait, ui.interactive(), client.is_alone());
-    let mode = match answering {
-        Answering::Elsewhere => v1::ConfirmMode::Wait,
-        _ => v1::ConfirmMode::Refuse,
-    };
-    let mut request = v1::UndoUserPromptRequest {
-        workspace: String::new(),
-        number: args.number.unwrap_or_default(),
-        confirm: mode.into(),
-        approved_digests: confirming::approved_digests(confirm),
-        dry_run: args.dry_run,
-    };
-    loop {
-        let failure = match client.undo_user_prompt(request.clone()).await {
-            Ok(result) => return Report::of_result(result, args.dry_run),
-            Err(failure) => failure,
+    let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
+    let call = async |asking: Asking| {
+        let request = v1::UndoUserPromptRequest {
+            workspace: String::new(),
+            number: args.number.unwrap_or_default(),
+            confirm: asking.confirm.into(),
+            approved_digests: asking.approved_digests,
+            dry_run: asking.dry_run,
         };
-        let is_answered = !request.approved_digests.is_empty();
-        if !failure.is(Reason::ConfirmationRequired) || is_answered {
-            return Report::of_error(UNDO, None, failure.into());
-        }
-        let approved = match asked(client, &request, &failure).await {
-            Ok(confirmation) => history::answer(ui, answering, confirmation, failure).await,
-            Err(failure) => Err(failure.into()),
-        };
-        match approved {
-            Ok(digest) => request.approved_digests.push(digest),
-            Err(error) => return Report::of_error(UNDO, None, error),
-        }
-    }
-}
-
-/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
-async fn asked(
-    client: &Client,
-    request: &v1::UndoUserPromptRequest,
-    failure: &Failure,
-) -> Result<v1::Confirmation, Failure> {
-    if let Some(confirmation) = &failure.confirmation {
-        return Ok((**confirmation).clone());
-    }
-    let request = v1::UndoUserPromptRequest { dry_run: true, ..request.clone() };
-    let shown = client.undo_user_prompt(request).await?;
-    Ok(v1::Confirmation {
-        tool: UNDO.to_owned(),
-        changes: shown.changes,
-        digest: shown.digest,
-        rule: failure.facts.get("rule").cloned().unwrap_or_default(),
-        ..Default::default()
-    })
+        client.undo_user_prompt(request).await
+    };
+    undoing::run(undoing, session, client.is_alone(), call).await
 }

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::prompt;
 use crate::report::Report;
 use crate::ui::{Ui, dim, yellow};
-use crate::{Session, effect, history, text};
+use crate::{Session, effect, text, undoing};
 use moss_dispatch::Outcome;
 
 /// How a change is answered.
@@ -231,7 +231,7 @@ async fn approve(
         Some(Confirm::Allow) => {
             unconfirmed("`--confirm allow` does not cover plugins; `--yes` does, or the digest")
         }
-        _ if asks && effect::is_cut(&shown.result.changes) => Err(history::too_long(&confirmation)),
+        _ if asks && effect::is_cut(&shown.result.changes) => Err(undoing::too_long(&confirmation)),
         _ if asks => match prompt::agree(&session.ui, "do it?").await? {
             true => Ok(()),
             false => Err(CliError::new(

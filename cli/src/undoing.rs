@@ -1,0 +1,144 @@
+//! Undoing at the command line: of files and of the user's prompt alike.
+
+use moss_dispatch::{Outcome, Reason};
+use moss_proto::v1;
+
+use super::confirming::{self, Answering, Reply};
+use super::error::CliError;
+use super::prompt::{self, Answer};
+use super::report::Report;
+use super::ui::Ui;
+use super::{Session, effect, text};
+use crate::client::Failure;
+
+/// Most questions of one undo that are answered.
+const QUESTIONS_MAX: usize = 32;
+
+/// What is undone, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Undoing {
+    /// Its name in reports.
+    pub(super) tool: &'static str,
+    /// Whether it waits for an answer that is given elsewhere.
+    pub(super) wait: bool,
+    /// Whether it is only shown.
+    pub(super) dry_run: bool,
+}
+
+/// What one request of it says.
+#[derive(Debug, Clone)]
+pub(super) struct Asking {
+    pub(super) confirm: v1::ConfirmMode,
+    pub(super) approved_digests: Vec<String>,
+    pub(super) dry_run: bool,
+}
+
+/// Undoes: first without an answer; where one is needed, again with the digest that was approved,
+/// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
+pub(super) async fn run(
+    undoing: Undoing,
+    session: &Session,
+    is_alone: bool,
+    call: impl AsyncFn(Asking) -> Result<v1::CallResult, Failure>,
+) -> Report {
+    let Undoing { tool, wait, dry_run } = undoing;
+    let ui = &session.ui;
+    let confirm = &session.global.confirm;
+    let answering = confirming::answering(confirm, wait, ui.interactive(), is_alone);
+    let mode = match answering {
+        Answering::Elsewhere => v1::ConfirmMode::Wait,
+        _ => v1::ConfirmMode::Refuse,
+    };
+    let approved_digests = confirming::approved_digests(confirm);
+    let are_given = !approved_digests.is_empty();
+    let mut asking = Asking { confirm: mode, approved_digests, dry_run };
+    loop {
+        let failure = match call(asking.clone()).await {
+            Ok(result) => return Report::of_result(result, dry_run),
+            Err(failure) => failure,
+        };
+        let is_over = are_given || asking.approved_digests.len() == QUESTIONS_MAX;
+        if !failure.is(Reason::ConfirmationRequired) || is_over {
+            return Report::of_error(tool, None, failure.into());
+        }
+        let approved = match asked(tool, &call, &failure).await {
+            Ok(confirmation) => answer(ui, answering, confirmation, failure).await,
+            Err(failure) => Err(failure.into()),
+        };
+        match approved {
+            Ok(digest) => asking.approved_digests.push(digest),
+            Err(error) => return Report::of_error(tool, None, error),
+        }
+    }
+}
+
+/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
+async fn asked(
+    tool: &str,
+    call: &impl AsyncFn(Asking) -> Result<v1::CallResult, Failure>,
+    failure: &Failure,
+) -> Result<v1::Confirmation, Failure> {
+    if let Some(confirmation) = &failure.confirmation {
+        return Ok((**confirmation).clone());
+    }
+    let (confirm, approved_digests) = (v1::ConfirmMode::Unspecified, Vec::new());
+    let shown = call(Asking { confirm, approved_digests, dry_run: true }).await?;
+    let fact = |name: &str| failure.facts.get(name).cloned().unwrap_or_default();
+    Ok(v1::Confirmation {
+        tool: tool.to_owned(),
+        changes: shown.changes,
+        digest: shown.digest,
+        rule: fact("rule"),
+        protected: fact("protected") == "true",
+        drift: fact("drift") == "true",
+        ..Default::default()
+    })
+}
+
+/// Gets an answer: the digest that was approved, or why there is none.
+async fn answer(
+    ui: &Ui,
+    answering: Answering,
+    confirmation: v1::Confirmation,
+    failure: Failure,
+) -> Result<String, CliError> {
+    let mut error = match confirming::reply(answering, &confirmation) {
+        Reply::Approve => return Ok(confirmation.digest),
+        Reply::Deny(reason) => denied(&reason),
+        Reply::GiveUp(_) if answering == Answering::Nobody => failure.into(),
+        Reply::Wait => failure.into(),
+        Reply::GiveUp(why) => CliError::unconfirmed(why, &confirmation),
+        Reply::Ask => {
+            ui.note(&effect::confirmation(&confirmation));
+            if effect::is_cut(&confirmation.changes) {
+                return Err(too_long(&confirmation));
+            }
+            return match prompt::ask(ui, "apply?", &[]).await? {
+                Some(Answer::Yes) => Ok(confirmation.digest),
+                Some(Answer::No(reason)) => Err(denied(&reason)),
+                Some(Answer::Lasting(_)) | None => Err(CliError::new(
+                    Outcome::Unconfirmed,
+                    "confirmation_required",
+                    "there was no answer; nothing was changed",
+                )),
+            };
+        }
+    };
+    error.confirmation = Some(Box::new(confirmation));
+    Err(error)
+}
+
+/// Why nobody is asked about what was not shown whole.
+pub(super) fn too_long(confirmation: &v1::Confirmation) -> CliError {
+    let message = "it is too long to be shown whole; nothing was changed";
+    CliError::unconfirmed(message, confirmation).hint(format!(
+        "look at the file, then approve it by its digest: `--confirm {}`",
+        text::line(&confirmation.digest)
+    ))
+}
+
+fn denied(reason: &str) -> CliError {
+    let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let message = format!("denied by a person{why}; nothing was changed");
+    CliError::new(Outcome::Denied, "denied_by_person", message)
+}
