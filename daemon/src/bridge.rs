@@ -1,7 +1,9 @@
 //! The tools of a catalog as the model bridge takes them: the one place where a [`ToolSpec`] becomes
 //! a [`ToolDefinition`].
 
-use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
+use std::sync::Arc;
+
+use moss_model_bridge::{Registry, RegistryError, Tool, ToolDefinition};
 use moss_sdk::ToolSpec;
 
 use crate::catalog::{Entry, Language};
@@ -32,8 +34,23 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
     }
 }
 
+/// Returns a tool of a catalog in the words of a language. Its schema is compiled once.
+///
+/// # Errors
+///
+/// Where the schema cannot be compiled: a defect.
+pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, RegistryError> {
+    let place = match (form, language) {
+        (Form::Published, Language::En) => 0,
+        (Form::Published, Language::Zh) => 1,
+        (Form::Strict, Language::En) => 2,
+        (Form::Strict, Language::Zh) => 3,
+    };
+    entry.told(place, || Tool::new(described(entry, form, language)))
+}
+
 /// Describes a tool of a catalog, in the words of a language.
-pub fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinition {
+fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinition {
     let parameters = match form {
         Form::Published => entry.parameters(language),
         Form::Strict => entry.spec.parameters_strict.clone(),

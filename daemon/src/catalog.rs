@@ -4,8 +4,9 @@
 mod render;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use moss_model_bridge::Tool;
 use moss_plugin_host::{Plugin, units};
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
@@ -17,6 +18,8 @@ use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
 const NEAREST_MAX: usize = 3;
+/// In how many forms models are told of a tool: two schemas, two languages.
+pub const FORMS: usize = 4;
 /// Longest name that is looked up, in bytes.
 const NAME_BYTES_MAX: usize = 128;
 
@@ -42,6 +45,8 @@ pub struct Entry {
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
+    /// The tool as models are told of it: each of its forms is compiled once.
+    told: [OnceLock<Arc<Tool>>; FORMS],
 }
 
 /// A plugin with its tools, ready to be called.
@@ -267,7 +272,26 @@ impl Entry {
         let arguments = ArgumentValidator::new(&spec)?;
         let output = Schema::new(&spec.name, &spec.output)?;
         let fingerprint = fingerprint(&spec, &runner);
-        Ok(Self { spec, arguments, output, runner, fingerprint })
+        Ok(Self { spec, arguments, output, runner, fingerprint, told: Default::default() })
+    }
+
+    /// Returns the tool as models are told of it in one of its forms, which `make` makes where nobody
+    /// asked for it yet.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made.
+    pub fn told<E>(
+        &self,
+        form: usize,
+        make: impl FnOnce() -> Result<Tool, E>,
+    ) -> Result<Arc<Tool>, E> {
+        let place = &self.told[form];
+        if let Some(tool) = place.get() {
+            return Ok(Arc::clone(tool));
+        }
+        let made = Arc::new(make()?);
+        Ok(Arc::clone(place.get_or_init(|| made)))
     }
 
     /// The name of the plugin that provides the tool, if one does.

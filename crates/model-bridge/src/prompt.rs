@@ -121,7 +121,7 @@ const EDIT: &[&str] = &["editTool"];
 pub fn render(request: &PromptRequest<'_>) -> String {
     let texts = TEXTS.of(request.language);
     let mut parts = Vec::new();
-    if !request.registry.tools().is_empty() {
+    if request.registry.tools().len() > 0 {
         match (request.step, request.choice) {
             (Step::Summary, _) => parts.push(texts.status.clone()),
             (Step::Act, ToolChoice::None) => parts.push(texts.no_tools.clone()),
@@ -147,7 +147,7 @@ fn contract(request: &PromptRequest<'_>, texts: &Texts, parts: &mut Vec<String>)
     let (first, second) = example::pair(registry, named);
     parts.push(format!("{}\n{}", texts.intro.trim(), rules(request, texts)));
     parts.push(shown(texts, first, second));
-    let lines = registry.tools().iter().map(|tool| match request.form {
+    let lines = registry.tools().map(|tool| match request.form {
         Form::Short => signature::line(tool, registry.tools().len()),
         Form::Long => signature::page(tool, [&texts.required, &texts.optional, &texts.default]),
     });

@@ -5,6 +5,8 @@ mod lenient;
 mod names;
 mod types;
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use jsonschema::{PatternOptions, Validator};
@@ -42,7 +44,7 @@ pub struct ToolDefinition {
 /// The tools that a reply may call.
 #[derive(Debug, Default)]
 pub struct Registry {
-    tools: Vec<Tool>,
+    tools: Vec<Arc<Tool>>,
     names: names::Names,
     warnings: Vec<Diagnostic>,
 }
@@ -118,18 +120,39 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Makes a registry of tools whose schemas are compiled already.
+    ///
+    /// # Errors
+    ///
+    /// Where a tool has no name or that of another one.
+    pub fn of(tools: impl IntoIterator<Item = Arc<Tool>>) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for tool in tools {
+            registry.check_name(tool.name())?;
+            registry.push(tool);
+        }
+        Ok(registry)
+    }
+
     fn add(&mut self, definition: ToolDefinition) -> Result<(), RegistryError> {
-        let place = self.tools.len();
-        if definition.name.trim().is_empty() {
-            return Err(RegistryError::Nameless(place + 1));
-        }
-        if self.names.exact(&definition.name).is_some() {
-            return Err(RegistryError::Twice(definition.name));
-        }
-        let tool = Tool::new(definition)?;
-        self.names.insert(tool.name(), place);
-        self.tools.push(tool);
+        self.check_name(&definition.name)?;
+        self.push(Arc::new(Tool::new(definition)?));
         Ok(())
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), RegistryError> {
+        if name.trim().is_empty() {
+            return Err(RegistryError::Nameless(self.tools.len() + 1));
+        }
+        match self.names.exact(name) {
+            Some(_) => Err(RegistryError::Twice(name.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, tool: Arc<Tool>) {
+        self.names.insert(tool.name(), self.tools.len());
+        self.tools.push(tool);
     }
 
     /// Reads a registry: a JSON array of `{name, parameters}`, each also as the `function` of an
@@ -193,32 +216,37 @@ impl Registry {
     }
 
     /// The tools, in the order in which they were given.
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = &Tool> + Clone {
+        self.tools.iter().map(Arc::as_ref)
     }
 
     /// Finds a tool by its name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.names.exact(name).map(|place| &self.tools[place])
+        self.names.exact(name).map(|place| &*self.tools[place])
     }
 
     /// Finds the tool that a model means: by its name, by one that differs in case, `-`, `_` and
     /// spaces, and by one that has a prefix which models add. Other words for a tool are none: what
     /// a `bash` is, nobody guesses.
     pub fn resolve(&self, name: &str) -> Option<&Tool> {
-        self.names.resolve(name).map(|place| &self.tools[place])
+        self.names.resolve(name).map(|place| &*self.tools[place])
     }
 
     /// The name that is most like a wrong one, where one is.
     pub fn closest(&self, name: &str) -> Option<&str> {
-        names::closest(name, self.tools.iter().map(Tool::name))
+        names::closest(name, self.tools().map(Tool::name))
     }
 }
 
 // === impl Tool ===
 
 impl Tool {
-    fn new(mut definition: ToolDefinition) -> Result<Self, RegistryError> {
+    /// Compiles the schema of a tool.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be compiled.
+    pub fn new(mut definition: ToolDefinition) -> Result<Self, RegistryError> {
         if definition.parameters.is_null() {
             definition.parameters = Value::Object(Map::new());
         }

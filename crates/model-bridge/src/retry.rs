@@ -138,7 +138,7 @@ const BROKEN: &[(Code, RetryReason)] = &[
 /// call or nothing may be called, and never after a refusal to do harm. Calls that can be made are
 /// made: beside them a broken one is no reason, since its result tells the model.
 pub fn next(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<Retry> {
-    let may_call = *state.choice != ToolChoice::None && !state.registry.tools().is_empty();
+    let may_call = *state.choice != ToolChoice::None && state.registry.tools().len() > 0;
     if state.has_sent || state.retries >= RETRIES_MAX || !may_call {
         return None;
     }
@@ -213,7 +213,7 @@ fn message(state: &RetryState<'_>, reason: RetryReason, attempt: u8, told: &[Str
 
 /// The tool to show: the named one, or the first.
 fn shown<'r>(registry: &'r Registry, named: &str) -> Option<&'r Tool> {
-    registry.tool(named).or_else(|| registry.tools().first())
+    registry.tool(named).or_else(|| registry.tools().next())
 }
 
 // === impl Reasons ===

@@ -250,7 +250,7 @@ impl<'r> Checker<'r> {
         ];
         let read = classes.values().sum();
         let count = |class| classes.get(&class).copied().unwrap_or_default();
-        let names = self.registry.tools().iter().map(Tool::name);
+        let names = self.registry.tools().map(Tool::name);
         let is_unused = |name: &&str| !self.tally.tools.contains_key(*name);
         let of = |severity| {
             codes.iter().filter(|(code, _)| code.severity() == severity).map(|(_, n)| n).sum()

@@ -64,7 +64,7 @@ pub fn question(
     let mut body = Map::from_iter([("model".to_owned(), asking.model.into())]);
     if asking.native {
         body.insert("messages".to_owned(), messages.into());
-        if !registry.tools().is_empty() {
+        if registry.tools().len() > 0 {
             body.insert("tools".to_owned(), tools(&registry));
         }
     } else {
@@ -118,7 +118,7 @@ fn message(mut message: Value) -> Value {
 }
 
 fn tools(registry: &Registry) -> Value {
-    let tools = registry.tools().iter().map(|tool| {
+    let tools = registry.tools().map(|tool| {
         let tool = tool.definition();
         json!({ "type": "function", "function": {
             "name": tool.name, "description": tool.description, "parameters": tool.parameters } })

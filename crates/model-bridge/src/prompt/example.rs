@@ -40,13 +40,13 @@ const VALUES: &[(&str, &str)] = &[
 
 /// Two tools to show, the named one first. They are the same where there is only one.
 pub(super) fn pair<'r>(registry: &'r Registry, named: Option<&'r Tool>) -> (&'r Tool, &'r Tool) {
-    let tools = registry.tools();
     let pick = |names: &[&str], but: Option<&str>| {
         let preferred = names.iter().filter_map(|name| registry.tool(name));
         let fits = |tool: &&'r Tool| Some(tool.name()) != but && is_sound(tool);
-        preferred.chain(tools).find(fits)
+        preferred.chain(registry.tools()).find(fits)
     };
-    let first = named.or_else(|| pick(FIRST, None)).unwrap_or(&tools[0]);
+    let any = || registry.tools().next().expect("a prompt of calls has a tool");
+    let first = named.or_else(|| pick(FIRST, None)).unwrap_or_else(any);
     let second = pick(SECOND, Some(first.name())).unwrap_or(first);
     (first, second)
 }

@@ -63,8 +63,10 @@ fn prompts(registry: &Registry) -> Vec<String> {
             for parallel in [true, false] {
                 let request = PromptRequest { language, form, parallel, ..request(registry) };
                 prompts.push(render(&request));
-                for choice in [ToolChoice::Any, ToolChoice::Tool(registry.tools()[0].name().into())]
-                {
+                for choice in [
+                    ToolChoice::Any,
+                    ToolChoice::Tool(registry.tools().next().unwrap().name().into()),
+                ] {
                     prompts.push(render(&PromptRequest { choice: &choice, ..request }));
                 }
             }

@@ -182,7 +182,7 @@ fn a_tool_that_cannot_be_read_is_left_out_and_named() {
         { "parameters": {} },
     ]);
     let registry = Registry::from_json(&list.to_string()).unwrap();
-    assert_eq!(registry.tools().iter().map(Tool::name).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(registry.tools().map(Tool::name).collect::<Vec<_>>(), ["good"]);
     let warnings = registry.warnings();
     assert!(warnings.iter().all(|one| one.code == Code::ToolLeftOut));
     for (warning, name) in warnings.iter().zip(["`bad`", "`worse`", "tool 4"]) {

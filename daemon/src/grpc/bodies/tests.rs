@@ -1,6 +1,7 @@
 //! Tests of the module `bodies`.
 
 use std::convert::Infallible;
+use tonic::Code;
 
 use http_body_util::{BodyExt as _, StreamBody};
 use tokio::sync::mpsc;

@@ -11,7 +11,7 @@ use tonic::Status;
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
 use crate::blocking::heavy;
-use crate::bridge::{Form, described};
+use crate::bridge::{Form, told};
 use crate::call::CallError;
 use crate::catalog::{Catalog, Entry, Language};
 use crate::state::Daemon;
@@ -59,7 +59,8 @@ pub(super) async fn of(
         .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;
     let registry = heavy(&daemon.thinkers, move || {
-        Registry::new(entries.iter().map(|entry| described(entry, form, language)))
+        let tools = entries.iter().map(|entry| told(entry, form, language));
+        Registry::of(tools.collect::<Result<Vec<_>, _>>()?)
     });
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
     let registry = registry.await?.map_err(|error| unusable("tools.names", &error))?;
@@ -101,7 +102,7 @@ pub(super) async fn remembered(
     let compiled = heavy(&daemon.thinkers, move || compile(&text)).await?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
     whole(field, &registry)?;
-    Ok(registry.tools().iter().map(|tool| tool.definition().clone()).collect())
+    Ok(registry.tools().map(|tool| tool.definition().clone()).collect())
 }
 
 /// Refuses tools of which one was left out, where no answer can say so.

@@ -72,9 +72,7 @@ impl<'r> Keys<'r> {
     fn is_parameter(&self, key: &str) -> bool {
         match (self.tool, self.registry) {
             (Some(tool), _) => tool.parameter(key).is_some(),
-            (None, Some(registry)) => {
-                registry.tools().iter().any(|tool| tool.parameter(key).is_some())
-            }
+            (None, Some(registry)) => registry.tools().any(|tool| tool.parameter(key).is_some()),
             (None, None) => true,
         }
     }
