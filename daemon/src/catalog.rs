@@ -18,8 +18,6 @@ use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
 const NEAREST_MAX: usize = 3;
-/// In how many forms models are told of a tool: two schemas, two languages.
-pub const FORMS: usize = 4;
 /// Longest name that is looked up, in bytes.
 const NAME_BYTES_MAX: usize = 128;
 
@@ -45,8 +43,8 @@ pub struct Entry {
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
-    /// The tool as models are told of it: each of its forms is compiled once.
-    told: [OnceLock<Arc<Tool>>; FORMS],
+    /// The tool as models are told of it: with either schema, in either language, each compiled once.
+    told: [OnceLock<Arc<Tool>>; 4],
 }
 
 /// A plugin with its tools, ready to be called.
