@@ -66,6 +66,7 @@ impl Places {
                 }
                 // Who is sent away while it waits takes no place from those behind it.
                 tokio::select! {
+                    biased;
                     () = leaves => None,
                     freed = tokio::time::timeout(FREED_WAIT_MAX, places.acquire_owned()) => {
                         freed.ok()?.ok()
