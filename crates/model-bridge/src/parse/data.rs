@@ -5,6 +5,10 @@ use super::call_keys::{ARGUMENT_KEYS, NAME_KEYS};
 use super::mark::NAME_BYTES_MAX;
 use crate::registry::Registry;
 
+/// Other keys that name a tool, or hold its arguments, in forms that are not read.
+const FOREIGN_NAME_KEYS: &[&str] = &["action", "recipient_name"];
+const FOREIGN_ARGUMENT_KEYS: &[&str] = &["action_input", "tool_input"];
+
 /// Follows JSON from its first bracket to the one that closes it, or to what is no JSON.
 #[derive(Debug, Default)]
 pub(super) struct Data {
@@ -25,7 +29,7 @@ struct Keys {
     /// In which of the objects around the name of a tool is, and in which arguments are: a bit for each.
     named: u64,
     argued: u64,
-    /// The tool whose name is the key of an object, and how deep that is.
+    /// The tool that an object names, by its key or by a key in it, and how deep the object's keys are.
     tool: Option<(String, usize)>,
     is_call: bool,
 }
@@ -109,7 +113,12 @@ impl Keys {
     }
 
     fn string_ends(&mut self, registry: &Registry, depth: usize) {
-        if NAME_KEYS.contains(&self.key.as_str()) && registry.resolve(&self.word).is_some() {
+        let key = self.key.as_str();
+        if !NAME_KEYS.contains(&key) && !FOREIGN_NAME_KEYS.contains(&key) {
+            return;
+        }
+        if let Some(tool) = registry.resolve(&self.word) {
+            self.tool = Some((tool.name().to_owned(), depth));
             self.named |= bit(depth);
             self.look(depth);
         }
@@ -118,12 +127,13 @@ impl Keys {
     fn key_ends(&mut self, registry: &Registry, depth: usize) {
         std::mem::swap(&mut self.key, &mut self.word);
         self.word.clear();
-        if ARGUMENT_KEYS.contains(&self.key.as_str()) {
+        let key = self.key.as_str();
+        if ARGUMENT_KEYS.contains(&key) || FOREIGN_ARGUMENT_KEYS.contains(&key) {
             self.argued |= bit(depth);
             self.look(depth);
         }
-        if let Some((name, around)) = &self.tool {
-            let tool = registry.tool(name).filter(|_| around + 1 == depth);
+        if let Some((name, of)) = &self.tool {
+            let tool = registry.tool(name).filter(|_| *of == depth);
             self.is_call |= tool.is_some_and(|tool| tool.parameter(&self.key).is_some());
         }
     }
@@ -133,7 +143,12 @@ impl Keys {
         self.named &= !bit(depth);
         self.argued &= !bit(depth);
         let is_tool = is_object && !self.key.is_empty() && registry.tool(&self.key).is_some();
-        self.tool = is_tool.then(|| (std::mem::take(&mut self.key), depth - 1));
+        match (is_tool, &self.tool) {
+            (true, _) => self.tool = Some((std::mem::take(&mut self.key), depth)),
+            // What is deeper leaves an object's own tool alone.
+            (false, Some((_, of))) if *of < depth => {}
+            (false, _) => self.tool = None,
+        }
         self.key.clear();
     }
 

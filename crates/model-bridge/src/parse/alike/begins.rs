@@ -242,7 +242,7 @@ fn element(registry: &Registry, tool: &Tool, name: &str, rest: &str) -> Option<b
 fn with_json(registry: &Registry, rest: &str) -> Option<bool> {
     let rest = rest.trim_start();
     if !matches!(rest.chars().next()?, '{' | '[') {
-        return Some(false);
+        return called(registry, rest);
     }
     let inner = rest.trim_start_matches(|c: char| "{[\"'".contains(c) || c.is_whitespace());
     let key = inner.find(['"', '\''])?;
@@ -250,4 +250,16 @@ fn with_json(registry: &Registry, rest: &str) -> Option<bool> {
     let is_key = NAME_KEYS.contains(&key) || registry.tool(key).is_some();
     let after = after[1..].trim_start();
     if after.is_empty() { None } else { Some(is_key && after.starts_with(':')) }
+}
+
+/// Whether the call of a tool begins a text as code writes it: `tool(`. None where more must come to know.
+fn called(registry: &Registry, text: &str) -> Option<bool> {
+    let of_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    match text.find(|c| !of_name(c)) {
+        Some(length) => {
+            Some(text[length..].starts_with('(') && registry.tool(&text[..length]).is_some())
+        }
+        None if registry.tools().any(|tool| tool.name().starts_with(text)) => None,
+        None => Some(false),
+    }
 }
