@@ -7,6 +7,10 @@ use super::{UNMARKED, label};
 /// In how much of the text of a reply the lines are looked at, in bytes.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
+/// The most bytes of a line that is looked at. Of a longer one what is known depends on how it came: only
+/// its end is kept, from a whole character on.
+const LOOKED_BYTES_MAX: usize = LINE_BYTES_MAX - 4;
+
 // === impl Parser ===
 
 impl Parser {
@@ -34,6 +38,7 @@ impl Parser {
         if !self.alike.is_found
             && (is_fence || self.alike.in_tool_fence)
             && let Some(line) = text.strip_suffix('\n')
+            && begun.len() + line.len() <= LOOKED_BYTES_MAX
         {
             let line = format!("{begun}{line}");
             if let Some(is_for_tools) = label::fence(&line) {
@@ -51,7 +56,7 @@ impl Parser {
         if begun.is_empty() {
             return self.names(rest);
         }
-        begun.len() < LINE_BYTES_MAX
+        begun.len() + rest.len() <= LOOKED_BYTES_MAX
             && begun.bytes().next().is_some_and(label::may_begin)
             && label::names_tool(&self.registry, &format!("{begun}{rest}"))
     }
@@ -70,6 +75,9 @@ impl Parser {
     }
 
     fn names(&self, line: &str) -> bool {
+        if line.len() > LOOKED_BYTES_MAX {
+            return false;
+        }
         let line = line.trim_start_matches(is_blank);
         line.bytes().next().is_some_and(label::may_begin) && label::names_tool(&self.registry, line)
     }
@@ -81,7 +89,9 @@ impl Parser {
             && match self.state {
                 State::Prose => !self.line.is_blank() && self.names(line),
                 State::Code(..) => {
-                    self.alike.in_tool_fence && label::calls_tool(&self.registry, line)
+                    self.alike.in_tool_fence
+                        && line.len() <= LOOKED_BYTES_MAX
+                        && label::calls_tool(&self.registry, line)
                 }
                 _ => false,
             }
