@@ -62,7 +62,7 @@ async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliErro
             let v1::ListAnswersResponse { answers: listed, problem } = client.answers().await?;
             if !problem.is_empty() {
                 let message = format!(
-                    "no answer is in force and none can be taken back: {problem}; mend the file or \
+                    "no answer is in force and none can be taken back: {problem}; repair the file or \
                      remove it, then try again"
                 );
                 return Err(CliError::new(Outcome::Failed, "answers_broken", message));

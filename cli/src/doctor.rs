@@ -104,7 +104,7 @@ async fn server(session: &Session) -> Check {
         }
         Ok(status) => Check::ok("daemon", format!("pid {} answers", status.pid)),
         Err(error) => {
-            let next = next_step(&error.error.code).unwrap_or("mend it and try again");
+            let next = next_step(&error.error.code).unwrap_or("repair it and try again");
             Check::fail("daemon", error.error.message, next)
         }
     }
@@ -162,7 +162,7 @@ fn policy(setup: &Setup, files: &Workspace) -> Check {
 fn configuration(setup: &Setup) -> Check {
     match setup::configuration(setup) {
         Ok(_) => Check::ok("configuration", "in order"),
-        Err(error) => Check::fail("configuration", error.to_string(), "mend the file"),
+        Err(error) => Check::fail("configuration", error.to_string(), "repair the file"),
     }
 }
 

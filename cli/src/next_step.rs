@@ -25,7 +25,7 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
             Some("try again in a moment")
         }
         "admin_policy_invalid" | "policy_invalid" => {
-            Some("mend the file, then check it with `moss policy check`")
+            Some("repair the file, then check it with `moss policy check`")
         }
         "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
         "answer_unknown" => Some("see the answers in force with `moss answers list`"),

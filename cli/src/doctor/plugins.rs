@@ -56,7 +56,7 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
     for (read, list) in looked {
         checks.push(match read {
             Err(error) => {
-                Check::fail("plugin list", error, "mend the file, then `moss plugin list`")
+                Check::fail("plugin list", error, "repair the file, then `moss plugin list`")
             }
             Ok(read) => {
                 let count = read.plugins.len();

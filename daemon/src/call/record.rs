@@ -17,6 +17,7 @@ use crate::catalog::Runner;
 use crate::change::{self, Status};
 use crate::operations::UNKNOWN_TOOL;
 use crate::traces::Ended;
+use moss_dispatch::Outcome;
 use moss_journal::folding::Refused;
 use moss_journal::redact::{Arguments, Text};
 use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
@@ -246,10 +247,11 @@ pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
 
 fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static str {
     match result {
-        Ok(Ok(_)) => "ok",
-        Ok(Err(_)) => "failed",
-        Err(error) => error.reason().outcome().as_str(),
+        Ok(Ok(_)) => Outcome::Ok,
+        Ok(Err(_)) => Outcome::Failed,
+        Err(error) => error.reason().outcome(),
     }
+    .as_str()
 }
 
 /// Returns outcome, error code and message. What a failed tool says may show parts of files: its
