@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use moss_model_bridge::Tool;
-use moss_plugin_host::{Plugin, units};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::units;
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 

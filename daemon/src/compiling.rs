@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use moss_plugin_host::units;
+use moss_plugin_list::units;
 use tokio::sync::watch;
 
 /// A component that is compiled.

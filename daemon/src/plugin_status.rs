@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use moss_plugin_host::{Plugin, PluginEntry, Sha256Digest};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 
 /// A plugin that a list names, and what became of it.
 #[derive(Debug, Clone)]

@@ -25,8 +25,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::limits::MEMORY_BYTES_MAX;
 use moss_plugin_host::{Allocation, Engine, EngineOptions};
+use moss_plugin_list::limits::MEMORY_BYTES_MAX;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Capability, Example, LoadError, Plugin, Request};
+use moss_plugin_host::{Example, LoadError, Plugin};
+use moss_plugin_list::{Capability, Request};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::project::{self, Scratch};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,8 @@
 //! What is wrong with a plugin, or could be better, before people install it. Errors are what
 //! contradicts itself or cannot work; warnings are what models and people will stumble over.
 
-use moss_plugin_host::{Capability, Example, Plugin};
+use moss_plugin_host::{Example, Plugin};
+use moss_plugin_list::Capability;
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use moss_plugin_host::Grant;
+use moss_plugin_list::Grant;
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::develop::bench::{Candidate, Given};
 use crate::develop::template::{self, Language};
-use moss_plugin_host::{Sha256Digest, units};
+use moss_plugin_list::{Sha256Digest, units};
 use moss_workspace::project;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! `moss plugin list`.
 
 use crate::client::Need;
-use moss_plugin_host::units;
+use moss_plugin_list::units;
 use moss_proto::v1;
 use serde_json::json;
 

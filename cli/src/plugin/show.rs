@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::client::Need;
 use moss_daemon::catalog::Language;
-use moss_plugin_host::units;
+use moss_plugin_list::units;
 use moss_proto::v1;
 use serde_json::{Value, json};
 

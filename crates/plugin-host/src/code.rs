@@ -14,7 +14,7 @@ use wasmtime::component::Component;
 
 use crate::engine_config::config;
 use crate::error::LoadError;
-use crate::list::Sha256Digest;
+use moss_plugin_list::Sha256Digest;
 use moss_schema::quoted;
 
 /// Most bytes of compiled code of one component.

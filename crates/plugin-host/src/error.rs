@@ -6,8 +6,9 @@ use std::time::Duration;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::Value;
 
-use crate::limits::{COMPONENT_BYTES_MAX, LimitReached, Limits};
-use crate::units;
+use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
+use moss_plugin_list::Limits;
+use moss_plugin_list::units;
 
 /// Why a plugin could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

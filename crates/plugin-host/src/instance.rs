@@ -20,16 +20,17 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 use crate::bindings;
 use crate::engine::Engine;
 use crate::error::CallError;
-use crate::grants::paths::GrantedPaths;
 use crate::imports;
 use crate::imports::context::{Context, Deaf, Voice};
 use crate::imports::filesystem::{Filesystem, FilesystemView};
 use crate::imports::http::Http;
 use crate::imports::services::Served;
 use crate::imports::stdio::Printed;
-use crate::limits::{LimitReached, Limiter, Limits, RANDOM_BYTES_MAX, RESOURCES_MAX};
+use crate::limits::{LimitReached, Limiter, RANDOM_BYTES_MAX, RESOURCES_MAX, hostcall_fuel};
 use crate::revocation::Revocation;
 use crate::services::NoServices;
+use moss_plugin_list::Limits;
+use moss_plugin_list::grants::paths::GrantedPaths;
 use moss_schema::quoted;
 
 /// What a store holds.
@@ -186,7 +187,7 @@ impl Watch {
             revocation: Arc::clone(&setup.revocation),
             voice: setup.voice.clone(),
             engine: engine.clone(),
-            hostcall_fuel: setup.limits.hostcall_fuel(),
+            hostcall_fuel: hostcall_fuel(&setup.limits),
             output_bytes_max: setup.limits.output_bytes_max,
         }
     }

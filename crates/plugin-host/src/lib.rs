@@ -1,9 +1,8 @@
 //! Loads WASM components and calls their tools.
 //!
 //! * [`Engine`]: compiles and runs; one for the process;
-//! * [`PluginList`]: which plugins there are and what each may do (`moss-tools.json`);
 //! * [`Plugin`]: a loaded component; [`Plugin::call`] runs one of its tools in an instance of its
-//!   own, within [`Limits`] and with no more than its [`Grant`];
+//!   own, within the limits and with no more than the grant of its entry;
 //! * [`code`]: who compiles, and the form in which compiled code is kept;
 //! * [`services`]: what the daemon does for a guest that was granted it.
 //!
@@ -20,13 +19,10 @@ mod engine;
 mod engine_config;
 mod error;
 mod face;
-pub mod grants;
 mod imports;
 mod instance;
 pub mod limits;
 mod linking;
-mod list;
-mod nearest;
 mod outcome;
 mod pause;
 mod places;
@@ -37,17 +33,13 @@ mod revocation;
 mod rights;
 pub mod services;
 mod surface;
-mod tool_names;
-pub mod units;
 mod warm;
 
 pub use crate::description::Example;
 pub use crate::engine::{Allocation, Engine, EngineError, EngineOptions};
 pub use crate::error::{CallError, LoadError, Paused, SettingsProblem};
-pub use crate::grants::{Capability, Grant, Request};
 pub use crate::imports::context::{Events, LogLevel};
-pub use crate::limits::{LimitReached, Limits, Lowered, WarmLimits};
-pub use crate::list::{ListEdit, ListError, OciReference, PluginEntry, PluginList, Sha256Digest};
+pub use crate::limits::LimitReached;
 pub use crate::outcome::{PluginEdit, PluginOutcome, Usage};
 pub use crate::places::Place;
 pub use crate::plugin::{CallRequest, Plugin};

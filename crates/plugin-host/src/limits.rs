@@ -6,9 +6,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use moss_plugin_list::limits::{MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX};
+use moss_plugin_list::{Limits, units};
 use wasmtime::ResourceLimiter;
-
-use crate::units;
 
 /// Largest component that is loaded, in bytes.
 pub const COMPONENT_BYTES_MAX: usize = 64 << 20;
@@ -37,54 +37,8 @@ pub const RANDOM_BYTES_MAX: u64 = 64 << 10;
 /// Most edits that one call returns.
 pub const EDITS_MAX: usize = 1024;
 
-/// Longest time that a list may give a call, in milliseconds.
-pub const TIMEOUT_MS_MAX: u64 = 600_000;
-/// Most memory that a list may give a call, in bytes.
-pub const MEMORY_BYTES_MAX: usize = 1 << 30;
-/// Most output that a list may allow a call, in bytes.
-pub const OUTPUT_BYTES_MAX: usize = 64 << 20;
-
 /// Least host-call fuel: about the bytes that one host call may copy out of the guest.
 const HOSTCALL_FUEL_MIN: usize = 8 << 20;
-
-/// What one call of a plugin may use. `limits` in the plugin list sets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Longest run.
-    pub timeout: Duration,
-    /// Most bytes of all linear memories and tables together.
-    pub memory_bytes_max: usize,
-    /// Most bytes of the output and the edits together.
-    pub output_bytes_max: usize,
-    /// Most calls of the plugin that run at once.
-    pub calls_max: usize,
-    /// Instances that are kept for the next call; none by default: every call has its own.
-    pub warm: Option<WarmLimits>,
-    /// Which of them the configuration lowered. No list says it: who reads it does.
-    pub lowered: Lowered,
-}
-
-/// Which limits are lower than what the list says, because the configuration allows no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Lowered {
-    /// `plugin_maximum.timeout_ms` holds.
-    pub timeout: bool,
-    /// `plugin_maximum.memory_bytes` holds.
-    pub memory: bool,
-    /// `plugin_maximum.output_bytes` holds.
-    pub output: bool,
-}
-
-/// How instances are kept between calls. `warm` in the plugin list sets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WarmLimits {
-    /// Most instances that wait for a call.
-    pub instances_max: usize,
-    /// Most calls of one instance.
-    pub calls_max: usize,
-    /// Longest wait for a call.
-    pub idle: Duration,
-}
 
 /// A limit that a call reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,35 +77,10 @@ pub(crate) struct Limiter {
     table_elements_added: usize,
 }
 
-// === impl WarmLimits ===
-
-impl Default for WarmLimits {
-    fn default() -> Self {
-        Self { instances_max: 1, calls_max: 100, idle: Duration::from_secs(60) }
-    }
-}
-
-// === impl Limits ===
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(10),
-            memory_bytes_max: 64 << 20,
-            output_bytes_max: 1 << 20,
-            calls_max: 8,
-            warm: None,
-            lowered: Lowered::default(),
-        }
-    }
-}
-
-impl Limits {
-    /// Returns how much one host call, or the result of the call, may copy out of the guest. A
-    /// result within the output limit never runs into it.
-    pub(crate) fn hostcall_fuel(&self) -> usize {
-        self.output_bytes_max.saturating_mul(4).max(HOSTCALL_FUEL_MIN)
-    }
+/// Returns how much one host call, or the result of the call, may copy out of the guest. A result
+/// within the output limit never runs into it.
+pub(crate) fn hostcall_fuel(limits: &Limits) -> usize {
+    limits.output_bytes_max.saturating_mul(4).max(HOSTCALL_FUEL_MIN)
 }
 
 // === impl LimitReached ===
@@ -346,6 +275,8 @@ impl ResourceLimiter for Limiter {
 
 #[cfg(test)]
 mod tests {
+    use moss_plugin_list::Lowered;
+
     use super::*;
 
     #[test]

@@ -11,8 +11,8 @@ use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::face::Face;
 use crate::instance::{self, State};
-use crate::list::{PluginEntry, Sha256Digest};
 use crate::plain::{self, Docs, Plain};
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_schema::quoted;
 
 /// Checks the bytes and makes code of them.

@@ -28,7 +28,7 @@ use crate::description;
 use crate::engine::Engine;
 use crate::instance::State;
 use crate::limits::LimitReached;
-use crate::tool_names::is_tool_name;
+use moss_plugin_list::tool_names::is_tool_name;
 use moss_schema::quoted;
 
 /// Most functions that are named where they cannot be tools.

@@ -16,12 +16,8 @@ use crate::description::{self, Description, Example};
 use crate::engine::Engine;
 use crate::error::{CallError, LoadError, Paused, SettingsProblem};
 use crate::face::Face;
-use crate::grants::paths::GrantedPaths;
-use crate::grants::{Grant, Request};
 use crate::instance::{Run, Setup};
-use crate::limits::Limits;
 use crate::linking;
-use crate::list::{PluginEntry, Sha256Digest};
 use crate::pause::Pause;
 use crate::places::Places;
 use crate::renaming;
@@ -29,6 +25,10 @@ use crate::revocation::Revocation;
 use crate::rights::Rights;
 use crate::surface::Surface;
 use crate::warm::Warm;
+use moss_plugin_list::Limits;
+use moss_plugin_list::grants::paths::GrantedPaths;
+use moss_plugin_list::grants::{Grant, Request};
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_schema::quoted;
 
 /// Most time for a plugin to describe itself.

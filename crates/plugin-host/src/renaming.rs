@@ -7,7 +7,7 @@ use std::sync::Arc;
 use moss_sdk::ToolSpec;
 
 use crate::error::LoadError;
-use crate::list::PluginEntry;
+use moss_plugin_list::PluginEntry;
 
 /// Names the tools of a plugin as its entry does.
 pub(crate) fn renamed(

@@ -4,9 +4,9 @@
 use moss_sdk::RelPath;
 
 use crate::description::Description;
-use crate::grants::Grant;
-use crate::grants::paths::{GrantedPaths, Sight};
-use crate::list::PluginEntry;
+use moss_plugin_list::PluginEntry;
+use moss_plugin_list::grants::Grant;
+use moss_plugin_list::grants::paths::{GrantedPaths, Sight};
 
 /// What a plugin may do, and why not more.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl Rights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grants::NamePattern;
+    use moss_plugin_list::grants::NamePattern;
 
     fn tools(names: &[&str]) -> Grant {
         let tools = names.iter().map(|name| NamePattern::Exactly((*name).to_owned())).collect();

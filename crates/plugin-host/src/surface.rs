@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::description::Description;
-use crate::grants::{Grant, Request};
-use crate::list::Sha256Digest;
+use moss_plugin_list::Sha256Digest;
+use moss_plugin_list::grants::{Grant, Request};
 
 /// What models and people see of a plugin: its tools, their texts, schemas and effects, and what it
 /// requests. Neither its code nor its version.
@@ -115,7 +115,7 @@ mod tests {
     use moss_sdk::{Effect, RelPath, Toolset};
 
     use super::*;
-    use crate::grants::Capability;
+    use moss_plugin_list::grants::Capability;
 
     fn spec(name: &str) -> ToolSpec {
         ToolSpec {

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::CallError;
 use crate::face::Live;
 use crate::instance::{Run, Setup};
-use crate::limits::WarmLimits;
+use moss_plugin_list::WarmLimits;
 
 /// What waits for calls of one version of a plugin.
 pub(crate) struct Warm {

@@ -2,8 +2,8 @@
 //! administrator's together.
 
 use minisign_verify::PublicKey;
-use moss_plugin_host::Grant;
-use moss_plugin_host::grants::maximum::Kind;
+use moss_plugin_list::Grant;
+use moss_plugin_list::grants::maximum::Kind;
 use toml::Value;
 
 use super::{PluginMaximum, Take};
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn nothing_is_withheld_where_nobody_says_so() {
         let all = Config::default().plugin_maximum.grant();
-        let everything = moss_plugin_host::Grant::everything();
+        let everything = moss_plugin_list::Grant::everything();
         assert_eq!((&all.files, &all.http), (&everything.files, &everything.http));
         assert_eq!((&all.env, &all.tools), (&everything.env, &everything.tools));
         assert!(all.editor && all.store_bytes_max >= 64 << 20);

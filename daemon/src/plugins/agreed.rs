@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use moss_plugin_host::{Plugin, Sha256Digest, Surface};
+use moss_plugin_host::{Plugin, Surface};
+use moss_plugin_list::Sha256Digest;
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::hash;
 use moss_workspace::own::OwnDir;

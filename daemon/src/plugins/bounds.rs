@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use moss_plugin_host::{Lowered, PluginEntry};
+use moss_plugin_list::{Lowered, PluginEntry};
 
 use crate::config::Config;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
+use moss_plugin_list::{PluginEntry, PluginList, Sha256Digest};
 use moss_workspace::Workspace;
 
 pub use super::list_file::read_list;

@@ -117,8 +117,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::PathBuf;
 
-    use moss_plugin_host::Sha256Digest;
     use moss_plugin_host::code::compile_sealed;
+    use moss_plugin_list::Sha256Digest;
 
     use super::*;
 

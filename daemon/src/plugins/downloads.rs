@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use moss_plugin_host::{PluginEntry, Sha256Digest};
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_workspace::own::OwnDir;
 use tokio::task::spawn_blocking;
 

@@ -4,9 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use moss_plugin_host::{
-    Allocation, Engine, EngineOptions, Grant, LoadError, Plugin, PluginEntry, PluginList,
-};
+use moss_plugin_host::{Allocation, Engine, EngineOptions, LoadError, Plugin};
+use moss_plugin_list::{Grant, PluginEntry, PluginList};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;

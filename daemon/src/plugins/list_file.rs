@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use moss_plugin_host::PluginList;
+use moss_plugin_list::PluginList;
 use moss_workspace::own;
 
 /// Largest plugin list, in bytes.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{PluginEntry, PluginList, Sha256Digest};
+use moss_plugin_list::{PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
 use moss_workspace::Workspace;

@@ -5,7 +5,7 @@
 mod challenge;
 mod manifest;
 
-use moss_plugin_host::{OciReference, Sha256Digest};
+use moss_plugin_list::{OciReference, Sha256Digest};
 use moss_schema::quoted;
 use reqwest::Url;
 

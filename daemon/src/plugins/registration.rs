@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{Grant, ListEdit, Plugin, PluginEntry, Sha256Digest};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::{Grant, ListEdit, PluginEntry, Sha256Digest};
 use moss_sdk::{Effect, ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
 use serde_json::{Map, Value, json};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use moss_plugin_host::ListEdit;
+use moss_plugin_list::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::own::{self, OwnDir};
 

@@ -1,7 +1,7 @@
 //! Detached signatures of components, as minisign makes them.
 
 use minisign_verify::{PublicKey, Signature};
-use moss_plugin_host::Sha256Digest;
+use moss_plugin_list::Sha256Digest;
 use tokio::task::spawn_blocking;
 
 use super::component::{self, Source};

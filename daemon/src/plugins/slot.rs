@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use moss_plugin_host::{LoadError, Plugin, PluginEntry, Sha256Digest};
+use moss_plugin_host::{LoadError, Plugin};
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 
 pub(super) use self::examination::{Examination, Examined};
 use self::examination::{Found, Seen};

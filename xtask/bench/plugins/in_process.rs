@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use moss_plugin_host::services::NoServices;
-use moss_plugin_host::{
-    CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin, PluginList,
-};
+use moss_plugin_host::{CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin};
+use moss_plugin_list::PluginList;
 use moss_sdk::context::Progress;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use moss_plugin_host::{Capability, Plugin, PluginEntry, PluginList};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::{Capability, PluginEntry, PluginList};
 use moss_workspace::own::OwnDir;
 use serde_json::{Map, Value, json};
 

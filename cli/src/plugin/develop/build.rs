@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::develop::template::{Language, VENDOR};
-use moss_plugin_host::Sha256Digest;
+use moss_plugin_list::Sha256Digest;
 use moss_sandbox::{Ending, Program};
 use moss_workspace::project;
 

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::schema::schema_options;
 use crate::error::SettingsProblem;
-use crate::nearest::nearest;
 use moss_schema::SchemaCost;
+use moss_schema::nearest;
 use moss_schema::quoted;
 
 /// Most problems that are told at once.
@@ -96,7 +96,7 @@ fn told(schema: &Value, error: &ValidationError<'_>) -> (Option<String>, String)
             Some(properties) => properties.keys().map(String::as_str).collect(),
             None => Vec::new(),
         };
-        let unknown = |key: &String| match nearest(key, &known) {
+        let unknown = |key: &String| match nearest(key, known.iter().copied()) {
             Some(meant) => format!("no key `{key}`, did you mean `{meant}`?"),
             None => format!("no key `{key}`, known keys: {}", known.join(", ")),
         };

@@ -3,8 +3,8 @@
 
 use wasmtime_wasi::p2::bindings::cli::environment::Host;
 
-use crate::grants::OWN_VARIABLES;
 use crate::imports::services::Served;
+use moss_plugin_list::grants::OWN_VARIABLES;
 
 impl Host for Served {
     fn get_environment(&mut self) -> wasmtime::Result<Vec<(String, String)>> {

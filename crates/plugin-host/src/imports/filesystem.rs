@@ -22,10 +22,10 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{FsError, FsResult};
 
-use crate::grants::paths::{GrantedPaths, Sight};
 use crate::imports::services::Served;
 use crate::limits::{FILES_MAX, LISTED_BYTES_MAX, LimitReached};
 use crate::services::{FileError, FileKind, FoundFile, GuestFile, LastLink};
+use moss_plugin_list::grants::paths::{GrantedPaths, Sight};
 
 /// The name of the one directory that a guest is given.
 const ROOT: &str = ".";

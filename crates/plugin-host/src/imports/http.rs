@@ -14,11 +14,11 @@ use wasmtime_wasi_http::{
     Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
-use crate::grants::Grant;
-use crate::grants::host::{HostPattern, Scheme};
 use crate::imports::services::Served;
 use crate::imports::trouble::Trouble;
 use crate::services::{HttpError, HttpOptions, Wait};
+use moss_plugin_list::grants::Grant;
+use moss_plugin_list::grants::host::{HostPattern, Scheme};
 use moss_schema::quoted;
 
 /// Most requests of one call.

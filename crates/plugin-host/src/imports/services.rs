@@ -9,11 +9,11 @@ use moss_sdk::{ErrorCode, ToolError};
 use crate::bindings::editor::{DefinitionKind, Location, Position, Range, Symbol};
 use crate::bindings::types::{Error, ErrorCode as WireCode};
 use crate::bindings::{editor, store, toolbox, types};
-use crate::grants::Grant;
 use crate::imports::trouble::Trouble;
 use crate::rights::Rights;
 use crate::services::Services;
-use crate::units;
+use moss_plugin_list::grants::Grant;
+use moss_plugin_list::units;
 use moss_schema::quoted;
 
 /// Longest key of a store, in bytes.

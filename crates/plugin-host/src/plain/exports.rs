@@ -6,7 +6,7 @@ use wasmtime::component::{Component, ComponentExportIndex};
 use super::docs::{Docs, Named};
 use super::names::Export;
 use super::shape::Signature;
-use crate::tool_names::TOOLS_MAX;
+use moss_plugin_list::tool_names::TOOLS_MAX;
 use moss_schema::quoted;
 
 /// Most exports that are looked at.

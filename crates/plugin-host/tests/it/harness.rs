@@ -7,8 +7,9 @@ use std::time::Duration;
 use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{
     CallError, CallRequest, Engine, EngineOptions, Events, LoadError, LogLevel, Plugin,
-    PluginEntry, PluginList, PluginOutcome,
+    PluginOutcome,
 };
+use moss_plugin_list::{PluginEntry, PluginList};
 use moss_sdk::context::Progress;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{CallError, Plugin, PluginEntry};
+use moss_plugin_host::{CallError, Plugin};
+use moss_plugin_list::PluginEntry;
 use moss_sdk::ErrorCode;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;

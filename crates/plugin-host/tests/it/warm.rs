@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use moss_plugin_host::{CallError, CallRequest, LimitReached, Plugin, PluginEntry};
+use moss_plugin_host::{CallError, CallRequest, LimitReached, Plugin};
+use moss_plugin_list::PluginEntry;
 use serde_json::{Value, json};
 
 use crate::harness::{bounded, entry, fixture, load, request};

@@ -136,7 +136,7 @@ async fn cancelling_stops_a_spinning_and_a_sleeping_guest() {
 }
 
 /// An entry of a plugin that is ended by its test.
-fn patient_entry() -> moss_plugin_host::PluginEntry {
+fn patient_entry() -> moss_plugin_list::PluginEntry {
     entry(json!({ "name": "zoo", "limits": { "timeout": "5m" } }))
 }
 

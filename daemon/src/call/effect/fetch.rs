@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{OciReference, Sha256Digest};
+use moss_plugin_list::{OciReference, Sha256Digest};
 use moss_sdk::{ErrorCode, ToolError};
 
 use super::Effects;

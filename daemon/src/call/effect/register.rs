@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_host::{Grant, ListEdit, OciReference, PluginEntry, Sha256Digest};
+use moss_plugin_list::{Grant, ListEdit, OciReference, PluginEntry, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use moss_plugin_host::Grant;
-use moss_plugin_host::grants::is_within;
 use moss_plugin_host::services::{
     FileError, FileKind, FoundFile, FoundNames, GuestFile, GuestFiles, LastLink,
 };
+use moss_plugin_list::Grant;
+use moss_plugin_list::grants::is_within;
 use moss_sdk::RelPath;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::file::EntryKind;

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_plugin_host::Plugin;
-use moss_plugin_host::grants::OWN_VARIABLES;
 use moss_plugin_host::services::{
     GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services,
 };
+use moss_plugin_list::grants::OWN_VARIABLES;
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
 use moss_sdk::editor::{DefinitionKind, Definitions, Position, Symbol};
 use moss_sdk::{ErrorCode, RelPath, ToolError};

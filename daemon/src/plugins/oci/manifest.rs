@@ -1,6 +1,6 @@
 //! The manifest of an image that holds a component: which of its layers that is.
 
-use moss_plugin_host::Sha256Digest;
+use moss_plugin_list::Sha256Digest;
 use moss_schema::quoted;
 use serde::Deserialize;
 

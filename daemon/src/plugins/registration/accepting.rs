@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use moss_plugin_host::ListEdit;
+use moss_plugin_list::ListEdit;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::json;
 

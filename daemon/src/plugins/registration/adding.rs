@@ -3,9 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use moss_plugin_host::{
-    Grant, ListEdit, OciReference, Plugin, PluginEntry, PluginList, Sha256Digest,
-};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::{Grant, ListEdit, OciReference, PluginEntry, PluginList, Sha256Digest};
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 

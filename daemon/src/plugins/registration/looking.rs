@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use moss_plugin_host::{Plugin, Sha256Digest};
+use moss_plugin_host::Plugin;
+use moss_plugin_list::Sha256Digest;
 use moss_sdk::{ErrorCode, ToolError};
 
 use super::Hears;

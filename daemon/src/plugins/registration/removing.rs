@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::ListEdit;
+use moss_plugin_list::ListEdit;
 use moss_sdk::ToolError;
 
 use super::{Proposal, entry_of, finish, list_of};

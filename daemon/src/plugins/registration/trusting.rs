@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{PluginList, Sha256Digest};
+use moss_plugin_list::{PluginList, Sha256Digest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
 
@@ -29,7 +29,7 @@ pub(super) async fn propose(
         let message = format!("{} does not exist", list.display());
         ToolError::new(ErrorCode::NotFound, message)
     })?;
-    let invalid = |error: moss_plugin_host::ListError| {
+    let invalid = |error: moss_plugin_list::ListError| {
         ToolError::new(ErrorCode::InvalidArguments, error.to_string())
     };
     let parsed = PluginList::parse_of_workspace(&list.display().to_string(), &text);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use moss_plugin_host::{Engine, LoadError, Plugin, PluginEntry, SettingsProblem, Sha256Digest};
+use moss_plugin_host::{Engine, LoadError, Plugin, SettingsProblem};
+use moss_plugin_list::{PluginEntry, Sha256Digest};
 use tokio::task::spawn_blocking;
 
 use crate::catalog::PluginTools;

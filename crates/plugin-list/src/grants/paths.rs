@@ -12,7 +12,7 @@ const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 /// The paths that a plugin may read.
 #[derive(Debug, Default)]
-pub(crate) struct GrantedPaths {
+pub struct GrantedPaths {
     parts: Vec<Part>,
 }
 
@@ -25,7 +25,7 @@ struct Part {
 
 /// What a plugin sees of a path. The order is that of how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sight {
+pub enum Sight {
     /// Nothing: for the plugin there is no such name.
     Nothing,
     /// A directory above what was granted, with nothing in it but the way there.
@@ -40,7 +40,7 @@ pub(crate) enum Sight {
 /// # Errors
 ///
 /// What is wrong with the first of them that is none, or with all of them together.
-pub(crate) fn read_globs(globs: &[String]) -> Result<RegexSet, String> {
+pub fn read_globs(globs: &[String]) -> Result<RegexSet, String> {
     let mut expressions = Vec::with_capacity(globs.len());
     for glob in globs {
         let mut builder = GlobBuilder::new(glob);
@@ -59,7 +59,7 @@ pub(crate) fn read_globs(globs: &[String]) -> Result<RegexSet, String> {
 
 impl GrantedPaths {
     /// A grant whose globs cannot be read covers nothing.
-    pub(crate) fn new(grants: &[FileGrant]) -> Self {
+    pub fn new(grants: &[FileGrant]) -> Self {
         let part = |grant: &FileGrant| {
             let except = read_globs(&grant.except).ok()?;
             Some(Part { path: grant.path.clone(), except })
@@ -67,12 +67,13 @@ impl GrantedPaths {
         Self { parts: grants.iter().filter_map(part).collect() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether nothing is granted.
+    pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// What is seen of a path: the most that any grant shows of it.
-    pub(crate) fn sight(&self, path: &RelPath) -> Sight {
+    pub fn sight(&self, path: &RelPath) -> Sight {
         let sights = self.parts.iter().map(|part| part.sight(path));
         sights.max().unwrap_or(Sight::Nothing)
     }

@@ -5,7 +5,7 @@
 
 pub mod host;
 pub mod maximum;
-pub(crate) mod paths;
+pub mod paths;
 
 use std::fmt;
 

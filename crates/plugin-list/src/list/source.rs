@@ -7,7 +7,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest;
+use moss_schema::nearest;
 
 /// Something wrong at a place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl<'t> Node<'t> {
                 |message: String| Problem::at(property.name.start()..property.name.end(), message);
             if !known.contains(&key) {
                 let problem = refused(format!("unknown key `{key}`"));
-                return Err(problem.help(match nearest(key, known) {
+                return Err(problem.help(match nearest(key, known.iter().copied()) {
                     Some(known) => format!("did you mean `{known}`?"),
                     None => format!("known keys: {}", known.join(", ")),
                 }));

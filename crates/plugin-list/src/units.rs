@@ -6,14 +6,14 @@ const DURATIONS: &[(&str, u64)] = &[("ms", 1), ("s", 1000), ("m", 60_000)];
 const SIZES: &[(&str, usize)] = &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
 
 /// Reads a whole number with a unit of time.
-pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
+pub fn parse_duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let (_, unit_ms) = DURATIONS.iter().find(|(name, _)| *name == unit)?;
     number.parse::<u64>().ok()?.checked_mul(*unit_ms).map(Duration::from_millis)
 }
 
 /// Reads a whole number with a unit of size.
-pub(crate) fn parse_size(text: &str) -> Option<usize> {
+pub fn parse_size(text: &str) -> Option<usize> {
     let (number, unit) = split(text)?;
     let (_, unit_bytes) = SIZES.iter().find(|(name, _)| *name == unit)?;
     number.parse::<usize>().ok()?.checked_mul(*unit_bytes)
