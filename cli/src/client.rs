@@ -17,7 +17,7 @@ mod user_prompt;
 use std::path::Path;
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Reason, Role};
 use moss_proto::v1;
 use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
@@ -33,7 +33,7 @@ pub(crate) use self::failure::Failure;
 use self::host::Host;
 pub(crate) use self::remote::Server;
 pub(crate) use self::streams::{Calling, Watching};
-use moss_daemon::caller::{Credentials, Role};
+use moss_daemon::caller::Credentials;
 use moss_daemon::catalog::Language;
 use moss_daemon::dirs::Dirs;
 use moss_daemon::grpc::APPROVER_HEADER;

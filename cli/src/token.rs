@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 use moss_daemon::address::Address;
-use moss_daemon::caller::Role;
 use moss_daemon::caller::tokens::{Token, Tokens, TokensError};
+use moss_dispatch::{Outcome, Role};
 use moss_workspace::own::OwnDir;
 use serde_json::{Value, json};
 
 use super::error::CliError;
 use super::{Session, table, text};
-use moss_dispatch::Outcome;
 
 /// Make tokens for callers that policy tells apart, and revoke them
 #[derive(Debug, clap::Subcommand)]

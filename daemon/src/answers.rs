@@ -7,7 +7,6 @@
 //! stored answer is in force then, and none is added.
 
 mod loaded;
-mod offer;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,9 +19,8 @@ use moss_workspace::own::OwnDir;
 
 pub use self::loaded::check;
 use self::loaded::{Loaded, load};
-pub use self::offer::{Offer, Scope};
 use crate::config;
-use crate::sessions::SessionKey;
+use moss_dispatch::{Offer, Scope, SessionKey};
 use moss_policy::PolicyError;
 use moss_policy::standing::file::{self, Stored, Used};
 use moss_policy::standing::{Asker, Permission, StandingAnswer};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value};
 
-use crate::caller::Role;
+use moss_dispatch::Role;
 
 /// Bytes that are held now.
 #[derive(Debug, Clone, Default)]

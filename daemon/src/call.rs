@@ -7,135 +7,39 @@
 mod behalf;
 mod editor;
 mod effect;
-mod error;
-mod events;
 mod holding;
 mod host;
 mod nested;
 mod past;
 mod plugin;
 mod record;
-mod running;
 mod weight;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::{ContentHash, Context, ErrorCode, RelPath, ToolError};
-use moss_workspace::{UndoConflict, UndoTarget};
-use serde_json::{Map, Value};
+use moss_sdk::{Context, ErrorCode, ToolError};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
-pub use self::error::{CallError, Unconfirmed};
-pub use self::events::{Event, Events};
 use self::host::CallHost;
-pub use self::running::{Background, Running};
-pub use self::weight::TooMuch;
-use crate::blocking::blocking;
-use crate::caller::Caller;
-use crate::catalog::{Catalog, Entry, Runner, UnknownTool};
-use crate::change::FileChange;
-use crate::consent::PluginsChanged;
-use crate::operations;
+use crate::catalog::{Catalog, Entry, Runner};
 use crate::permits::Permit;
-use crate::plugins::registration::PluginChange;
-use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
-use crate::traces::Parent;
-use moss_schema::arguments::Unreadable;
-
-/// One use of a tool, as it arrived.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Who calls.
-    pub caller: Caller,
-    /// The workspace.
-    pub workspace: Arc<WorkspaceState>,
-    /// What to do.
-    pub work: Work,
-    /// What to do when an answer is needed.
-    pub confirm: ConfirmMode,
-    /// Approves exactly the effects with these digests; only an approver may say it.
-    pub approved_digests: Vec<ContentHash>,
-    /// Show the effect and do nothing.
-    pub dry_run: bool,
-    /// Whether whoever calls answers the questions of the call, too, and showed the approver's
-    /// credential for it.
-    pub is_attended: bool,
-    /// The caller's name for the conversation.
-    pub session_id: Option<String>,
-    /// Hashes that files must have when they are changed.
-    pub expected_hashes: BTreeMap<RelPath, ContentHash>,
-    /// When the caller stops waiting.
-    pub deadline: Option<Instant>,
-    /// What the caller counts it to, where spans are wanted.
-    pub parent: Option<Parent>,
-}
-
-/// What a call does.
-#[derive(Debug, Clone)]
-pub enum Work {
-    /// Uses a tool.
-    Tool {
-        /// Its name.
-        name: String,
-        /// Its arguments as given.
-        arguments: Result<Map<String, Value>, Unreadable>,
-    },
-    /// Takes history entries back.
-    Undo(UndoTarget),
-    /// Takes a change of the user's prompt back.
-    UndoUserPrompt {
-        /// Its number in the prompt's history; none for the newest.
-        number: Option<u64>,
-    },
-    /// Changes a plugin list.
-    ChangePlugins(PluginChange),
-}
-
-/// What to do when an answer from a person is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfirmMode {
-    /// Ask and wait.
-    Wait,
-    /// Fail, with the exact effect and its digest.
-    Refuse,
-    /// Wait if an approver is watching, refuse otherwise.
-    Auto,
-}
-
-/// How a call that ran ended.
-#[derive(Debug, Clone)]
-pub struct CallOutcome {
-    /// Names the call.
-    pub call_id: String,
-    /// The tool.
-    pub tool: String,
-    /// The JSON text of what it returned, or why it failed.
-    pub result: Result<String, ToolError>,
-    /// What it changed, or in a dry run would change.
-    pub changes: Vec<FileChange>,
-    /// The digest of its effect.
-    pub digest: Option<ContentHash>,
-    /// The number of its change in the history, where it made one.
-    pub history: Option<u64>,
-    /// What stands in the way of an undo.
-    pub conflicts: Vec<UndoConflict>,
-    /// What became of a plugin list, where the call is a change of one.
-    pub plugins: Option<Box<PluginsChanged>>,
-    /// How long it took, waiting included.
-    pub duration: Duration,
-}
+use moss_dispatch::{
+    Call, CallError, CallOutcome, Dispatcher, Event, Events, Running, UnknownTool, Work,
+    blocking::blocking, poll_caught,
+};
 
 /// What every part of a call may look at.
 #[derive(Debug)]
 pub(crate) struct Scope {
     daemon: Arc<Daemon>,
     call: Call,
+    workspace: Arc<WorkspaceState>,
     call_id: String,
     /// The tools as they were when the call came.
     catalog: Arc<Catalog>,
@@ -150,43 +54,52 @@ pub(crate) struct Scope {
     weight: weight::Held,
 }
 
-/// Makes a call that goes on when it is polled.
-pub fn start(daemon: &Arc<Daemon>, call: Call, events: Events) -> Running {
-    let cancel = daemon.stopping.child_token();
-    let (daemon_of_call, cancel_of_call) = (Arc::clone(daemon), cancel.clone());
-    let run = async move {
-        let (daemon, cancel) = (daemon_of_call, cancel_of_call);
-        // Who ends waits for the calls that are there, and closes the journal after them.
-        if daemon.draining.is_cancelled() {
-            return Err(CallError::Cancelled);
+impl Dispatcher for Daemon {
+    fn start(self: Arc<Self>, call: Call, events: Events) -> Running {
+        let (cancel, tasks) = (self.stopping.child_token(), self.tasks.clone());
+        let run = begin(self, call, events, cancel.clone());
+        Running::new(Box::pin(tasks.track_future(run)), cancel)
+    }
+}
+
+/// Finds what a call needs before it is one: its workspace, and plugins that are on their way.
+async fn begin(
+    daemon: Arc<Daemon>,
+    call: Call,
+    events: Events,
+    cancel: CancellationToken,
+) -> Result<CallOutcome, CallError> {
+    // Who ends waits for the calls that are there, and closes the journal after them.
+    if daemon.draining.is_cancelled() {
+        return Err(CallError::Cancelled);
+    }
+    let workspace = daemon.workspace(&call.workspace)?;
+    let weight = weight::Held::new(&daemon, call.caller.role(), &call.work);
+    if let Work::Tool { name, .. } = &call.work
+        && weight.admitted().is_ok()
+    {
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            () = daemon.await_tool(&workspace, name) => {}
         }
-        let weight = weight::Held::new(&daemon, call.caller.role(), &call.work);
-        if let Work::Tool { name, .. } = &call.work
-            && weight.admitted().is_ok()
-        {
-            tokio::select! {
-                () = cancel.cancelled() => {}
-                () = daemon.await_tool(&call.workspace, name) => {}
-            }
-        }
-        let catalog = call.workspace.catalog.load_full();
-        let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-        let (behalf, held) = (None, record::Held::default());
-        execute(Arc::new(Scope {
-            daemon,
-            call,
-            call_id,
-            catalog,
-            events,
-            cancel,
-            permit,
-            behalf,
-            held,
-            weight,
-        }))
-        .await
-    };
-    Running::new(Box::pin(daemon.tasks.track_future(run)), cancel)
+    }
+    let catalog = workspace.catalog.load_full();
+    let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
+    let (behalf, held) = (None, record::Held::default());
+    execute(Arc::new(Scope {
+        daemon,
+        call,
+        workspace,
+        call_id,
+        catalog,
+        events,
+        cancel,
+        permit,
+        behalf,
+        held,
+        weight,
+    }))
+    .await
 }
 
 /// Runs a call and records it, whatever becomes of it.
@@ -257,7 +170,7 @@ async fn attempt_caught(
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     let mut attempt = Box::pin(attempt(scope, effects));
-    std::future::poll_fn(|cx| running::poll_caught(&mut attempt, cx)).await?
+    std::future::poll_fn(|cx| poll_caught(&mut attempt, cx)).await?
 }
 
 /// A tool that ran gives its own result; a call that could not run gives an error.
@@ -284,7 +197,7 @@ async fn attempt(
     let entry = scope.catalog.entry(name).map_err(|unknown| {
         let is_loading = *scope.daemon.plugins_loading.borrow();
         let unknown = UnknownTool { is_loading, ..unknown };
-        CallError::UnknownTool(scope.daemon.with_plugins(&scope.call.workspace, unknown))
+        CallError::UnknownTool(scope.daemon.with_plugins(&scope.workspace, unknown))
     })?;
     let arguments =
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
@@ -311,26 +224,6 @@ async fn run(
             tool.call(arguments, Context::new(Arc::new(host))).await
         }
         Runner::Plugin(plugin) => plugin::run(scope, effects, entry, plugin, arguments).await,
-    }
-}
-
-// === impl Call ===
-
-impl Call {
-    /// The name under which policy and journal know what the call does.
-    pub fn tool(&self) -> &str {
-        match &self.work {
-            Work::Tool { name, .. } => name,
-            Work::Undo(_) => operations::UNDO,
-            Work::UndoUserPrompt { .. } => operations::UNDO_USER_PROMPT,
-            Work::ChangePlugins(change) => change.name(),
-        }
-    }
-
-    fn session(&self) -> Option<SessionKey> {
-        self.session_id
-            .clone()
-            .map(|session_id| SessionKey { caller: self.caller.name().to_owned(), session_id })
     }
 }
 

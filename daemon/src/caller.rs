@@ -10,6 +10,7 @@ pub mod tokens;
 use std::path::Path;
 use std::sync::Arc;
 
+use moss_dispatch::{Caller, Role, Standing};
 use moss_workspace::Error;
 use moss_workspace::own::{self, OwnDir};
 use rustix::fs::Mode;
@@ -22,23 +23,6 @@ const TOKEN_BYTES_MAX: u64 = 4096;
 /// Shortest credential that opens a port, in characters, and how many of them must differ.
 const REMOTE_TOKEN_CHARS_MIN: usize = 32;
 const REMOTE_TOKEN_VARIETY_MIN: usize = 8;
-
-/// What a credential allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// May call tools and look at things.
-    Caller,
-    /// May also answer confirmations.
-    Approver,
-}
-
-/// Who calls.
-#[derive(Debug, Clone)]
-pub struct Caller {
-    role: Role,
-    /// The named token that was shown, and those among which it must still be.
-    token: Option<(Token, Arc<Tokens>)>,
-}
 
 /// The two secrets of a daemon.
 #[derive(Clone)]
@@ -53,6 +37,13 @@ pub struct Credentials {
 #[derive(Clone)]
 pub struct RemoteTokens(Credentials);
 
+/// A named token that was shown, and those among which it must still be.
+#[derive(Debug)]
+struct Shown {
+    token: Token,
+    tokens: Arc<Tokens>,
+}
+
 /// What somebody who got a connection has to show.
 #[derive(Debug, Clone)]
 pub struct Access {
@@ -62,50 +53,11 @@ pub struct Access {
     is_open: bool,
 }
 
-// === impl Role ===
+// === impl Shown ===
 
-impl Role {
-    /// Returns the role's name, which is also the name of its credential.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Caller => "caller",
-            Self::Approver => "approver",
-        }
-    }
-}
-
-// === impl Caller ===
-
-impl Caller {
-    /// What it may do.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// The name by which rules, records and questions know it: that of its token, or of its role.
-    pub fn name(&self) -> &str {
-        self.token.as_ref().map_or(self.role.as_str(), |(token, _)| &token.name)
-    }
-
-    /// Whether it showed a token that can be revoked.
-    pub fn is_revocable(&self) -> bool {
-        self.token.is_some()
-    }
-
-    /// Whether its token was revoked since it was shown.
-    pub fn is_revoked(&self) -> bool {
-        self.token.as_ref().is_some_and(|(token, tokens)| !tokens.has(token))
-    }
-
-    /// Says so.
-    pub fn revoked(&self) -> String {
-        format!("the token `{}` was revoked", self.name())
-    }
-}
-
-impl From<Role> for Caller {
-    fn from(role: Role) -> Self {
-        Self { role, token: None }
+impl Standing for Shown {
+    fn is_revoked(&self) -> bool {
+        !self.tokens.has(&self.token)
     }
 }
 
@@ -255,7 +207,9 @@ impl Access {
         own.or_else(|| {
             let tokens = self.tokens.as_ref()?;
             let token = tokens.find(secret)?;
-            Some(Caller { role: Role::Caller, token: Some((token, Arc::clone(tokens))) })
+            let name = token.name.clone();
+            let standing = Shown { token, tokens: Arc::clone(tokens) };
+            Some(Caller::named(Role::Caller, name, Arc::new(standing)))
         })
     }
 

@@ -3,18 +3,16 @@
 
 mod render;
 
+use moss_dispatch::{UnknownTool, operations};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use moss_model_bridge::Tool;
 use moss_plugin_host::Plugin;
-use moss_plugin_list::units;
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 
 pub use self::render::{Format, Language, View};
-use crate::compiling::Compiling;
-use crate::operations;
 use moss_schema::{ArgumentValidator, Schema, SchemaError};
 
 /// Most nearest names that an unknown name is answered with.
@@ -90,21 +88,6 @@ pub enum CatalogError {
         /// What the plugin calls the tool that does not get it, where a plugin has it.
         own: Option<String>,
     },
-}
-
-/// A name that no tool has.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct UnknownTool {
-    /// The name, cut for display.
-    pub name: String,
-    /// Names that the caller may have meant, nearest first.
-    pub nearest: Vec<String>,
-    /// Whether plugins are still being loaded: one of them may have it.
-    pub is_loading: bool,
-    /// Plugins that are listed and not loaded: one of them may have it.
-    pub not_loaded: Vec<String>,
-    /// What is compiled of those now.
-    pub compiling: Vec<Compiling>,
 }
 
 // === impl Catalog ===
@@ -356,83 +339,9 @@ fn remedy(own: &Option<String>) -> String {
     })
 }
 
-/// What keeps the tools of a plugin away that is compiled.
-fn unready(compiling: &Compiling) -> String {
-    let (size, seconds) = (units::about(compiling.bytes), compiling.seconds());
-    format!("`{}` ({size}) is being compiled, for {seconds} s so far", compiling.plugin)
-}
-
-// === impl UnknownTool ===
-
-impl std::fmt::Display for UnknownTool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "there is no tool `{}`", self.name)?;
-        if let [first, others @ ..] = self.compiling.as_slice() {
-            write!(f, " yet: the plugin {}", unready(first))?;
-            others.iter().try_for_each(|other| write!(f, ", `{}` as well", other.plugin))?;
-            f.write_str("; try again once `moss plugin list` says that it is ready")?;
-            return match self.nearest.as_slice() {
-                [] => Ok(()),
-                nearest => write!(f, "; or did you mean `{}`?", nearest.join("`, `")),
-            };
-        }
-        if self.is_loading {
-            return f.write_str(" yet: plugins are still being loaded; try again in a moment");
-        }
-        match self.nearest.as_slice() {
-            [] => f.write_str("; `moss tools` lists them")?,
-            nearest => write!(f, "; did you mean `{}`?", nearest.join("`, `"))?,
-        }
-        match self.not_loaded.as_slice() {
-            [] => Ok(()),
-            plugins => write!(
-                f,
-                " ({} in the lists, but not loaded; `moss plugin list` says why)",
-                match plugins {
-                    [plugin] => format!("the plugin `{plugin}` is"),
-                    plugins => format!("the plugins `{}` are", plugins.join("`, `")),
-                }
-            ),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plugins_that_are_not_loaded_are_named() {
-        let not_loaded = vec!["a".to_owned(), "b".to_owned()];
-        let unknown = UnknownTool { name: "x".to_owned(), not_loaded, ..UnknownTool::default() };
-        assert_eq!(
-            unknown.to_string(),
-            "there is no tool `x`; `moss tools` lists them (the plugins `a`, `b` are in the lists, \
-             but not loaded; `moss plugin list` says why)"
-        );
-    }
-
-    #[test]
-    fn plugins_that_are_compiled_are_named_with_what_helps() {
-        let compiling = |plugin: &str| Compiling {
-            plugin: plugin.to_owned(),
-            bytes: 2 << 20,
-            since: jiff::Timestamp::now(),
-            is_kept: true,
-            is_listed: true,
-        };
-        let nearest = vec!["y".to_owned()];
-        let compiling = vec![compiling("a"), compiling("b")];
-        let unknown =
-            UnknownTool { name: "x".to_owned(), nearest, compiling, ..UnknownTool::default() };
-        let told = unknown.to_string();
-        let (start, end) = (
-            "there is no tool `x` yet: the plugin `a` (2.0 MiB) is being compiled, for ",
-            " s so far, `b` as well; try again once `moss plugin list` says that it is ready; or \
-             did you mean `y`?",
-        );
-        assert!(told.starts_with(start) && told.ends_with(end), "{told}");
-    }
 
     #[test]
     fn unknown_name_is_cut_for_display() {

@@ -10,88 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use moss_dispatch::{
+    Offer, TooManyConfirmations,
+    confirmation::{Confirmation, Question, State},
+};
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
-pub use self::limits::{Limits, TooMany};
-pub use self::shown::{PAGE_BYTES_MAX, Page};
+pub use self::limits::Limits;
 pub use self::watch::{Scope, Watch};
-use crate::answers::Offer;
-use crate::change::FileChange;
-use crate::consent::Consent;
 
 /// Answered questions that are remembered, so that a late answer is told why it is refused.
 const ANSWERED_MAX: usize = 256;
 /// Changes that a slow watcher may lag behind before it has to list anew.
 const LAG_MAX: usize = 32;
-
-/// What a person is asked.
-#[derive(Debug, Clone)]
-pub struct Question {
-    /// The call that asks.
-    pub call_id: String,
-    /// Root directory of its workspace.
-    pub workspace: String,
-    /// The tool.
-    pub tool: String,
-    /// The plugin that provides it, if one does.
-    pub plugin: Option<String>,
-    /// The credential that called.
-    pub caller: String,
-    /// The session that the call names.
-    pub session: Option<String>,
-    /// Whether whoever calls answers, too, with the approver's credential.
-    pub is_attended: bool,
-    /// How much memory is held for it until it is answered, in bytes.
-    pub held_bytes: usize,
-    /// The proposed file changes; none where the call itself is asked about.
-    pub changes: Vec<FileChange>,
-    /// The arguments as they came, where the call itself is asked about.
-    pub arguments: Option<String>,
-    /// What an answer is bound to.
-    pub digest: ContentHash,
-    /// The rule that asks.
-    pub rule: String,
-    /// Whether a protected name is touched: a blanket answer does not cover it.
-    pub protected: bool,
-    /// Whether lines are changed that are not as the edit says: a blanket answer does not cover it.
-    pub drift: bool,
-    /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket
-    /// answer does not cover it. The arguments are its JSON.
-    pub consent: Option<Arc<Consent>>,
-    /// The lasting answers that may be given.
-    pub offers: Vec<Offer>,
-}
-
-/// A question with its state.
-#[derive(Debug, Clone)]
-pub struct Confirmation {
-    /// Names it; not guessable.
-    pub id: String,
-    /// What is asked.
-    pub question: Question,
-    /// When it was asked.
-    pub created_at: Timestamp,
-    /// When it stops waiting.
-    pub expires_at: Timestamp,
-    /// Whether and how it was answered.
-    pub state: State,
-}
-
-/// Whether and how a question was answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
-    /// It waits.
-    Pending,
-    /// Somebody said yes.
-    Approved,
-    /// Somebody said no, and why.
-    Denied(String),
-    /// Nobody answered in time.
-    Expired,
-    /// The caller went away.
-    Withdrawn,
-}
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,7 +140,7 @@ impl Confirmations {
     /// # Errors
     ///
     /// Where too many questions wait already, or they hold too much memory.
-    pub fn ask(self: &Arc<Self>, question: Question) -> Result<Pending, TooMany> {
+    pub fn ask(self: &Arc<Self>, question: Question) -> Result<Pending, TooManyConfirmations> {
         let created_at = Timestamp::now();
         let confirmation = Arc::new(Confirmation {
             id: crate::ids::random(),
@@ -365,21 +297,6 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         let _ = self.confirmations.end(&self.confirmation.id, State::Withdrawn);
-    }
-}
-
-// === impl State ===
-
-impl State {
-    /// Returns the state as a word, for example `approved`.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Denied(_) => "denied",
-            Self::Expired => "expired",
-            Self::Withdrawn => "withdrawn",
-        }
     }
 }
 

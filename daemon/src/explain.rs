@@ -10,11 +10,10 @@ use moss_workspace::Workspace;
 use serde_json::{Map, Value};
 
 use crate::answers::Situation;
-use crate::call::{CallError, protection};
+use crate::call::protection;
 use crate::catalog::Entry;
-use crate::operations;
-use crate::sessions::SessionKey;
 use crate::state::WorkspaceState;
+use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_search};
 use moss_policy::standing::Asker;
 use moss_policy::{Action, Protection, Subject};

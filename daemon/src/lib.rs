@@ -8,18 +8,15 @@
 
 pub mod address;
 pub mod answers;
-pub mod blocking;
 pub mod bridge;
 pub mod budget;
 pub mod call;
 pub mod caller;
 pub mod catalog;
 pub mod certificates;
-pub mod change;
 pub mod compiling;
 pub mod config;
 pub mod confirm;
-pub mod consent;
 pub mod dirs;
 pub mod editors;
 pub mod explain;
@@ -28,7 +25,6 @@ mod ids;
 pub mod listener;
 pub mod metrics;
 pub mod metrics_endpoint;
-pub mod operations;
 pub mod permits;
 pub mod plugin_status;
 pub mod plugin_store;

@@ -135,7 +135,7 @@ impl Metrics {
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
     }
 
-    /// Counts a call that ended. The tool is one of the catalog, or [`crate::operations::UNKNOWN_TOOL`].
+    /// Counts a call that ended. The tool is one of the catalog, or [`moss_dispatch::operations::UNKNOWN_TOOL`].
     pub fn call_ended(&self, tool: &str, outcome: &'static str, duration: Duration) {
         let tool = tool.to_owned();
         self.durations

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use moss_dispatch::QueueFull;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many calls deep tools call tools, on one place; the call that came from outside does not count.
@@ -23,23 +24,9 @@ pub struct Permit {
     _place: OwnedSemaphorePermit,
 }
 
-/// The queue is full, or the share of it that one caller has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{waiting} calls{} wait already (calls.queued_max)", whose(.is_share))]
-pub struct QueueFull {
-    /// How many calls wait.
-    pub waiting: usize,
-    /// Whether only those of the caller are meant.
-    pub is_share: bool,
-}
-
 struct Queued<'a> {
     permits: &'a Permits,
     caller: &'a str,
-}
-
-fn whose(is_share: &bool) -> &'static str {
-    if *is_share { " of this caller, half of what may," } else { "" }
 }
 
 // === impl Permits ===

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::answers::{AnswersError, Listed, Offer, Scope};
-use crate::blocking::{Broken, blocking};
-use crate::confirm::{Confirmation, Question, Taken};
-use crate::state::{Daemon, UnknownWorkspace, WorkspaceState};
+use crate::answers::{AnswersError, Listed};
+use crate::confirm::Taken;
+use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    Confirmation, Offer, Question, Scope, UnknownWorkspace,
+    blocking::{Broken, blocking},
+};
 use moss_journal::redact::Text;
 use moss_journal::{Durability, Event, JournalError, Record};
 use moss_policy::standing::StandingAnswer;

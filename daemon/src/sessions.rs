@@ -4,19 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use moss_dispatch::SessionKey;
 use moss_sdk::{ContentHash, RelPath};
 
 /// What one remembered file, or one session, takes beside its name, in bytes.
 const ENTRY_BYTES: usize = 128;
-
-/// Names a conversation: the credential and the caller's own name for it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SessionKey {
-    /// The credential.
-    pub caller: String,
-    /// The caller's name for the conversation.
-    pub session_id: String,
-}
 
 /// The reads of all sessions of a workspace; the least recently used are forgotten.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use moss_workspace::own::OwnDir;
 use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
 
 use crate::answers::Answers;
+use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
-use crate::caller::{Credentials, Role};
 use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError};
 use crate::dirs::Dirs;
@@ -21,6 +21,7 @@ use crate::setup::{Setup, configuration, policy_sources};
 use crate::state::{Daemon, Kept, WorkspaceState};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
+use moss_dispatch::Role;
 use moss_journal::audit::pruning;
 use moss_journal::{Journal, JournalError};
 use moss_policy::{Policy, PolicyError};

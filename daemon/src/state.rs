@@ -15,8 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::answers::Answers;
 use crate::budget::Budgets;
-use crate::caller::Role;
-use crate::catalog::{Catalog, UnknownTool};
+use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
@@ -29,6 +28,7 @@ use crate::setup::Setup;
 use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
+use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
 use moss_journal::folding::{self, Folding};
 use moss_journal::{Durability, Journal};
 use moss_network::Network;
@@ -138,25 +138,6 @@ pub struct Kept {
     pub todos: Todos,
     /// What its plugins keep.
     pub plugin_stores: PluginStores,
-}
-
-/// A workspace that the daemon does not serve.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownWorkspace {
-    /// It is another one.
-    #[error("the daemon does not serve the workspace {asked}; it serves {served}")]
-    NotServed {
-        /// What was asked for.
-        asked: String,
-        /// What there is.
-        served: String,
-    },
-    /// None was named and there are several.
-    #[error("name a workspace: the daemon serves {served}")]
-    NotNamed {
-        /// What there is.
-        served: String,
-    },
 }
 
 fn compilers_max() -> usize {
@@ -301,7 +282,11 @@ impl Daemon {
         let plugins = workspace.plugins.load();
         let missing = plugins.iter().filter(|status| !is_loaded(status));
         let not_loaded: Vec<_> = missing.map(|status| status.name.clone()).collect();
-        let compiling = |name: &String| self.setup.compilations.of_listed(name);
+        let compiling = |name: &String| {
+            let compiling = self.setup.compilations.of_listed(name)?;
+            let seconds = compiling.seconds();
+            Some(Unready { plugin: compiling.plugin, bytes: compiling.bytes, seconds })
+        };
         let compiling = not_loaded.iter().filter_map(compiling).collect();
         UnknownTool { not_loaded, compiling, ..unknown }
     }

@@ -1,13 +1,11 @@
 //! Spans of calls for an OpenTelemetry collector, where somebody asked for them: which tool, how it
 //! ended, how long it took, and the request that it belongs to. Never arguments, paths or contents.
 
+use moss_dispatch::TraceParent;
 use std::time::{Duration, SystemTime};
 
-use http::HeaderMap;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
-use opentelemetry::trace::{
-    Span as _, SpanKind, Status, TraceContextExt as _, Tracer as _, TracerProvider as _,
-};
+use opentelemetry::trace::{Span as _, SpanKind, Status, Tracer as _, TracerProvider as _};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
@@ -17,7 +15,7 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 /// How long the last spans may take to leave when the daemon ends.
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 /// The header by which a caller names its own span.
-const PARENT: &str = "traceparent";
+pub const PARENT: &str = "traceparent";
 /// What the standard names the variable that overrides the name of the service.
 const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
 
@@ -27,10 +25,6 @@ pub struct Traces {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
 }
-
-/// The span of a caller, of which a call's is a part.
-#[derive(Debug, Clone)]
-pub struct Parent(Context);
 
 /// A call that ended.
 #[derive(Debug)]
@@ -44,7 +38,7 @@ pub struct Ended<'a> {
     /// How long it took.
     pub duration: Duration,
     /// What it is a part of.
-    pub parent: Option<&'a Parent>,
+    pub parent: Option<&'a TraceParent>,
 }
 
 /// A collector that cannot be used.
@@ -59,7 +53,7 @@ pub enum TracesError {
 }
 
 /// The only header that is looked at: what else belongs to the standard is free text of the caller.
-struct OnlyParent<'a>(&'a HeaderMap);
+struct OnlyParent<'a>(&'a str);
 
 // === impl Traces ===
 
@@ -88,16 +82,10 @@ impl Traces {
         Ok(Self { tracer: provider.tracer("moss"), provider })
     }
 
-    /// Reads which span of its own a caller names, if it does.
-    pub fn parent(&self, headers: &HeaderMap) -> Option<Parent> {
-        let context = TraceContextPropagator::new().extract(&OnlyParent(headers));
-        context.has_active_span().then_some(Parent(context))
-    }
-
     /// Makes the span of a call.
     pub fn call_ended(&self, ended: &Ended<'_>) {
         let now = SystemTime::now();
-        let parent = ended.parent.map_or_else(Context::new, |parent| parent.0.clone());
+        let parent = ended.parent.map_or_else(Context::new, parent_of);
         let attributes = [
             KeyValue::new("gen_ai.operation.name", "execute_tool"),
             KeyValue::new("gen_ai.tool.name", ended.tool.to_owned()),
@@ -126,11 +114,16 @@ impl Traces {
     }
 }
 
+/// The span that a caller names as its own; none where it names none that there can be.
+fn parent_of(parent: &TraceParent) -> Context {
+    TraceContextPropagator::new().extract(&OnlyParent(&parent.0))
+}
+
 // === impl OnlyParent ===
 
 impl Extractor for OnlyParent<'_> {
     fn get(&self, key: &str) -> Option<&str> {
-        (key == PARENT).then(|| self.0.get(key)?.to_str().ok())?
+        (key == PARENT).then_some(self.0)
     }
 
     fn keys(&self) -> Vec<&str> {
@@ -140,25 +133,22 @@ impl Extractor for OnlyParent<'_> {
 
 #[cfg(test)]
 mod tests {
+    use opentelemetry::trace::TraceContextExt as _;
+
     use super::*;
 
-    #[tokio::test]
-    async fn only_a_valid_parent_is_taken() {
-        let traces = Traces::new("http://127.0.0.1:1").unwrap();
+    #[test]
+    fn only_a_valid_parent_is_taken() {
         let of = |text: &str| {
-            let headers = HeaderMap::from_iter([(
-                http::HeaderName::from_static(PARENT),
-                text.parse().unwrap(),
-            )]);
-            traces.parent(&headers)
+            let context = parent_of(&TraceParent(text.to_owned()));
+            context.has_active_span().then_some(context)
         };
         let trace = "0af7651916cd43dd8448eb211c80319c";
         let parent = of(&format!("00-{trace}-b7ad6b7169203331-01")).unwrap();
-        assert_eq!(parent.0.span().span_context().trace_id().to_string(), trace);
+        assert_eq!(parent.span().span_context().trace_id().to_string(), trace);
         for wrong in ["", "00", "00-0-0-01", &format!("00-{trace}-0000000000000000-01"), trace] {
             assert!(of(wrong).is_none(), "{wrong}");
         }
-        assert!(traces.parent(&HeaderMap::new()).is_none());
     }
 
     #[tokio::test]

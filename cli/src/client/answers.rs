@@ -5,7 +5,7 @@ use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 
 use super::{Client, Failure, body};
-use moss_daemon::caller::Role;
+use moss_dispatch::Role;
 
 // === impl Client ===
 

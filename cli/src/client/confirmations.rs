@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Reason, Role};
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 
 use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, scope};
-use moss_daemon::caller::Role;
 
 /// An answer for once.
 #[derive(Debug, Clone, PartialEq, Eq)]

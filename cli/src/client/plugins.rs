@@ -5,7 +5,7 @@ use moss_proto::v1::change_plugins_response::Event;
 use moss_proto::v1::plugin_service_client::PluginServiceClient;
 
 use super::{Client, Failure, RESPONSE_BYTES_MAX, body};
-use moss_daemon::caller::Role;
+use moss_dispatch::Role;
 
 // === impl Client ===
 

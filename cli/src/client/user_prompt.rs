@@ -4,7 +4,7 @@ use moss_proto::v1;
 use moss_proto::v1::user_prompt_service_client::UserPromptServiceClient;
 
 use super::{Client, Failure, RESPONSE_BYTES_MAX, body, role_for};
-use moss_daemon::caller::Role;
+use moss_dispatch::Role;
 
 // === impl Client ===
 

@@ -14,14 +14,13 @@ use moss_workspace::project::{self, Scratch};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::listed::{Candidate, Given, LIST, entry, write_list};
-use moss_daemon::call::{self, Call, ConfirmMode, Event, Events, Work};
-use moss_daemon::caller::Role;
 use moss_daemon::dirs::Dirs;
 use moss_daemon::plugin_status::PluginState;
 use moss_daemon::plugins::{Changes, Plugins, inspect};
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
+use moss_dispatch::{Call, ConfirmMode, Dispatcher as _, Event, Events, Role, Work};
 
 /// Most bytes of a file that is compared.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -200,7 +199,7 @@ impl Bench {
     ) -> (Result<Value, String>, Vec<String>, u64) {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let (events, mut received) = Events::channel(LOG_MAX);
-        let running = call::start(&self.place.daemon, self.as_call(tool, arguments), events);
+        let running = Arc::clone(&self.place.daemon).start(self.as_call(tool, arguments), events);
         let outcome = running.await;
         let mut log = Vec::new();
         while let Ok(event) = received.try_recv() {
@@ -223,7 +222,7 @@ impl Bench {
     fn as_call(&self, tool: &str, arguments: Map<String, Value>) -> Call {
         Call {
             caller: Role::Approver.into(),
-            workspace: Arc::clone(&self.workspace),
+            workspace: self.workspace.name().to_owned(),
             work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
             confirm: ConfirmMode::Refuse,
             approved_digests: Vec::new(),

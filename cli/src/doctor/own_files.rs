@@ -4,9 +4,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use moss_daemon::caller::Role;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::dirs::Dirs;
+use moss_dispatch::Role;
 use moss_workspace::own::OwnDir;
 use rustix::fs::Access;
 

@@ -1,9 +1,41 @@
-//! What every front says of a call, whatever it speaks: how it ended ([`Outcome`]), and why it did not
-//! run, or a request was not answered ([`Reason`]). The table of reasons is the only one between an
-//! error and its forms: the status on the wire, the exit code, the error that a tool sees.
+//! Calls of tools, whatever front they come over: how one is asked for ([`Call`]), what it tells while
+//! it runs ([`Event`]), how it ended ([`CallOutcome`], [`Outcome`]) and why it did not run ([`CallError`],
+//! [`Reason`]); and who carries it out ([`Dispatcher`]).
+//!
+//! The table of reasons is the only one between an error and its forms: the status on the wire, the
+//! exit code, the error that a tool sees. Nothing here knows a transport or the daemon.
 
+pub mod blocking;
+mod call;
+mod caller;
+pub mod change;
+pub mod confirmation;
+pub mod consent;
+mod dispatcher;
+mod error;
+mod event;
+mod offer;
+pub mod operations;
 pub mod outcome;
+mod plugin_change;
 pub mod reason;
+mod refused;
+mod running;
+mod session;
+mod unknown;
 
+pub use self::call::{Call, CallOutcome, ConfirmMode, TraceParent, Work};
+pub use self::caller::{Caller, Role, Standing};
+pub use self::change::FileChange;
+pub use self::confirmation::{Confirmation, Question};
+pub use self::dispatcher::Dispatcher;
+pub use self::error::{CallError, Unconfirmed};
+pub use self::event::{Event, Events};
+pub use self::offer::{Offer, Scope};
 pub use self::outcome::Outcome;
+pub use self::plugin_change::{AddPlugin, Granting, Place, PluginChange, RemovePlugin};
 pub use self::reason::{Reason, RpcCode, outcome_of};
+pub use self::refused::{QueueFull, TooManyConfirmations, TooMuch};
+pub use self::running::{Background, Panicked, Running, poll_caught};
+pub use self::session::SessionKey;
+pub use self::unknown::{UnknownTool, UnknownWorkspace, Unready};

@@ -17,10 +17,11 @@ use self::schema::read_schema;
 use crate::bindings::tools;
 use crate::error::SettingsProblem;
 use crate::outcome::OutputForm;
-use moss_plugin_list::grants::host::HostPattern;
-use moss_plugin_list::grants::{Capability, NamePattern, Request};
-use moss_plugin_list::tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name};
-use moss_plugin_list::units;
+use moss_plugin_list::{
+    grants::{Capability, NamePattern, Request, host::HostPattern},
+    tool_names::{NAME_BYTES_MAX, TOOLS_MAX, is_tool_name},
+    units,
+};
 use moss_schema::quoted;
 
 /// Most requested capabilities of one plugin.

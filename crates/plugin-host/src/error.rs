@@ -7,8 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::Value;
 
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
-use moss_plugin_list::Limits;
-use moss_plugin_list::units;
+use moss_plugin_list::{Limits, units};
 
 /// Why a plugin could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

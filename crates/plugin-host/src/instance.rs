@@ -29,8 +29,7 @@ use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, RANDOM_BYTES_MAX, RESOURCES_MAX, hostcall_fuel};
 use crate::revocation::Revocation;
 use crate::services::NoServices;
-use moss_plugin_list::Limits;
-use moss_plugin_list::grants::paths::GrantedPaths;
+use moss_plugin_list::{Limits, grants::paths::GrantedPaths};
 use moss_schema::quoted;
 
 /// What a store holds.

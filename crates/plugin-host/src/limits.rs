@@ -6,8 +6,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use moss_plugin_list::limits::{MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX};
-use moss_plugin_list::{Limits, units};
+use moss_plugin_list::{
+    Limits,
+    limits::{MEMORY_BYTES_MAX, OUTPUT_BYTES_MAX, TIMEOUT_MS_MAX},
+    units,
+};
 use wasmtime::ResourceLimiter;
 
 /// Largest component that is loaded, in bytes.

@@ -25,10 +25,10 @@ use crate::revocation::Revocation;
 use crate::rights::Rights;
 use crate::surface::Surface;
 use crate::warm::Warm;
-use moss_plugin_list::Limits;
-use moss_plugin_list::grants::paths::GrantedPaths;
-use moss_plugin_list::grants::{Grant, Request};
-use moss_plugin_list::{PluginEntry, Sha256Digest};
+use moss_plugin_list::{
+    Limits, PluginEntry, Sha256Digest,
+    grants::{Grant, Request, paths::GrantedPaths},
+};
 use moss_schema::quoted;
 
 /// Most time for a plugin to describe itself.

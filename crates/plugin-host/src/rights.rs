@@ -4,9 +4,13 @@
 use moss_sdk::RelPath;
 
 use crate::description::Description;
-use moss_plugin_list::PluginEntry;
-use moss_plugin_list::grants::Grant;
-use moss_plugin_list::grants::paths::{GrantedPaths, Sight};
+use moss_plugin_list::{
+    PluginEntry,
+    grants::{
+        Grant,
+        paths::{GrantedPaths, Sight},
+    },
+};
 
 /// What a plugin may do, and why not more.
 #[derive(Debug, Default)]

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::description::Description;
-use moss_plugin_list::Sha256Digest;
-use moss_plugin_list::grants::{Grant, Request};
+use moss_plugin_list::{
+    Sha256Digest,
+    grants::{Grant, Request},
+};
 
 /// What models and people see of a plugin: its tools, their texts, schemas and effects, and what it
 /// requests. Neither its code nor its version.

@@ -16,8 +16,8 @@ use moss_workspace::{Plan, PlannedFile};
 use super::Scope;
 use super::effect::{Effects, Names};
 use super::host::CallHost;
-use crate::change::Status;
 use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
+use moss_dispatch::change::Status;
 use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.
@@ -25,7 +25,7 @@ const SAVE_FIRST: &str = "ask for it to be saved in the editor, then try again";
 
 impl Editors for CallHost {
     fn state(&self) -> Option<EditorState> {
-        let active = self.scope.call.workspace.editors.active()?;
+        let active = self.scope.workspace.editors.active()?;
         let reader = self.reader();
         let mut open = active.open;
         open.retain(|file| reader.lists(&file.path) && reader.lists(&file.real));
@@ -75,7 +75,7 @@ impl Editors for CallHost {
     fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
-            let editors = &self.scope.call.workspace.editors;
+            let editors = &self.scope.workspace.editors;
             let question = Question::Clarify(query);
             let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
             match asked {
@@ -98,7 +98,7 @@ impl CallHost {
         if self.met_silence.load(Ordering::Relaxed) {
             return None;
         }
-        let editors = &self.scope.call.workspace.editors;
+        let editors = &self.scope.workspace.editors;
         let asked = editors.ask(whom, question, answer_timeout(&self.scope));
         match self.scope.parked(asked).await {
             Ok((answer, _)) => Some(answer),
@@ -116,7 +116,7 @@ impl CallHost {
     /// The places that the caller may see, by the names that they are told by and by their real ones.
     async fn definitions_at(&self, places: Vec<Place>) -> Definitions {
         let reader = self.reader();
-        let workspace = Arc::clone(&self.scope.call.workspace);
+        let workspace = Arc::clone(&self.scope.workspace);
         let looked = self.scope.blocking(move || {
             let mut definitions = Definitions::default();
             for place in places {
@@ -168,7 +168,7 @@ impl Effects {
             call_id: scope.call_id.clone(),
             tool: scope.call.tool().to_owned(),
         };
-        let editors = &scope.call.workspace.editors;
+        let editors = &scope.workspace.editors;
         let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
         let version = match asked {
             Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
@@ -186,7 +186,7 @@ impl Effects {
 
     /// Records what an editor has done: it is history like any other.
     async fn record_applied(&self, plan: &Plan) -> Result<Applied, ToolError> {
-        let workspace = Arc::clone(&self.scope().call.workspace);
+        let workspace = Arc::clone(&self.scope().workspace);
         let (recorded, origin) = (plan.clone(), self.origin());
         let number = self
             .scope()
@@ -201,7 +201,7 @@ impl Effects {
 
     /// The buffer that a planned change is for, as it is now.
     fn buffer_of(&self, file: &PlannedFile) -> Result<Unsaved, ToolError> {
-        let editors = &self.scope().call.workspace.editors;
+        let editors = &self.scope().workspace.editors;
         let buffer = editors.unsaved_buffer(&file.real).ok_or_else(|| changed_since(file))?;
         if Some(&*buffer.text) != file.text_before() {
             return Err(changed_since(file));

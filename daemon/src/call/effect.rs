@@ -25,11 +25,14 @@ use self::commit::applied;
 pub(super) use self::decide::Names;
 pub(crate) use self::decide::{may_show, protection};
 use self::lasting::Uses;
-use super::{CallError, Scope, record};
+use super::{Scope, record};
 use crate::catalog::Entry;
-use crate::change::{self, FileChange, Status};
-use crate::consent::PluginsChanged;
 use crate::turns::Turn;
+use moss_dispatch::{
+    CallError,
+    change::{self, FileChange, Status},
+    consent::PluginsChanged,
+};
 use moss_journal::Answer as Recorded;
 use moss_journal::room::Room;
 use moss_policy::standing::StandingAnswer;
@@ -150,7 +153,7 @@ impl Effects {
         arguments: &Value,
     ) -> Result<(), CallError> {
         self.lock().tool = ToolFacts::of(entry);
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let mut decision = self.decide(&policy, Action::Call, None);
         // No answer overrules a denial: what is refused needs no look at the file that keeps them.
         if decision.verdict != Verdict::Deny {
@@ -179,7 +182,7 @@ impl Effects {
                     offers: Vec::new(),
                 };
                 self.ask(ask).await?;
-                let policy = self.scope.call.workspace.policy.load_full();
+                let policy = self.scope.workspace.policy.load_full();
                 let decision = self.decide(&policy, Action::Call, None);
                 if decision.verdict == Verdict::Deny {
                     record::decided(&self.scope, Action::Call, None, None, &decision).await?;
@@ -203,7 +206,7 @@ impl Effects {
             inner.changes.clone_from(&changes);
         }
         self.look_for_answers().await;
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let each = self.decide_plan(&policy, &plan).await.map_err(|error| self.stop(error))?;
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
@@ -235,7 +238,7 @@ impl Effects {
     /// Refuses what a policy denies that came while somebody was being asked. An answer to one
     /// question does not overrule a rule that the asked person may not have known.
     async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), ToolError> {
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         if Arc::ptr_eq(asked, &policy) {
             return Ok(());
         }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
-use super::{CallError, Scope};
+use super::Scope;
 use crate::catalog::{Entry, Runner};
+use moss_dispatch::CallError;
 use moss_schema::{Held, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.

@@ -16,10 +16,11 @@ use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use moss_workspace::{Gate, MayRead, OpenedFile};
 
+use super::Scope;
 use super::effect::{Effects, Names};
-use super::{Event, Scope};
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
+use moss_dispatch::Event;
 use moss_policy::{Decision, Policy, Verdict};
 use moss_schema::nearest;
 
@@ -120,7 +121,7 @@ impl CallHost {
         let list = move || {
             let keep = |path: &RelPath| reader.lists(path);
             let cancelled = || reader.scope.cancel.is_cancelled();
-            reader.scope.call.workspace.files.list(&path, options, &keep, &cancelled)
+            reader.scope.workspace.files.list(&path, options, &keep, &cancelled)
         };
         Ok(self.scope.blocking(list).await??)
     }
@@ -136,12 +137,12 @@ impl CallHost {
 impl Reader {
     /// Decides by the rules of this moment.
     pub(super) fn new(scope: &Arc<Scope>, effects: &Arc<Effects>) -> Self {
-        let policy = scope.call.workspace.policy.load_full();
+        let policy = scope.workspace.policy.load_full();
         Self { scope: Arc::clone(scope), effects: Arc::clone(effects), policy }
     }
 
     pub(super) fn workspace(&self) -> &WorkspaceState {
-        &self.scope.call.workspace
+        &self.scope.workspace
     }
 
     pub(super) fn decide(&self, names: Names<'_>) -> Decision {
@@ -211,7 +212,7 @@ impl From<moss_workspace::Error> for NotRead {
 
 impl Files for CallHost {
     fn path(&self, text: &str) -> Result<RelPath, ToolError> {
-        Ok(self.scope.call.workspace.files.path(text)?)
+        Ok(self.scope.workspace.files.path(text)?)
     }
 
     fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
@@ -271,10 +272,10 @@ impl Files for CallHost {
                 let gate = Gate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
-                    buffers: &*reader.scope.call.workspace.editors,
+                    buffers: &*reader.scope.workspace.editors,
                     cancelled: &|| reader.scope.cancel.is_cancelled(),
                 };
-                let files = &reader.scope.call.workspace.files;
+                let files = &reader.scope.workspace.files;
                 let visited = files.visit_texts(&path, options, gate, visitor.as_mut());
                 visited.map(|visited| (visitor, visited))
             };
@@ -284,13 +285,13 @@ impl Files for CallHost {
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {
         if let Some(session) = self.scope.call.session() {
-            self.scope.call.workspace.sessions.note(&session, path, hash);
+            self.scope.workspace.sessions.note(&session, path, hash);
         }
     }
 
     fn last_read(&self, path: &RelPath) -> Option<ContentHash> {
         let session = self.scope.call.session()?;
-        self.scope.call.workspace.sessions.last(&session, path)
+        self.scope.workspace.sessions.last(&session, path)
     }
 }
 
@@ -331,7 +332,7 @@ impl Host for CallHost {
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {
         let (scope, key) = (Arc::clone(&self.scope), self.todo_key());
-        let get = move || scope.call.workspace.todos.get(&key);
+        let get = move || scope.workspace.todos.get(&key);
         Box::pin(async move { self.scope.blocking(get).await? })
     }
 
@@ -343,7 +344,7 @@ impl Host for CallHost {
         }
         let (scope, key) = (Arc::clone(&self.scope), self.todo_key());
         let change = move || {
-            let todos = &scope.call.workspace.todos;
+            let todos = &scope.workspace.todos;
             match scope.call.dry_run {
                 true => change(todos.get(&key)?),
                 false => todos.change(&key, change),

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use moss_dispatch::{Call, CallError, ConfirmMode, Events, Running, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, Made};
 use super::record::Held;
-use super::{Call, CallError, ConfirmMode, Events, Running, Scope, Work, execute, weight};
+use super::{Scope, execute, weight};
 use crate::permits::DEPTH_MAX;
 use moss_schema::arguments::{self, Unreadable};
 
@@ -40,7 +41,7 @@ pub(super) async fn call(
     let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
     let call = Call {
         caller: scope.call.caller.clone(),
-        workspace: Arc::clone(&scope.call.workspace),
+        workspace: scope.call.workspace.clone(),
         work: Work::Tool { name: name.to_owned(), arguments },
         confirm: ConfirmMode::Refuse,
         approved_digests: Vec::new(),
@@ -56,6 +57,7 @@ pub(super) async fn call(
     let nested = Scope {
         daemon: Arc::clone(&scope.daemon),
         call,
+        workspace: Arc::clone(&scope.workspace),
         call_id: crate::ids::random(),
         catalog: Arc::clone(&scope.catalog),
         events: Events::default(),

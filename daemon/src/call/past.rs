@@ -9,7 +9,7 @@ use moss_sdk::{ContentHash, ErrorCode, ToolError};
 use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter, decode};
 
 use super::{Scope, may_show};
-use crate::change;
+use moss_dispatch::change;
 
 /// Looks the newest changes up. Waits for the disk; ends where the call is cancelled.
 pub(super) fn look(scope: &Scope, query: &PastQuery) -> Result<Past, ToolError> {
@@ -18,7 +18,7 @@ pub(super) fn look(scope: &Scope, query: &PastQuery) -> Result<Past, ToolError> 
         entries_max: query.changes_max.saturating_add(1),
         ..HistoryFilter::default()
     };
-    let mut found = scope.call.workspace.history.list(&filter)?;
+    let mut found = scope.workspace.history.list(&filter)?;
     let has_more = found.len() > query.changes_max;
     found.truncate(query.changes_max);
     let mut left = query.diff_bytes_max;
@@ -52,11 +52,11 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
         return Err(Error::Cancelled.into());
     }
     let call = &scope.call;
-    let is_shown = may_show(&call.workspace, call.caller.name(), call.tool(), &file);
+    let is_shown = may_show(&scope.workspace, call.caller.name(), call.tool(), &file);
     let diff = match *left {
         _ if !is_shown => PastDiff::Denied,
         0 => PastDiff::TooLong,
-        bytes_max => match call.workspace.history.diff(&file)? {
+        bytes_max => match scope.workspace.history.diff(&file)? {
             None => PastDiff::Forgotten,
             Some(mut diff) => {
                 *left = bytes_max.saturating_sub(diff.len());
@@ -90,7 +90,7 @@ fn past_action(action: Action) -> PastAction {
 /// Returns one change with the contents of its files. Waits for the disk; ends where the call is
 /// cancelled.
 pub(super) fn recall(scope: &Scope, index: usize) -> Result<Recalled, ToolError> {
-    let history = &scope.call.workspace.history;
+    let history = &scope.workspace.history;
     let filter = HistoryFilter { skip: index, entries_max: 1, ..HistoryFilter::default() };
     let Some(entry) = history.list(&filter)?.pop() else {
         let message = match history.stats()?.entries {
@@ -120,7 +120,7 @@ fn recalled_file(
         return Err(Error::Cancelled.into());
     }
     let call = &scope.call;
-    if !may_show(&call.workspace, call.caller.name(), call.tool(), file) {
+    if !may_show(&scope.workspace, call.caller.name(), call.tool(), file) {
         let message = format!(
             "change {number} is about {}, which the policy does not let you read",
             file.path
@@ -129,13 +129,13 @@ fn recalled_file(
     }
     let content = |hash: Option<ContentHash>, size_bytes| -> Result<_, ToolError> {
         let Some(hash) = hash else { return Ok(None) };
-        let bytes_max = call.workspace.files.limits().edit_bytes_max;
+        let bytes_max = scope.workspace.files.limits().edit_bytes_max;
         let is_kept = !file.forgotten;
         if is_kept && size_bytes > bytes_max {
             let (path, setting) = (file.path.clone(), "files.edit_bytes_max");
             return Err(Error::TooLarge { path, size_bytes, bytes_max, setting }.into());
         }
-        let bytes = if is_kept { call.workspace.history.content(&hash)? } else { None };
+        let bytes = if is_kept { scope.workspace.history.content(&hash)? } else { None };
         let content = bytes.map(|bytes| decode(&bytes).map_or(Content::Binary, Content::Text));
         Ok(Some(RecalledContent { hash, content }))
     };

@@ -19,10 +19,11 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
 use self::services::CallServices;
+use super::Scope;
 use super::effect::Effects;
 use super::host::CallHost;
-use super::{Event, Events, Scope};
 use crate::catalog::Entry;
+use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.
 pub(super) async fn run(
@@ -40,7 +41,7 @@ pub(super) async fn run(
         cancelled: scope.cancel.clone(),
         events: Arc::new(Voice(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
-        whom: Some(format!("{} {}", scope.call.caller.name(), scope.call.workspace.name())),
+        whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
     let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tell(error))?;
     if !outcome.edits.is_empty() {

@@ -10,14 +10,15 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::json;
 
+use super::Scope;
 use super::behalf::Behalf;
-use super::{CallError, Scope, Work};
-use crate::caller::Role;
 use crate::catalog::Runner;
-use crate::change::{self, Status};
-use crate::operations::UNKNOWN_TOOL;
 use crate::traces::Ended;
-use moss_dispatch::Outcome;
+use moss_dispatch::{
+    CallError, Outcome, Role, Work,
+    change::{self, Status},
+    operations::UNKNOWN_TOOL,
+};
 use moss_journal::folding::Refused;
 use moss_journal::redact::{Arguments, Text};
 use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
@@ -42,7 +43,7 @@ pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Records that a call came in, before anything else is done for it.
 pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
-    let journal = &scope.call.workspace.journal;
+    let journal = &scope.workspace.journal;
     journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
     scope.held.begin();
     note(scope, Noted::Started, Durability::Batched).await
@@ -65,7 +66,7 @@ fn start(scope: &Scope) -> Event {
     Event::CallStarted {
         caller: Text::new(call.caller.name()),
         role: call.caller.role().as_str(),
-        workspace: call.workspace.name().to_owned(),
+        workspace: scope.workspace.name().to_owned(),
         session: call.session_id.as_deref().map(Text::new),
         arguments,
         plugin: plugin(scope),
@@ -207,7 +208,8 @@ fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
         Ok(_) => false,
         Err(CallError::Denied { rule, .. }) => rule.is_some(),
         Err(
-            CallError::UnknownTool(_)
+            CallError::UnknownWorkspace(_)
+            | CallError::UnknownTool(_)
             | CallError::Invalid(_)
             | CallError::Unconfirmed(_)
             | CallError::QueueFull(_)
@@ -227,7 +229,7 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
     }
     let refused = Refused { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
     let mut due = Vec::new();
-    let is_folded = call.workspace.folding.fold(refused, Instant::now(), &mut due);
+    let is_folded = scope.workspace.folding.fold(refused, Instant::now(), &mut due);
     for record in due {
         journaled(scope, Timestamp::now(), record, Durability::Batched).await?;
     }
@@ -300,7 +302,7 @@ async fn journaled(
     record: Record,
     durability: Durability,
 ) -> Result<(), CallError> {
-    let journal = &scope.call.workspace.journal;
+    let journal = &scope.workspace.journal;
     journal.record_of(time, record, durability).await.map_err(|error| match error {
         // Who comes while the daemon stops finds the journal closed.
         JournalError::Closed if scope.daemon.draining.is_cancelled() => CallError::Cancelled,

@@ -3,9 +3,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Scope, Work};
+use moss_dispatch::{Role, TooMuch, Work};
+
+use super::Scope;
 use crate::budget::{Share, object_bytes};
-use crate::caller::Role;
 use crate::state::Daemon;
 
 /// How often a call has what it came with: as it arrived, bound, and read by its tool.
@@ -22,34 +23,14 @@ pub(super) struct Held {
     refused: Option<TooMuch>,
 }
 
-/// What calls came with takes too much memory together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "what this call came with takes {bytes} bytes of memory and has no room beside that of other \
-     calls of the {role} that run or wait: {bytes_max} bytes (calls.caller_bytes_max); wait for some \
-     of them to end, then call again; a call alone that has no room is sent in parts"
-)]
-pub struct TooMuch {
-    /// How many bytes the call takes.
-    pub bytes: usize,
-    /// How many there may be.
-    pub bytes_max: usize,
-    /// Whose.
-    pub role: &'static str,
-}
-
-// === impl Work ===
-
-impl Work {
-    /// How much memory it takes that this came along, in bytes.
-    pub(super) fn held_bytes(&self) -> usize {
-        let texts = match self {
-            Self::Tool { arguments: Ok(arguments), .. } => object_bytes(arguments),
-            Self::Tool { arguments: Err(unread), .. } => unread.text.len(),
-            Self::Undo(_) | Self::UndoUserPrompt { .. } | Self::ChangePlugins(_) => 0,
-        };
-        texts.saturating_mul(COPIES)
-    }
+/// How much memory it takes that a call came with this, in bytes.
+pub(super) fn held_bytes(work: &Work) -> usize {
+    let texts = match work {
+        Work::Tool { arguments: Ok(arguments), .. } => object_bytes(arguments),
+        Work::Tool { arguments: Err(unread), .. } => unread.text.len(),
+        Work::Undo(_) | Work::UndoUserPrompt { .. } | Work::ChangePlugins(_) => 0,
+    };
+    texts.saturating_mul(COPIES)
 }
 
 // === impl Held ===
@@ -59,7 +40,7 @@ impl Held {
     pub(super) fn new(daemon: &Daemon, role: Role, work: &Work) -> Self {
         let bytes_max = daemon.config().calls.caller_bytes_max;
         let mut share = Share::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)]);
-        let bytes = work.held_bytes().saturating_sub(FREE_BYTES);
+        let bytes = held_bytes(work).saturating_sub(FREE_BYTES);
         let refused = share.hold(bytes).err();
         let refused = refused.map(|_| TooMuch { bytes, bytes_max, role: role.as_str() });
         Self { share: Mutex::new(share), bytes, refused }

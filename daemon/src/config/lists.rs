@@ -2,8 +2,7 @@
 //! administrator's together.
 
 use minisign_verify::PublicKey;
-use moss_plugin_list::Grant;
-use moss_plugin_list::grants::maximum::Kind;
+use moss_plugin_list::{Grant, grants::maximum::Kind};
 use toml::Value;
 
 use super::{PluginMaximum, Take};

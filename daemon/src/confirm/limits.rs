@@ -1,7 +1,7 @@
 //! How many questions may wait, and how much memory what they are about may take: over all, for one
 //! caller, for one session. Whoever fills the share of one locks out nobody else.
 
-use super::Question;
+use moss_dispatch::{TooManyConfirmations, confirmation::Question};
 
 /// Bounds on questions that wait. Those of calls whose caller answers them, with the approver's
 /// credential, do not count: a person is never locked out by others.
@@ -17,36 +17,6 @@ pub struct Limits {
     pub bytes_max: usize,
     /// Most bytes that the questions of one caller hold.
     pub caller_bytes_max: usize,
-}
-
-/// More questions wait than a limit allows, or they hold more memory.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TooMany {
-    /// Too many wait.
-    #[error("{max} confirmations {whose} wait already ({limit})")]
-    Pending {
-        /// How many.
-        max: usize,
-        /// Whose.
-        whose: &'static str,
-        /// The limit.
-        limit: &'static str,
-    },
-    /// What waits takes too much memory.
-    #[error(
-        "this effect of {bytes} bytes has no room beside what waits {whose}: {max} bytes ({limit}); \
-         wait for answers, or have an approver send the call with the digest of its dry run"
-    )]
-    Bytes {
-        /// How many bytes the effect takes.
-        bytes: usize,
-        /// How many there may be.
-        max: usize,
-        /// Whose.
-        whose: &'static str,
-        /// The limit.
-        limit: &'static str,
-    },
 }
 
 /// What waits already, of one share.
@@ -68,7 +38,7 @@ impl Limits {
         &self,
         question: &Question,
         waiting: impl Iterator<Item = &'a Question>,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManyConfirmations> {
         if question.is_attended {
             return Ok(());
         }
@@ -100,7 +70,7 @@ impl Limits {
         if let Some((_, max, whose, limit)) =
             counts.into_iter().find(|(share, max, ..)| share.pending >= *max)
         {
-            return Err(TooMany::Pending { max, whose, limit });
+            return Err(TooManyConfirmations::Pending { max, whose, limit });
         }
         let bytes = question.held_bytes;
         let sizes = [
@@ -108,7 +78,9 @@ impl Limits {
             (&all, self.bytes_max, "of all callers", "confirmations.bytes_max"),
         ];
         match sizes.into_iter().find(|(share, max, ..)| share.bytes.saturating_add(bytes) > *max) {
-            Some((_, max, whose, limit)) => Err(TooMany::Bytes { bytes, max, whose, limit }),
+            Some((_, max, whose, limit)) => {
+                Err(TooManyConfirmations::Bytes { bytes, max, whose, limit })
+            }
             None => Ok(()),
         }
     }

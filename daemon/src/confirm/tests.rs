@@ -113,7 +113,7 @@ async fn more_questions_than_the_limit_are_refused() {
     let confirmations = registry(1, 60_000);
     let _pending = confirmations.ask(question()).unwrap();
     let (whose, limit) = ("of all callers", "confirmations.pending_max");
-    let full = TooMany::Pending { max: 1, whose, limit };
+    let full = TooManyConfirmations::Pending { max: 1, whose, limit };
     assert_eq!(confirmations.ask(question()).unwrap_err(), full);
 }
 
@@ -167,7 +167,8 @@ fn each_share_is_bounded_and_whoever_answers_has_no_part_in_them() {
     };
     let limit_of = |waiting: &[Question], asked: &Question| {
         limits.admit(asked, waiting.iter()).err().map(|error| match error {
-            TooMany::Pending { limit, .. } | TooMany::Bytes { limit, .. } => limit,
+            TooManyConfirmations::Pending { limit, .. }
+            | TooManyConfirmations::Bytes { limit, .. } => limit,
         })
     };
     let (one, two) = (of("a", Some("1"), 0), of("a", Some("2"), 0));

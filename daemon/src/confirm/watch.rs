@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use super::{Confirmation, Confirmations};
+use super::Confirmations;
+use moss_dispatch::Confirmation;
 
 /// Which questions a watcher follows: those of one workspace, by its root directory, or all.
 pub type Scope = Option<String>;

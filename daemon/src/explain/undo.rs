@@ -8,8 +8,8 @@ use moss_workspace::{HistoryFile, UndoTarget};
 use serde_json::{Map, Value};
 
 use super::{File, UNDO, UNDO_USER_PROMPT, resolve};
-use crate::call::CallError;
 use crate::state::WorkspaceState;
+use moss_dispatch::CallError;
 use moss_policy::explain::{Explanation, explain};
 use moss_policy::{Action, Subject};
 use moss_schema::Violation;

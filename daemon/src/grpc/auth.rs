@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Request, Response, header};
-use moss_dispatch::Reason;
+use moss_dispatch::{Caller, Reason, Role};
 use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
@@ -12,7 +12,7 @@ use tower::{Layer, Service};
 use moss_sdk::context::BoxFuture;
 
 use super::revocable::Revocable;
-use crate::caller::{Access, Caller, Role};
+use crate::caller::Access;
 use crate::listener::Peer;
 use crate::state::Daemon;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use moss_dispatch::Reason;
+use moss_dispatch::{Caller, Reason};
 use tokio::time::{Instant, Sleep};
 use tonic::Status;
 use tonic::body::Body;
@@ -17,7 +17,6 @@ use tower::{Layer, Service};
 
 use super::error;
 use crate::budget::{Budgets, Share};
-use crate::caller::Caller;
 use crate::config::Grpc;
 use crate::listener::Peer;
 

@@ -12,7 +12,7 @@ mod writing;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Caller, Reason, blocking::heavy};
 use moss_model_bridge::encode::estimate_tokens;
 use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
 use moss_proto::v1;
@@ -29,10 +29,8 @@ use self::reading::Reading;
 use self::writing::{Writer, Writing};
 use super::error::{self, invalid_field};
 use super::from_proto;
-use crate::blocking::heavy;
 use crate::bridge::Form;
 use crate::budget::Share;
-use crate::caller::Caller;
 use crate::catalog::Language;
 use crate::listener::Peer;
 use crate::state::Daemon;
@@ -120,7 +118,8 @@ impl BridgeService for Bridge {
             let request = PromptRequest { registry, choice, parallel, language, form, own, step };
             Ok::<_, moss_sdk::ToolError>(bridge::render_prompt(&request))
         })
-        .await?
+        .await
+        .map_err(error::broken)?
         .map_err(|refusal| error::internal(&refusal.to_string()))?;
         Ok(Response::new(v1::RenderPromptResponse {
             tokens_estimated: estimate_tokens(&text),
@@ -143,7 +142,7 @@ impl BridgeService for Bridge {
                 Outcome::Normalized,
             )
         });
-        let response = v1::NormalizeResponse { result: Some(read.await?) };
+        let response = v1::NormalizeResponse { result: Some(read.await.map_err(error::broken)?) };
         let (size, bytes_max) = (response.encoded_len(), self.0.config().grpc.response_bytes_max);
         if size > bytes_max {
             return Err(too_large("the conversation", size, bytes_max));

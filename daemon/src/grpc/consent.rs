@@ -4,7 +4,7 @@
 use moss_proto::v1;
 use serde_json::{Map, Value};
 
-use crate::consent::{
+use moss_dispatch::consent::{
     Accepted, Added, Allowed, Component, Consent, Fetched, Found, ListedPlugin, Look,
     PluginsChanged, Removed, Request, SinceServed, Stage, Tool, Trusted,
 };

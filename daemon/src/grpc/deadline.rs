@@ -11,7 +11,7 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::error;
-use crate::call::CallError;
+use moss_dispatch::CallError;
 
 /// What a call leaves of its time for the answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_millis(20);

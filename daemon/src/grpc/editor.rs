@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::State};
 use moss_proto::v1;
 use moss_proto::v1::attach_request::Message as Told;
 use moss_proto::v1::attach_response::Message as Said;
@@ -24,8 +24,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{error, from_proto, pass};
-use crate::blocking::blocking;
-use crate::confirm::{Confirmation, State, Verdict, Watch};
+use crate::confirm::{Verdict, Watch};
 use crate::editors::{Attachment, Buffer, Capability, Held, Refusal, ToEditor};
 use crate::recorded_answers::settle;
 use crate::state::{Daemon, WorkspaceState};

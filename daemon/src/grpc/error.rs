@@ -9,10 +9,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use super::to_proto;
-use crate::blocking::Broken;
-use crate::call::{CallError, Unconfirmed};
-use crate::caller::Role;
-use moss_dispatch::Reason;
+use moss_dispatch::{CallError, Reason, Role, Unconfirmed, blocking::Broken};
 use moss_schema::Violation;
 
 /// The domain of every reason.
@@ -63,16 +60,16 @@ pub(super) fn internal(message: &str) -> Status {
     status(Reason::Internal, message, &[])
 }
 
-impl From<Broken> for Status {
-    fn from(broken: Broken) -> Self {
-        internal(&broken.to_string())
-    }
+/// Makes the status of work that panicked.
+pub(super) fn broken(broken: Broken) -> Status {
+    internal(&broken.to_string())
 }
 
 /// Makes the status of a call that could not run.
 pub(super) fn call(error: &CallError) -> Status {
     let (reason, message) = (error.reason(), error.to_string());
     match error {
+        CallError::UnknownWorkspace(_) => status(reason, &message, &[]),
         CallError::UnknownTool(unknown) => {
             let nearest = unknown.nearest.join(",");
             status(reason, &message, &[("tool", &unknown.name), ("nearest", &nearest)])

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Call, Caller, ConfirmMode, Reason, Role, TraceParent, Work};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::{ContentHash, RelPath};
@@ -14,10 +14,9 @@ use tonic::{Extensions, Status};
 use super::auth::Attended;
 use super::deadline;
 use super::error::{self, invalid_field};
-use crate::call::{Call, ConfirmMode, Work};
-use crate::caller::{Caller, Role};
 use crate::catalog::Language;
 use crate::state::{Daemon, WorkspaceState};
+use crate::traces::PARENT;
 use moss_schema::SHOWN_KEY_CHARS_MAX;
 use moss_schema::arguments::{self, Unreadable};
 
@@ -38,6 +37,12 @@ pub(super) fn caller(extensions: &Extensions) -> Result<Caller, Status> {
 /// Whether the approver's credential came with a call, as its own or beside the caller's.
 pub(super) fn is_attended(caller: &Caller, extensions: &Extensions) -> bool {
     caller.role() == Role::Approver || extensions.get::<Attended>().is_some()
+}
+
+/// The span that a request names as its caller's.
+pub(super) fn parent(metadata: &MetadataMap) -> Option<TraceParent> {
+    let named = metadata.get(PARENT)?.to_str().ok()?;
+    Some(TraceParent(named.to_owned()))
 }
 
 /// Finds a workspace by its root directory.
@@ -67,13 +72,13 @@ pub(super) fn call(
         is_attended: is_attended(&caller, extensions),
         approved_digests: approved_digests(&caller, &call.approved_digests)?,
         caller,
-        workspace,
+        workspace: workspace.name().to_owned(),
         confirm: confirm_mode(call.confirm)?,
         dry_run: call.dry_run,
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
         deadline: deadline::of_call(metadata.as_ref()),
-        parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
+        parent: parent(metadata),
         work: Work::Tool { name: call.tool, arguments },
     })
 }
@@ -90,13 +95,13 @@ pub(super) fn undo(
         is_attended: is_attended(&caller, extensions),
         approved_digests: approved_digests(&caller, &request.approved_digests)?,
         caller,
-        workspace: workspace(daemon, &request.workspace)?,
+        workspace: workspace(daemon, &request.workspace)?.name().to_owned(),
         confirm: confirm_mode(request.confirm)?,
         dry_run: request.dry_run,
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
-        parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
+        parent: parent(metadata),
         work: Work::Undo(undo_target(request.target.as_ref())?),
     })
 }

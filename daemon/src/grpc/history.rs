@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{
+    Dispatcher as _, Events, Reason, blocking::blocking, change, operations::HISTORY,
+};
 use moss_proto::v1;
 use moss_proto::v1::history_service_server::HistoryService;
 use moss_sdk::{ContentHash, RelPath};
@@ -10,10 +12,7 @@ use moss_workspace::{Error, HistoryEntry, HistoryFile, HistoryFilter};
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
-use crate::blocking::blocking;
-use crate::call::{self, Events};
-use crate::change;
-use crate::operations::HISTORY;
+use crate::call;
 use crate::state::{Daemon, WorkspaceState};
 
 /// Entries of a page where the request does not say.
@@ -52,8 +51,10 @@ impl HistoryService for History {
             entries_max: page_size as usize,
         };
         let history = Arc::clone(&workspace.history);
-        let entries =
-            blocking(move || history.list(&filter)).await?.map_err(|refusal| refused(&refusal))?;
+        let entries = blocking(move || history.list(&filter))
+            .await
+            .map_err(error::broken)?
+            .map_err(|refusal| refused(&refusal))?;
         let full = entries.len() == page_size as usize;
         let last = entries.last().filter(|last| full && last.number > 1);
         let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
@@ -81,7 +82,8 @@ impl HistoryService for History {
             let changes = with_diffs(&workspace, caller.name(), &found, bytes_max)?;
             Ok::<_, Error>((found, changes))
         })
-        .await?
+        .await
+        .map_err(error::broken)?
         .map_err(|refusal| refused(&refusal))?;
         change::shorten(changes.iter_mut().map(|change| &mut change.diff), bytes_max);
         let entry = Some(v1::HistoryEntry { changes, ..entry(&found) });
@@ -94,7 +96,8 @@ impl HistoryService for History {
     ) -> Result<Response<v1::UndoHistoryEntryResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::undo(&self.0, &request, &extensions, &metadata)?;
-        let outcome = call::start(&self.0, call, Events::default())
+        let outcome = Arc::clone(&self.0)
+            .start(call, Events::default())
             .await
             .map_err(|refusal| error::call(&refusal))?;
         let result = Some(to_proto::outcome(outcome));

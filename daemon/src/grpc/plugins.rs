@@ -21,11 +21,13 @@ use tonic::{Extensions, Request, Response, Status};
 
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
-use crate::call::{self, Background, Call, ConfirmMode, Events, Work};
 use crate::compiling::Compilations;
 use crate::plugin_status::{PluginState, PluginStatus};
-use crate::plugins::registration::{AddPlugin, Granting, Place, PluginChange, RemovePlugin};
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, Place,
+    PluginChange, RemovePlugin, Work,
+};
 
 /// Longest path, URL or name, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -78,7 +80,7 @@ impl PluginService for Plugins {
         let (metadata, extensions, request) = request.into_parts();
         let call = change_of(&self.0, request, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config().calls.events_max);
-        let running = call::start(&self.0, call, events).in_background();
+        let running = Arc::clone(&self.0).start(call, events).in_background();
         let (sender, stream) = mpsc::channel(1);
         self.0.tasks.spawn(forward(running, received, sender));
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -88,7 +90,7 @@ impl PluginService for Plugins {
 /// Passes progress and the result on. Ends, and so cancels the change, when the reader is gone.
 async fn forward(
     mut running: Background,
-    mut events: mpsc::Receiver<call::Event>,
+    mut events: mpsc::Receiver<moss_dispatch::Event>,
     sender: mpsc::Sender<Result<v1::ChangePluginsResponse, Status>>,
 ) {
     let message = |event| Ok(v1::ChangePluginsResponse { event: Some(event) });
@@ -170,13 +172,13 @@ fn change_of(
         is_attended: from_proto::is_attended(&caller, extensions),
         approved_digests: from_proto::approved_digests(&caller, &request.approved_digests)?,
         caller,
-        workspace: from_proto::workspace(daemon, &request.workspace)?,
+        workspace: from_proto::workspace(daemon, &request.workspace)?.name().to_owned(),
         confirm: ConfirmMode::Refuse,
         dry_run: request.dry_run,
         session_id: None,
         expected_hashes: BTreeMap::new(),
         deadline: deadline::of_call(metadata.as_ref()),
-        parent: daemon.traces.as_ref().and_then(|traces| traces.parent(metadata.as_ref())),
+        parent: from_proto::parent(metadata),
         work: Work::ChangePlugins(change),
     })
 }

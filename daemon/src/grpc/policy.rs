@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use moss_dispatch::Reason;
+use moss_dispatch::{CallError, Reason, SessionKey, blocking::blocking};
 use moss_proto::v1;
 use moss_proto::v1::policy_service_server::PolicyService;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, to_proto};
 use crate::answers::{AnswersError, Listed};
-use crate::blocking::blocking;
-use crate::call::CallError;
 use crate::explain;
 use crate::recorded_answers::{self, KeepError};
-use crate::sessions::SessionKey;
 use crate::state::{Daemon, WorkspaceState};
 use moss_policy::explain::{Explanation, FoundDecision};
 use moss_policy::{RuleRef, Verdict};
@@ -98,7 +95,8 @@ impl PolicyService for Policy {
             })?;
             Ok((explained, problems(&workspace)))
         })
-        .await?
+        .await
+        .map_err(error::broken)?
         .map_err(|refusal: CallError| error::call(&refusal))?;
         let strictest = explained.iter().map(|step| step.decision.verdict).max();
         Ok(Response::new(v1::ExplainPolicyResponse {
@@ -122,7 +120,7 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
         workspace.answers.reload();
         workspace.answers.list(Timestamp::now())
     };
-    Ok(blocking(list).await?)
+    Ok(blocking(list).await.map_err(error::broken)?)
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {

@@ -13,7 +13,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::error;
-use crate::caller::Caller;
+use moss_dispatch::Caller;
 
 /// How often moss looks whether a token is still in effect while a response rests.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);

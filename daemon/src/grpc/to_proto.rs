@@ -8,11 +8,13 @@ use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::{Action, UndoConflict};
 
 use super::consent;
-use crate::answers::{Listed, Offer, Scope};
-use crate::call::{CallOutcome, Event};
+use crate::answers::Listed;
 use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
-use crate::change::{FileChange, Status};
-use crate::confirm::{Confirmation, State};
+use moss_dispatch::{
+    CallOutcome, Confirmation, Event, Offer, Scope,
+    change::{FileChange, Status},
+    confirmation::State,
+};
 use moss_schema::Violation;
 
 pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {

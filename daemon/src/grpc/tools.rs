@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
-use crate::call::{self, Background, CallError, Events};
 use crate::catalog::{Catalog, CatalogChanges};
 use crate::state::Daemon;
+use moss_dispatch::{Background, CallError, Dispatcher as _, Event, Events};
 
 /// Messages of a streamed call that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
@@ -72,7 +72,8 @@ impl ToolService for Tools {
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
-        let outcome = call::start(&self.0, call, Events::default())
+        let outcome = Arc::clone(&self.0)
+            .start(call, Events::default())
             .await
             .map_err(|error| error::call(&error))?;
         let result = Some(to_proto::outcome(outcome));
@@ -88,7 +89,7 @@ impl ToolService for Tools {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::call(&self.0, request.call, &extensions, &metadata)?;
         let (events, received) = Events::channel(self.0.config().calls.events_max);
-        let running = call::start(&self.0, call, events).in_background();
+        let running = Arc::clone(&self.0).start(call, events).in_background();
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         self.0.tasks.spawn(forward(running, received, sender, self.0.draining.clone()));
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
@@ -144,7 +145,7 @@ async fn tell_catalogs(
 /// stalls.
 async fn forward(
     mut running: Background,
-    mut events: mpsc::Receiver<call::Event>,
+    mut events: mpsc::Receiver<Event>,
     sender: mpsc::Sender<Result<v1::StreamCallToolResponse, Status>>,
     draining: CancellationToken,
 ) {

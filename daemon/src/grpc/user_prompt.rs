@@ -9,11 +9,9 @@ use moss_workspace::HistoryEntry;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, history, to_proto};
-use crate::blocking::blocking;
-use crate::call::{self, Events};
-use crate::change;
 use crate::state::Daemon;
 use crate::user_prompt::{self, UserPrompt};
+use moss_dispatch::{Dispatcher as _, Events, blocking::blocking, change};
 
 /// Entries where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;
@@ -30,7 +28,8 @@ impl UserPromptService for Prompt {
         _: Request<v1::GetUserPromptRequest>,
     ) -> Result<Response<v1::GetUserPromptResponse>, Status> {
         let daemon = Arc::clone(&self.0);
-        let text = blocking(move || user_prompt::read(&daemon.setup.dirs)).await?;
+        let text =
+            blocking(move || user_prompt::read(&daemon.setup.dirs)).await.map_err(error::broken)?;
         let text = text.map_err(|refusal| refused(&refusal))?;
         Ok(Response::new(v1::GetUserPromptResponse {
             exists: text.is_some(),
@@ -54,7 +53,8 @@ impl UserPromptService for Prompt {
             let listed = prompt.list(entries_max as usize)?;
             listed.iter().map(|found| with_diffs(&prompt, found)).collect::<Result<Vec<_>, _>>()
         })
-        .await?;
+        .await
+        .map_err(error::broken)?;
         let mut entries = listed.map_err(|refusal| refused(&refusal))?;
         let changes = entries.iter_mut().flat_map(|entry| &mut entry.changes);
         change::shorten(changes.map(|change| &mut change.diff), bytes_max);
@@ -67,7 +67,8 @@ impl UserPromptService for Prompt {
     ) -> Result<Response<v1::UndoUserPromptResponse>, Status> {
         let (metadata, extensions, request) = request.into_parts();
         let call = from_proto::undo_user_prompt(&self.0, &request, &extensions, &metadata)?;
-        let outcome = call::start(&self.0, call, Events::default())
+        let outcome = Arc::clone(&self.0)
+            .start(call, Events::default())
             .await
             .map_err(|refusal| error::call(&refusal))?;
         let result = Some(to_proto::outcome(outcome));

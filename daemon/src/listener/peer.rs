@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::budget::Budget;
-use crate::caller::{Caller, Role};
+use moss_dispatch::{Caller, Role};
 
 /// How long a connection that is dismissed stays, so that what was said on it arrives. Streams of
 /// a token that was revoked have ended by then.

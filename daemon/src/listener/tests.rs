@@ -12,7 +12,7 @@ use super::peer::Peers;
 use super::places::RESERVE;
 use super::unix::bind;
 use super::*;
-use crate::caller::{Caller, Role};
+use moss_dispatch::{Caller, Role};
 
 /// A peer of a socket of its own.
 fn peer(is_remote: bool) -> Peer {

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use moss_plugin_host::code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed};
-use moss_plugin_host::{Engine, EngineOptions, LoadError};
+use moss_plugin_host::{
+    Engine, EngineOptions, LoadError,
+    code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed},
+};
 use moss_sandbox::{Ending, Limits, Worker, WorkerError};
 use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;

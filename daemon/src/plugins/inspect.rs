@@ -13,8 +13,8 @@ use tokio::task::spawn_blocking;
 use super::component::{self, Source};
 use super::{MEMORY_BYTES_MAX, compiler};
 use crate::compiling::OnCompile;
-use crate::consent;
 use crate::state::Daemon;
+use moss_dispatch::consent;
 
 /// Name of a plugin whose name is not known yet, where its file's says none.
 const UNNAMED: &str = "plugin";

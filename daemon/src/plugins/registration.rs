@@ -9,7 +9,6 @@ mod looking;
 mod removing;
 mod trusting;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +16,6 @@ use moss_plugin_host::Plugin;
 use moss_plugin_list::{Grant, ListEdit, PluginEntry, Sha256Digest};
 use moss_sdk::{Effect, ErrorCode, RelPath, ToolError};
 use moss_workspace::between;
-use serde_json::{Map, Value, json};
 
 pub(crate) use self::removing::forget;
 use super::agreed::{self, Agreed};
@@ -25,93 +23,18 @@ use super::inspect;
 use super::list_file::read_list_if_there;
 use super::registry::{self, EditedList};
 use super::{downloads, trust};
-use crate::blocking::blocking;
 use crate::compiling::OnCompile;
 use crate::config::Config;
-use crate::consent::{Allowed, Consent, SinceServed};
 use crate::dirs::Dirs;
-use crate::operations;
 use crate::plugin_status::PluginState;
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    PluginChange,
+    blocking::blocking,
+    consent::{Allowed, Consent, SinceServed},
+};
 use moss_network::download::OnBytes;
-
-/// A change of a plugin list.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PluginChange {
-    /// Adds a plugin.
-    Add(Box<AddPlugin>),
-    /// Takes a plugin out.
-    Remove(RemovePlugin),
-    /// Pins what the file of a plugin holds now.
-    Accept {
-        /// Where it is listed; the user's own list where none is named.
-        list: Option<PathBuf>,
-        /// The plugin.
-        name: String,
-    },
-    /// Trusts the list that the workspace brings along with what it says now.
-    Trust,
-    /// Trusts that list no more.
-    Untrust,
-}
-
-/// A plugin that is to be added.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AddPlugin {
-    /// The list; the user's own where none is named.
-    pub list: Option<PathBuf>,
-    /// What it must be called; where none is named, what it calls itself.
-    pub name: Option<String>,
-    /// Where its component is.
-    pub source: Place,
-    /// Where its signature is.
-    pub signature: Option<Place>,
-    /// The digest that its component must have.
-    pub sha256: Option<Sha256Digest>,
-    /// What it is granted.
-    pub grant: Granting,
-    /// Its settings.
-    pub config: Map<String, Value>,
-    /// Whether it may take the place of an entry of its name.
-    pub replace: bool,
-    /// Names that its tools get, by those that it gives them. Where none is said, an entry whose
-    /// place it takes keeps what it says.
-    pub tools: BTreeMap<String, String>,
-    /// Why, for the person who decides.
-    pub reason: String,
-}
-
-/// A plugin that is to be taken out.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RemovePlugin {
-    /// Where it is listed; the user's own list where none is named.
-    pub list: Option<PathBuf>,
-    /// The plugin.
-    pub name: String,
-    /// Whether what plugins of this name keep is forgotten, in every workspace that is served.
-    pub forget_store: bool,
-}
-
-/// Where something is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    /// A file.
-    File(PathBuf),
-    /// A URL.
-    Url(String),
-}
-
-/// What a plugin is granted that is added.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Granting {
-    /// What an entry of its name has whose place it takes; else nothing.
-    Unsaid,
-    /// This.
-    Exactly(Grant),
-    /// All that it asks for.
-    Requested,
-}
 
 /// A change that is worked out.
 #[derive(Debug)]
@@ -164,47 +87,6 @@ pub(crate) async fn propose(
         }
         PluginChange::Trust => trusting::propose(daemon, workspace, hears).await,
         PluginChange::Untrust => Ok(trusting::untrust(workspace)),
-    }
-}
-
-// === impl PluginChange ===
-
-impl PluginChange {
-    /// The name under which policy and journal know it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Add(_) => operations::ADD_PLUGIN,
-            Self::Remove(_) => operations::REMOVE_PLUGIN,
-            Self::Accept { .. } => operations::ACCEPT_PLUGIN,
-            Self::Trust => operations::TRUST_PLUGIN_LIST,
-            Self::Untrust => operations::UNTRUST_PLUGIN_LIST,
-        }
-    }
-
-    /// What the journal keeps of it.
-    pub fn arguments(&self) -> Value {
-        match self {
-            Self::Add(add) => json!({
-                "list": add.list, "name": add.name, "source": add.source.to_string(),
-                "sha256": add.sha256.map(|digest| digest.to_string()),
-            }),
-            Self::Remove(remove) => json!({
-                "list": remove.list, "name": remove.name, "forget_store": remove.forget_store,
-            }),
-            Self::Accept { list, name } => json!({ "list": list, "name": name }),
-            Self::Trust | Self::Untrust => json!({}),
-        }
-    }
-}
-
-// === impl Place ===
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Url(url) => f.write_str(url),
-        }
     }
 }
 

@@ -17,8 +17,10 @@ use wasmtime_wasi_http::{
 use crate::imports::services::Served;
 use crate::imports::trouble::Trouble;
 use crate::services::{HttpError, HttpOptions, Wait};
-use moss_plugin_list::grants::Grant;
-use moss_plugin_list::grants::host::{HostPattern, Scheme};
+use moss_plugin_list::grants::{
+    Grant,
+    host::{HostPattern, Scheme},
+};
 use moss_schema::quoted;
 
 /// Most requests of one call.

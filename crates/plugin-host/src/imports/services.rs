@@ -12,8 +12,7 @@ use crate::bindings::{editor, store, toolbox, types};
 use crate::imports::trouble::Trouble;
 use crate::rights::Rights;
 use crate::services::Services;
-use moss_plugin_list::grants::Grant;
-use moss_plugin_list::units;
+use moss_plugin_list::{grants::Grant, units};
 use moss_schema::quoted;
 
 /// Longest key of a store, in bytes.

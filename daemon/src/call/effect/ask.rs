@@ -6,11 +6,13 @@ use std::sync::Arc;
 use moss_sdk::ContentHash;
 
 use super::Effects;
-use crate::answers::Offer;
-use crate::call::{CallError, ConfirmMode, Event, Unconfirmed, record};
-use crate::change::FileChange;
-use crate::confirm::{Answer, Confirmation, Question, State};
-use crate::consent::Consent;
+use crate::call::record;
+use crate::call::weight::held_bytes;
+use crate::confirm::Answer;
+use moss_dispatch::{
+    CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
+    confirmation::State, consent::Consent,
+};
 use moss_journal::Answer as Recorded;
 use moss_policy::Decision;
 
@@ -53,7 +55,7 @@ impl Effects {
     /// Names an effect that is not a change of files.
     pub(super) fn digest_of(&self, kind: &str, what: &str) -> ContentHash {
         let mut hasher = blake3::Hasher::new();
-        for part in [self.scope.call.workspace.name(), kind, self.scope.call.tool(), what] {
+        for part in [self.scope.workspace.name(), kind, self.scope.call.tool(), what] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
@@ -80,7 +82,9 @@ impl Effects {
         let waits = match call.confirm {
             ConfirmMode::Wait => true,
             ConfirmMode::Refuse => false,
-            ConfirmMode::Auto => self.scope.daemon.confirmations.is_watched(call.workspace.name()),
+            ConfirmMode::Auto => {
+                self.scope.daemon.confirmations.is_watched(self.scope.workspace.name())
+            }
         };
         if !waits {
             let message = format!(
@@ -134,7 +138,7 @@ impl Effects {
         let call = &self.scope.call;
         Question {
             call_id: self.scope.call_id.clone(),
-            workspace: call.workspace.name().to_owned(),
+            workspace: self.scope.workspace.name().to_owned(),
             tool: call.tool().to_owned(),
             plugin: self.lock().tool.plugin.clone(),
             caller: call.caller.name().to_owned(),
@@ -159,7 +163,7 @@ impl Effects {
         // What a consent says, its JSON says as well.
         let forms = if ask.consent.is_some() { 2 } else { 1 };
         let arguments = ask.arguments.as_ref().map_or(0, String::len).saturating_mul(forms);
-        let came_with = self.scope.call.work.held_bytes();
+        let came_with = held_bytes(&self.scope.call.work);
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }
 

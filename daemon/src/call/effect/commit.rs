@@ -8,9 +8,8 @@ use moss_workspace::{Origin, Plan, Uncleared};
 use tokio::sync::oneshot;
 
 use super::Effects;
-use crate::call::CallError;
-use crate::change::Status;
 use crate::state::WorkspaceState;
+use moss_dispatch::{CallError, change::Status};
 use moss_journal::room;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
@@ -80,7 +79,7 @@ impl Effects {
     fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, ToolError> {
         self.check_not_cancelled()?;
         self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
-        let workspace = &self.scope.call.workspace;
+        let workspace = &self.scope.workspace;
         let origin = self.origin();
         let WorkspaceState { files, history, editors, .. } = &**workspace;
         files.make_durable(plan, history, &origin, &**editors).map_err(|error| {
@@ -99,7 +98,7 @@ impl Effects {
         paths: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), ToolError> {
         let bytes = room::needed(paths);
-        let reserved = self.scope.call.workspace.journal.reserve(bytes);
+        let reserved = self.scope.workspace.journal.reserve(bytes);
         let room = reserved.map_err(|error| ToolError::new(ErrorCode::Io, error.to_string()))?;
         self.lock().rooms.push(room);
         Ok(())
@@ -142,7 +141,7 @@ impl Effects {
     /// blindly must not hide somebody else's change.
     fn remember(&self, plan: &Plan) {
         let Some(session) = self.scope.call.session() else { return };
-        let sessions = &self.scope.call.workspace.sessions;
+        let sessions = &self.scope.workspace.sessions;
         for file in plan.files() {
             if sessions.last(&session, &file.path) != file.before {
                 continue;

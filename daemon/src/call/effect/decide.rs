@@ -7,8 +7,9 @@ use moss_sdk::edit::{MatchLevel, Retention};
 use moss_workspace::{HistoryFile, OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
-use crate::call::{CallError, record};
+use crate::call::record;
 use crate::state::WorkspaceState;
+use moss_dispatch::CallError;
 use moss_policy::{Action, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
@@ -114,7 +115,7 @@ impl Effects {
         let decision = self.decide_read(policy, file);
         let is_protected =
             decision.verdict == Verdict::Deny && decision.rule.layer == Layer::Protected;
-        let files = &self.scope.call.workspace.files;
+        let files = &self.scope.workspace.files;
         let is_secret = |name| files.protection_of_public(name) == Some(Protection::Secret);
         if !is_protected || is_secret(file.real) || is_secret(file.asked) || !opened.is_public() {
             return decision;
@@ -164,7 +165,7 @@ impl Effects {
         file: Names<'_>,
         change: ChangeFacts,
     ) -> Decision {
-        let files = &self.scope.call.workspace.files;
+        let files = &self.scope.workspace.files;
         let decide = |name| {
             let named = match change.is_public {
                 true => files.protection_of_public(name),

@@ -8,9 +8,12 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use super::Effects;
 use super::ask::Ask;
-use crate::call::{Work, record};
-use crate::consent::{Consent, Fetched};
+use crate::call::record;
 use crate::plugins::registration;
+use moss_dispatch::{
+    Work,
+    consent::{Consent, Fetched},
+};
 use moss_network::download;
 use moss_policy::{Action, Verdict};
 
@@ -30,7 +33,7 @@ impl Effects {
         if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
             return Ok(());
         }
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Network, None);
         let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
         recorded.map_err(|error| self.stop(error))?;

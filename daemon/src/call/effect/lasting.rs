@@ -10,8 +10,9 @@ use moss_workspace::Plan;
 
 use super::decide::{ChangeFacts, action_of};
 use super::{Effects, Names, ToolFacts};
-use crate::answers::{Offer, Situation};
-use crate::call::{CallError, Work, record};
+use crate::answers::Situation;
+use crate::call::record;
+use moss_dispatch::{CallError, Offer, Work};
 use moss_policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
 use moss_policy::{Action, Decision, Policy, Verdict};
 
@@ -42,7 +43,7 @@ impl Effects {
         if self.scope.behalf.is_some() {
             return;
         }
-        let workspace = &self.scope.call.workspace;
+        let workspace = &self.scope.workspace;
         if workspace.answers.is_outdated() {
             let workspace = Arc::clone(workspace);
             let reload = move || workspace.answers.reload();
@@ -84,7 +85,7 @@ impl Effects {
 
     /// As [`Effects::offers_to_change`], for one file that is read.
     pub(super) fn offers_to_read(&self, file: Names<'_>, question: ContentHash) -> Vec<Offer> {
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let read = |path| Asked { action: Action::Read, path, size_bytes: None };
         self.offers(&[read(file.real), read(file.asked)], question, |tool| {
             self.decide_file(&policy, tool, Action::Read, file, ChangeFacts::default()).verdict
@@ -109,7 +110,7 @@ impl Effects {
             would_do(&ToolFacts { answers: Arc::new(answers), ..tool.clone() })
         };
         let Some(permissions) = permissions.filter(would) else { return Vec::new() };
-        let answers = &self.scope.call.workspace.answers;
+        let answers = &self.scope.workspace.answers;
         self.situated(&tool, |situation| {
             answers.offers(situation, &permissions, question, Timestamp::now())
         })
@@ -134,7 +135,7 @@ impl Effects {
     /// Records and counts the answers that were used, each once for the call.
     pub(super) async fn record_uses(&self) -> Result<(), CallError> {
         let uses = std::mem::take(&mut self.lock().uses);
-        let workspace = &self.scope.call.workspace;
+        let workspace = &self.scope.workspace;
         let mut is_due = false;
         for id in uses.0 {
             is_due |= workspace.answers.note_use(&id, Timestamp::now());

@@ -15,7 +15,7 @@ const SAFE_METHODS: [http::Method; 3] =
 impl Effects {
     /// Decides about requests of the plugin that runs, as the policy is now.
     pub(in crate::call) fn decide_request(&self) -> Decision {
-        let policy = self.scope.call.workspace.policy.load();
+        let policy = self.scope.workspace.policy.load();
         let mut decision = self.decide(&policy, Action::Network, None);
         // The grant is the yes; what no rule speaks of needs no other.
         if decision.verdict == Verdict::Ask && decision.rule.layer == Layer::Default {

@@ -20,7 +20,7 @@ impl Effects {
         changes: ChangeSet,
     ) -> Result<Proposed, ToolError> {
         self.take_turn(&changes).await;
-        let workspace = Arc::clone(&self.scope.call.workspace);
+        let workspace = Arc::clone(&self.scope.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
         let settled = match self.scope.blocking(plan).await? {
             Ok(plan) => self.settle(plan).await,
@@ -50,7 +50,7 @@ impl Effects {
             return;
         }
         self.leave_turn();
-        let turn = self.scope.call.workspace.turns.take(&change.path).await;
+        let turn = self.scope.workspace.turns.take(&change.path).await;
         self.lock().turn = Some(turn);
     }
 

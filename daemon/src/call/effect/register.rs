@@ -15,17 +15,17 @@ use serde_json::Map;
 
 use super::ask::Ask;
 use super::{Effects, Names};
-use crate::call::{Event, record};
-use crate::caller::Role;
-use crate::change::{self, FileChange, Status, Whole};
+use crate::call::record;
 use crate::compiling::OnCompile;
-use crate::consent::{Consent, PluginsChanged, Stage};
 use crate::plugin_status::{PluginState, PluginStatus};
 use crate::plugins::read_list;
-use crate::plugins::registration::{
-    self, AddPlugin, Granting, Hears, Place, PluginChange, Proposal, Writing,
-};
+use crate::plugins::registration::{self, Hears, Proposal, Writing};
 use crate::setup;
+use moss_dispatch::{
+    AddPlugin, Event, Granting, Place, PluginChange, Role,
+    change::{self, FileChange, Status, Whole},
+    consent::{Consent, PluginsChanged, Stage},
+};
 use moss_policy::{Action, Decision, Verdict};
 
 /// Longest wait for a plugin that was registered to be loaded.
@@ -104,7 +104,7 @@ impl Effects {
 
     /// Finds the component that a tool names: a file of the workspace that the caller may read.
     async fn component_of(&self, source: &str) -> Result<PathBuf, ToolError> {
-        let workspace = Arc::clone(&self.scope.call.workspace);
+        let workspace = Arc::clone(&self.scope.workspace);
         let asked = workspace.files.path(source)?;
         let path = asked.clone();
         let files = Arc::clone(&workspace.files);
@@ -125,7 +125,7 @@ impl Effects {
         self: &Arc<Self>,
         change: PluginChange,
     ) -> Result<PluginsChanged, ToolError> {
-        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
         {
@@ -185,7 +185,7 @@ impl Effects {
 
     /// Refuses what is denied; returns what else is decided.
     async fn decide_registration(&self) -> Result<Decision, ToolError> {
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Register, None);
         let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
         recorded.map_err(|error| self.stop(error))?;
@@ -254,7 +254,7 @@ impl Effects {
     /// serves is what was registered. Returns whether it serves; a daemon that reloads nothing does not
     /// load it either.
     async fn await_loaded(&self, proposal: &Proposal) -> bool {
-        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if !self.is_read(&proposal.list) || !daemon.is_following_plugins() {
             return false;
         }
@@ -279,7 +279,7 @@ impl Effects {
 
     /// Whether this daemon reads a list.
     fn is_read(&self, list: &Path) -> bool {
-        let (daemon, workspace) = (&self.scope.daemon, &self.scope.call.workspace);
+        let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         setup::user_plugin_list(&daemon.setup) == list
             || daemon.setup.plugin_lists.iter().any(|named| named == list)
             || list.parent() == Some(workspace.files.root())
@@ -300,7 +300,7 @@ impl Effects {
         if !daemon.is_following_plugins() {
             return None;
         }
-        let statuses = self.scope.call.workspace.plugins.load();
+        let statuses = self.scope.workspace.plugins.load();
         let of_list = statuses.iter().filter(|status| status.listed_in == list.to_string());
         let mut why = of_list.filter_map(|status| {
             proposal.serves.iter().find(|(name, _)| *name == status.name)?;

@@ -19,7 +19,7 @@ impl Effects {
         self: &Arc<Self>,
         target: UndoTarget,
     ) -> Result<Value, ToolError> {
-        let workspace = Arc::clone(&self.scope.call.workspace);
+        let workspace = Arc::clone(&self.scope.workspace);
         let number = match target {
             UndoTarget::Entry(number) => Some(number),
             UndoTarget::Call(_) | UndoTarget::Since(_) => None,
@@ -54,7 +54,7 @@ impl Effects {
     /// Planning an undo looks at what the files hold now, and its errors tell of that: reading them
     /// is decided about before.
     async fn permit_looking(&self, target: &UndoTarget) -> Result<(), ToolError> {
-        let (workspace, target) = (Arc::clone(&self.scope.call.workspace), target.clone());
+        let (workspace, target) = (Arc::clone(&self.scope.workspace), target.clone());
         let find = move || {
             let files = workspace.history.undo_files(&target)?;
             // A way that leads elsewhere by now leads to what is looked at.
@@ -65,7 +65,7 @@ impl Effects {
             });
             Ok::<BTreeSet<_>, Error>(named.collect())
         };
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         for (now, real, asked) in self.scope.blocking(find).await?? {
             for asked in [&real, &asked] {
                 self.permit_read(&policy, Names { real: &now, asked }).await?;
@@ -76,7 +76,7 @@ impl Effects {
 
     /// What an undo shows was never read by a tool of this call: reading is decided about here.
     async fn permit_showing(&self, plan: &Plan) -> Result<(), ToolError> {
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         for file in plan.files() {
             self.permit_read(&policy, Names { real: &file.real, asked: &file.path }).await?;
         }

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
-use crate::change::{self, Status};
 use crate::user_prompt::{self, UserPrompt};
+use moss_dispatch::change::{self, Status};
 use moss_policy::{Action, Decision, Verdict};
 
 // === impl Effects ===
@@ -90,7 +90,7 @@ impl Effects {
 
     /// Refuses what is denied; returns what else is decided.
     async fn decide_user_prompt(&self) -> Result<Decision, ToolError> {
-        let policy = self.scope.call.workspace.policy.load_full();
+        let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Configure, None);
         let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
         recorded.map_err(|error| self.stop(error))?;

@@ -14,8 +14,7 @@ use bytes::Bytes;
 use moss_plugin_host::services::{
     FileError, FileKind, FoundFile, FoundNames, GuestFile, GuestFiles, LastLink,
 };
-use moss_plugin_list::Grant;
-use moss_plugin_list::grants::is_within;
+use moss_plugin_list::{Grant, grants::is_within};
 use moss_sdk::RelPath;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::file::EntryKind;
@@ -66,7 +65,7 @@ struct Opened {
 impl CallFiles {
     pub(in crate::call) fn new(scope: Arc<Scope>, effects: Arc<Effects>, grant: &Grant) -> Self {
         let paths = grant.files.iter().map(|files| &files.path);
-        let files = &scope.call.workspace.files;
+        let files = &scope.workspace.files;
         let named = paths.filter(|path| files.protection(path).is_some()).cloned().collect();
         Self { scope, effects, named, recorded: Mutex::default() }
     }
@@ -259,7 +258,7 @@ impl Gate {
 impl Opened {
     /// Whether the policy of this moment still lets it be read.
     fn may_read(&self) -> bool {
-        let policy: &Arc<Policy> = &self.scope.call.workspace.policy.load();
+        let policy: &Arc<Policy> = &self.scope.workspace.policy.load();
         if Arc::ptr_eq(policy, &self.gate.reader.policy) {
             return true;
         }

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use moss_plugin_host::Plugin;
-use moss_plugin_host::services::{
-    GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services,
+use moss_plugin_host::{
+    Plugin,
+    services::{GuestFiles, GuestStore, HttpBody, HttpError, HttpOptions, Services},
 };
 use moss_plugin_list::grants::OWN_VARIABLES;
 use moss_sdk::context::{BoxFuture, Editors as _, Files as _};
@@ -65,7 +65,7 @@ impl CallServices {
     /// know of a file quotes it.
     async fn readable(&self, path: &str) -> Result<RelPath, ToolError> {
         let path = self.host.path(path)?;
-        let (workspace, asked) = (Arc::clone(&self.host.scope.call.workspace), path.clone());
+        let (workspace, asked) = (Arc::clone(&self.host.scope.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&asked);
         let real = self.host.scope.blocking(resolve).await??.path;
         let names = Names { real: &real, asked: &path };

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moss_plugin_host::Plugin;
-use moss_plugin_host::services::GuestStore;
+use moss_plugin_host::{Plugin, services::GuestStore};
 use moss_sdk::ToolError;
 use moss_sdk::context::BoxFuture;
 
@@ -34,7 +33,7 @@ impl CallStore {
         &self,
         work: impl FnOnce(&PluginStores, &StoreOwner) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        let (workspace, owner) = (Arc::clone(&self.scope.call.workspace), self.owner.clone());
+        let (workspace, owner) = (Arc::clone(&self.scope.workspace), self.owner.clone());
         let turn = workspace.plugin_stores.turn(&owner).await;
         let work = move || {
             let done = work(&workspace.plugin_stores, &owner);

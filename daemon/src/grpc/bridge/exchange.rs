@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{Reason, blocking::heavy};
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
@@ -20,7 +20,6 @@ use tonic::{Status, Streaming};
 use super::super::error::{self, invalid_field};
 use super::super::pass;
 use super::too_large;
-use crate::blocking::heavy;
 use crate::state::Daemon;
 
 /// Largest reply, in bytes.
@@ -202,7 +201,7 @@ impl<T: Message> Answers<T> {
             false => work(given),
             true => {
                 let done = heavy(&self.daemon.thinkers, move || work(given)).await;
-                done.map_err(|broken| End::Refused(broken.into()))?
+                done.map_err(|broken| End::Refused(error::broken(broken)))?
             }
         };
         *kept = given;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_dispatch::Reason;
+use moss_dispatch::{CallError, Reason, blocking::heavy};
 use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use moss_proto::v1;
 use serde_json::Value;
@@ -10,9 +10,7 @@ use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
-use crate::blocking::heavy;
 use crate::bridge::{Form, told};
-use crate::call::CallError;
 use crate::catalog::{Catalog, Entry, Language};
 use crate::state::Daemon;
 
@@ -63,7 +61,8 @@ pub(super) async fn of(
         Registry::of(tools.collect::<Result<Vec<_>, _>>()?)
     });
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
-    let registry = registry.await?.map_err(|error| unusable("tools.names", &error))?;
+    let registry =
+        registry.await.map_err(error::broken)?.map_err(|error| unusable("tools.names", &error))?;
     Ok(Tools { registry, catalog_digest: catalog.digest().to_owned() })
 }
 
@@ -71,7 +70,7 @@ pub(super) async fn of(
 fn named(
     catalog: &Catalog,
     names: &[String],
-) -> Result<Vec<Arc<Entry>>, crate::catalog::UnknownTool> {
+) -> Result<Vec<Arc<Entry>>, moss_dispatch::UnknownTool> {
     if names.is_empty() {
         return Ok(catalog.entries().to_vec());
     }
@@ -85,7 +84,8 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
     }
     from_proto::bounded("tools.tools_json", &asked.tools_json, TOOLS_BYTES_MAX)?;
     let compiled = heavy(&daemon.thinkers, move || compile(&asked.tools_json));
-    let registry = compiled.await?.map_err(|why| invalid("tools.tools_json", &why))?;
+    let registry =
+        compiled.await.map_err(error::broken)?.map_err(|why| invalid("tools.tools_json", &why))?;
     Ok(Tools { registry, catalog_digest: String::new() })
 }
 
@@ -99,7 +99,7 @@ pub(super) async fn remembered(
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let compiled = heavy(&daemon.thinkers, move || compile(&text)).await?;
+    let compiled = heavy(&daemon.thinkers, move || compile(&text)).await.map_err(error::broken)?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
     whole(field, &registry)?;
     Ok(registry.tools().map(|tool| tool.definition().clone()).collect())

@@ -10,8 +10,8 @@ use moss_sdk::editor::{DefinitionKind, Diagnostic, Position, Severity, Span, Tex
 use tonic::Status;
 
 use super::super::{error, to_proto};
-use crate::confirm::{Confirmation, State};
 use crate::editors::{Capability, Hello, Question, QuestionEnd, View};
+use moss_dispatch::{Confirmation, confirmation::State};
 
 /// Longest name of an editor, its version or its instance, in bytes.
 const NAME_BYTES_MAX: usize = 64;

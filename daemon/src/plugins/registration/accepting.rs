@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::looking::{Looking, look};
 use super::{Hears, Proposal, allowed, check_names, entry_of, finish};
-use crate::consent::{Accepted, Consent};
 use crate::plugins::inspect;
 use crate::plugins::lists::Listed;
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::consent::{Accepted, Consent};
 
 pub(super) async fn propose(
     daemon: &Arc<Daemon>,

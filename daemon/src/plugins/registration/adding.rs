@@ -9,15 +9,16 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::looking::{Looking, look};
-use super::{
-    AddPlugin, Granting, Hears, Place, Proposal, allowed, check_names, entry_of, finish, list_of,
-};
-use crate::blocking::blocking;
-use crate::consent::{Added, Consent};
+use super::{Hears, Proposal, allowed, check_names, entry_of, finish, list_of};
 use crate::plugins::lists::Listed;
 use crate::plugins::{bounds, inspect, oci, registry};
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    AddPlugin, Granting, Place,
+    blocking::blocking,
+    consent::{Added, Consent},
+};
 
 /// A name for as long as there is none.
 const UNNAMED: &str = "plugin";

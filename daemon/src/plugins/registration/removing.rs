@@ -6,10 +6,12 @@ use moss_plugin_list::ListEdit;
 use moss_sdk::ToolError;
 
 use super::{Proposal, entry_of, finish, list_of};
-use crate::blocking::blocking;
-use crate::consent::{Consent, Removed};
-use crate::plugins::registration::RemovePlugin;
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    RemovePlugin,
+    blocking::blocking,
+    consent::{Consent, Removed},
+};
 
 pub(super) async fn propose(
     daemon: &Arc<Daemon>,

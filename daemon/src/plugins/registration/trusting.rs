@@ -8,14 +8,16 @@ use moss_workspace::between;
 
 use super::looking::{Looking, look};
 use super::{Hears, Proposal, Writing, allowed};
-use crate::blocking::blocking;
 use crate::config::Config;
-use crate::consent::{Consent, Found, ListedPlugin, Look, Trusted};
 use crate::plugins::agreed::Agreed;
 use crate::plugins::inspect;
 use crate::plugins::lists::{self, Listed};
 use crate::plugins::trust::{self, WORKSPACE_LIST};
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::{
+    blocking::blocking,
+    consent::{Consent, Found, ListedPlugin, Look, Trusted},
+};
 
 pub(super) async fn propose(
     daemon: &Arc<Daemon>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::confirm::Confirmation;
+use crate::confirmation::Confirmation;
 
 /// What a call tells while it runs.
 #[derive(Debug, Clone)]
@@ -41,14 +41,14 @@ impl Events {
     }
 
     /// Sends an event that must arrive. A reader that is gone cancels the call in its own way.
-    pub(super) async fn send(&self, event: Event) {
+    pub async fn send(&self, event: Event) {
         if let Some(sender) = &self.0 {
             let _ = sender.send(event).await;
         }
     }
 
     /// Sends an event that may be lost on a slow reader.
-    pub(super) fn offer(&self, event: Event) {
+    pub fn offer(&self, event: Event) {
         if let Some(sender) = &self.0 {
             let _ = sender.try_send(event);
         }

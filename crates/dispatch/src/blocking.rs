@@ -15,7 +15,7 @@ pub struct Broken;
 /// # Errors
 ///
 /// Where it panics: a defect.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Broken> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
@@ -29,7 +29,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 /// # Errors
 ///
 /// Where it panics: a defect.
-pub(crate) async fn heavy<T: Send + 'static>(
+pub async fn heavy<T: Send + 'static>(
     places: &Arc<Semaphore>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Broken> {

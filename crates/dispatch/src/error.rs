@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::Reason;
+use moss_schema::Violation;
 use moss_sdk::{ContentHash, ToolError};
 
-use super::weight::TooMuch;
-use crate::catalog::UnknownTool;
-use crate::confirm::Confirmation;
-use crate::permits::QueueFull;
-use moss_schema::Violation;
+use crate::confirmation::Confirmation;
+use crate::reason::Reason;
+use crate::refused::{QueueFull, TooManyConfirmations, TooMuch};
+use crate::unknown::{UnknownTool, UnknownWorkspace};
 
 /// Why a call could not run.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
+    /// There is no such workspace.
+    #[error(transparent)]
+    UnknownWorkspace(#[from] UnknownWorkspace),
     /// There is no such tool.
     #[error("{0}")]
     UnknownTool(UnknownTool),
@@ -40,7 +42,7 @@ pub enum CallError {
     TooMuch(TooMuch),
     /// Too many questions wait.
     #[error("too many confirmations: {0}")]
-    TooManyConfirmations(crate::confirm::TooMany),
+    TooManyConfirmations(TooManyConfirmations),
     /// The time is over.
     #[error("the call took longer than {} ms{}", .after.as_millis(), kept(.committed.as_deref()))]
     Timeout {
@@ -72,6 +74,7 @@ impl CallError {
     /// Returns which reason it is, with all that fronts, tools and the journal tell of it.
     pub const fn reason(&self) -> Reason {
         match self {
+            Self::UnknownWorkspace(_) => Reason::WorkspaceUnknown,
             Self::UnknownTool(_) => Reason::ToolUnknown,
             Self::Invalid(_) => Reason::ArgumentsInvalid,
             Self::Denied { rule: Some(_), .. } => Reason::DeniedByPolicy,
@@ -87,7 +90,7 @@ impl CallError {
     }
 
     /// Returns what a tool is told whose effect or call it stopped.
-    pub(super) fn told(&self) -> ToolError {
+    pub fn told(&self) -> ToolError {
         ToolError::new(self.reason().of_tool(), self.to_string())
     }
 }

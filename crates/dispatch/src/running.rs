@@ -9,7 +9,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{CallError, CallOutcome};
+use crate::call::CallOutcome;
+use crate::error::CallError;
 
 type Outcome = Result<CallOutcome, CallError>;
 
@@ -31,11 +32,11 @@ pub struct Background {
 
 /// What polling a future comes to where it panics.
 #[derive(Debug)]
-pub(super) struct Panicked;
+pub struct Panicked;
 
 /// Polls a future; a panic in it is its end, not that of whoever polls. It must not be polled
 /// again after that.
-pub(super) fn poll_caught<T>(
+pub fn poll_caught<T>(
     future: &mut (dyn Future<Output = T> + Send + Unpin),
     cx: &mut Context<'_>,
 ) -> Poll<Result<T, Panicked>> {
@@ -64,7 +65,7 @@ fn broken() -> Outcome {
 
 impl Running {
     /// Takes a call that has not begun. Belongs into a runtime.
-    pub(super) fn new(rest: BoxFuture<'static, Outcome>, cancel: CancellationToken) -> Self {
+    pub fn new(rest: BoxFuture<'static, Outcome>, cancel: CancellationToken) -> Self {
         Self { rest: Some(rest), cancel, runtime: Handle::current() }
     }
 

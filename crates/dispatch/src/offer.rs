@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use moss_sdk::ContentHash;
 
-use crate::sessions::SessionKey;
+use crate::session::SessionKey;
 use moss_policy::standing::{Permission, StandingAnswer, file};
 
 /// An answer that a person may give, with the text that the person reads before.
@@ -33,7 +33,8 @@ pub enum Scope {
 // === impl Offer ===
 
 impl Offer {
-    pub(super) fn new(
+    /// Puts an offer together; `question` is the digest of the effect that is asked about.
+    pub fn new(
         scope: Scope,
         permissions: &[Permission],
         component: Option<&str>,
@@ -63,7 +64,7 @@ impl Offer {
     }
 
     /// Makes the answer; `file` is where it is stored, if it is.
-    pub(super) fn answer(
+    pub fn answer(
         &self,
         id: String,
         file: Option<String>,
@@ -80,7 +81,7 @@ impl Offer {
     }
 
     /// Whether an answer allows the same.
-    pub(super) fn is_of(&self, answer: &StandingAnswer) -> bool {
+    pub fn is_of(&self, answer: &StandingAnswer) -> bool {
         answer.permissions == self.permissions && answer.component == self.component
     }
 }

@@ -1,0 +1,123 @@
+//! One use of a tool, as it came and as it ended.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use moss_schema::arguments::Unreadable;
+use moss_sdk::{ContentHash, RelPath, ToolError};
+use moss_workspace::{UndoConflict, UndoTarget};
+use serde_json::{Map, Value};
+
+use crate::caller::Caller;
+use crate::change::FileChange;
+use crate::consent::PluginsChanged;
+use crate::operations;
+use crate::plugin_change::PluginChange;
+use crate::session::SessionKey;
+
+/// The span of a caller of which a call's is a part, as W3C Trace Context writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceParent(pub String);
+
+/// One use of a tool, as it arrived.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who calls.
+    pub caller: Caller,
+    /// The root directory of its workspace; empty where there is only one.
+    pub workspace: String,
+    /// What to do.
+    pub work: Work,
+    /// What to do when an answer is needed.
+    pub confirm: ConfirmMode,
+    /// Approves exactly the effects with these digests; only an approver may say it.
+    pub approved_digests: Vec<ContentHash>,
+    /// Show the effect and do nothing.
+    pub dry_run: bool,
+    /// Whether whoever calls answers the questions of the call, too, and showed the approver's
+    /// credential for it.
+    pub is_attended: bool,
+    /// The caller's name for the conversation.
+    pub session_id: Option<String>,
+    /// Hashes that files must have when they are changed.
+    pub expected_hashes: BTreeMap<RelPath, ContentHash>,
+    /// When the caller stops waiting.
+    pub deadline: Option<Instant>,
+    /// What the caller counts it to, where spans are wanted.
+    pub parent: Option<TraceParent>,
+}
+
+/// What a call does.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Uses a tool.
+    Tool {
+        /// Its name.
+        name: String,
+        /// Its arguments as given.
+        arguments: Result<Map<String, Value>, Unreadable>,
+    },
+    /// Takes history entries back.
+    Undo(UndoTarget),
+    /// Takes a change of the user's prompt back.
+    UndoUserPrompt {
+        /// Its number in the prompt's history; none for the newest.
+        number: Option<u64>,
+    },
+    /// Changes a plugin list.
+    ChangePlugins(PluginChange),
+}
+
+/// What to do when an answer from a person is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfirmMode {
+    /// Ask and wait.
+    Wait,
+    /// Fail, with the exact effect and its digest.
+    Refuse,
+    /// Wait if an approver is watching, refuse otherwise.
+    Auto,
+}
+
+/// How a call that ran ended.
+#[derive(Debug, Clone)]
+pub struct CallOutcome {
+    /// Names the call.
+    pub call_id: String,
+    /// The tool.
+    pub tool: String,
+    /// The JSON text of what it returned, or why it failed.
+    pub result: Result<String, ToolError>,
+    /// What it changed, or in a dry run would change.
+    pub changes: Vec<FileChange>,
+    /// The digest of its effect.
+    pub digest: Option<ContentHash>,
+    /// The number of its change in the history, where it made one.
+    pub history: Option<u64>,
+    /// What stands in the way of an undo.
+    pub conflicts: Vec<UndoConflict>,
+    /// What became of a plugin list, where the call is a change of one.
+    pub plugins: Option<Box<PluginsChanged>>,
+    /// How long it took, waiting included.
+    pub duration: Duration,
+}
+
+// === impl Call ===
+
+impl Call {
+    /// The name under which policy and journal know what the call does.
+    pub fn tool(&self) -> &str {
+        match &self.work {
+            Work::Tool { name, .. } => name,
+            Work::Undo(_) => operations::UNDO,
+            Work::UndoUserPrompt { .. } => operations::UNDO_USER_PROMPT,
+            Work::ChangePlugins(change) => change.name(),
+        }
+    }
+
+    /// Names the conversation that it belongs to, where it belongs to one.
+    pub fn session(&self) -> Option<SessionKey> {
+        let session_id = self.session_id.clone()?;
+        Some(SessionKey { caller: self.caller.name().to_owned(), session_id })
+    }
+}

@@ -1,0 +1,85 @@
+//! Who calls.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a credential allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// May call tools and look at things.
+    Caller,
+    /// May also answer confirmations.
+    Approver,
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    role: Role,
+    token: Option<NamedToken>,
+}
+
+/// Tells whether a credential still counts.
+pub trait Standing: fmt::Debug + Send + Sync {
+    /// Whether it was revoked since it was shown.
+    fn is_revoked(&self) -> bool;
+}
+
+/// A credential with a name of its own.
+#[derive(Debug, Clone)]
+struct NamedToken {
+    name: String,
+    standing: Arc<dyn Standing>,
+}
+
+// === impl Role ===
+
+impl Role {
+    /// Returns the role's name, which is also the name of its credential.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::Approver => "approver",
+        }
+    }
+}
+
+// === impl Caller ===
+
+impl Caller {
+    /// Somebody with the rights of a role and a name of its own, for as long as that stands.
+    pub fn named(role: Role, name: String, standing: Arc<dyn Standing>) -> Self {
+        Self { role, token: Some(NamedToken { name, standing }) }
+    }
+
+    /// What it may do.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The name by which rules, records and questions know it: that of its token, or of its role.
+    pub fn name(&self) -> &str {
+        self.token.as_ref().map_or(self.role.as_str(), |token| &token.name)
+    }
+
+    /// Whether it showed a token that can be revoked.
+    pub fn is_revocable(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether its token was revoked since it was shown.
+    pub fn is_revoked(&self) -> bool {
+        self.token.as_ref().is_some_and(|token| token.standing.is_revoked())
+    }
+
+    /// Says so.
+    pub fn revoked(&self) -> String {
+        format!("the token `{}` was revoked", self.name())
+    }
+}
+
+impl From<Role> for Caller {
+    fn from(role: Role) -> Self {
+        Self { role, token: None }
+    }
+}
