@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
-use moss_daemon::plugins::compiler;
+use moss_plugins::compiler;
 
 /// Compile a plugin, for a daemon that asks for it
 #[derive(Debug, clap::Args)]

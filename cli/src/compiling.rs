@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use moss_daemon::compiling::{Compilations, OnCompile, Shown};
+use moss_plugins::compiling::{Compilations, OnCompile, Shown};
 
 use super::text;
 use super::ui::{Ui, dim};

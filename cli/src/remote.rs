@@ -8,10 +8,9 @@ use crate::client::Server;
 use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
-use moss_daemon::dirs::Dirs;
 use moss_daemon::listener::{BindError, Guard};
 use moss_daemon::tls::{self, Identity, TlsError};
-use moss_workspace::own::OwnDir;
+use moss_workspace::{dirs::Dirs, own::OwnDir};
 
 use super::error::CliError;
 use moss_dispatch::Outcome;

@@ -1,8 +1,9 @@
 //! `moss tools`.
 
 use crate::client::Need;
+use crate::listed_as::{Lang, ToolForm};
 use clap::builder::PossibleValuesParser;
-use moss_daemon::catalog::{Format, Language, View};
+use moss_catalog::{Format, View};
 use moss_proto::v1;
 use moss_sdk::spec::{Annotations, Effect, Toolset};
 use serde_json::Value;
@@ -17,7 +18,7 @@ use moss_dispatch::Outcome;
 pub(super) struct ToolsArgs {
     /// Print them as JSON in the form that a client takes
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ToolForm>,
 
     /// Only this toolset
     #[arg(long, value_name = "NAME", value_parser = toolset())]
@@ -25,19 +26,20 @@ pub(super) struct ToolsArgs {
 
     /// Language of titles and descriptions
     #[arg(long, value_enum, default_value_t)]
-    lang: Language,
+    lang: Lang,
 }
 
 pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
     let listed = session
         .with_client(Need::Plugins, async |client| {
-            Ok(client.tools(args.toolset.as_deref(), args.lang).await?)
+            Ok(client.tools(args.toolset.as_deref(), args.lang.into()).await?)
         })
         .await?;
     let tools = &listed.tools;
     match args.format {
         Some(format) => {
-            let rendered: Vec<Value> = tools.iter().map(|tool| render(tool, format)).collect();
+            let rendered: Vec<Value> =
+                tools.iter().map(|tool| render(tool, format.into())).collect();
             session.ui.print_json(&rendered)?;
         }
         None => session.ui.print_either(

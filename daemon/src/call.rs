@@ -26,9 +26,9 @@ use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 use self::host::CallHost;
-use crate::catalog::{Catalog, Entry, Runner};
 use crate::permits::Permit;
 use crate::state::{Daemon, WorkspaceState};
+use moss_catalog::{Catalog, Entry, Runner};
 use moss_dispatch::{
     Call, CallError, CallOutcome, Dispatcher, Event, Events, Running, UnknownTool, Work,
     blocking::blocking, poll_caught,
@@ -83,7 +83,7 @@ async fn begin(
             () = daemon.await_tool(&workspace, name) => {}
         }
     }
-    let catalog = workspace.catalog.load_full();
+    let catalog = workspace.installed.catalog.load_full();
     let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
     let (behalf, held) = (None, record::Held::default());
     execute(Arc::new(Scope {

@@ -11,8 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use moss_dispatch::{Caller, Role, Standing};
-use moss_workspace::Error;
-use moss_workspace::own::{self, OwnDir};
+use moss_workspace::{
+    Error,
+    own::{self, OwnDir},
+};
 use rustix::fs::Mode;
 use subtle::ConstantTimeEq as _;
 

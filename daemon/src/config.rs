@@ -7,7 +7,9 @@ mod lists;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::permits::DEPTH_MAX;
 use moss_network::Bounds;
+use moss_plugins::{Maximum, Settings};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -183,6 +185,41 @@ impl Network {
 }
 
 // === impl Config ===
+
+impl Config {
+    /// What it says of plugins.
+    pub fn plugin_settings(&self) -> Settings {
+        let Plugins {
+            component_bytes_max,
+            plugins_max,
+            unpinned,
+            remote_unsigned,
+            ref signers,
+            compile_timeout_ms,
+            compile_memory_bytes,
+            cache_bytes_max,
+        } = self.plugins;
+        Settings {
+            plugins_max,
+            component_bytes_max,
+            unpinned,
+            remote_unsigned,
+            signers: signers.clone(),
+            compile_timeout: Duration::from_millis(compile_timeout_ms),
+            compile_memory_bytes,
+            cache_bytes_max,
+            maximum: Maximum {
+                grant: self.plugin_maximum.grant(),
+                timeout: Duration::from_millis(self.plugin_maximum.timeout_ms),
+                memory_bytes: self.plugin_maximum.memory_bytes,
+                output_bytes: self.plugin_maximum.output_bytes,
+            },
+            // One chain of plugins that call each other comes to its end even where there is one place.
+            calls_max: self.calls.running_max.saturating_add(DEPTH_MAX),
+            bounds: self.network.bounds(),
+        }
+    }
+}
 
 impl Default for Config {
     fn default() -> Self {

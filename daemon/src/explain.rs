@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::answers::Situation;
 use crate::call::protection;
-use crate::catalog::Entry;
 use crate::state::WorkspaceState;
+use moss_catalog::Entry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_search};
 use moss_policy::standing::Asker;
@@ -58,7 +58,7 @@ pub fn call(
         UNDO_USER_PROMPT => return Ok(vec![undo::explain_undo_user_prompt(workspace, caller)]),
         _ => {}
     }
-    let catalog = workspace.catalog.load();
+    let catalog = workspace.installed.catalog.load();
     let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
     let policy = workspace.policy.load();

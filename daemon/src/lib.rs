@@ -8,16 +8,12 @@
 
 pub mod address;
 pub mod answers;
-pub mod bridge;
 pub mod budget;
 pub mod call;
 pub mod caller;
-pub mod catalog;
 pub mod certificates;
-pub mod compiling;
 pub mod config;
 pub mod confirm;
-pub mod dirs;
 pub mod editors;
 pub mod explain;
 pub mod grpc;
@@ -26,9 +22,6 @@ pub mod listener;
 pub mod metrics;
 pub mod metrics_endpoint;
 pub mod permits;
-pub mod plugin_status;
-pub mod plugin_store;
-pub mod plugins;
 pub mod recorded_answers;
 mod reload;
 pub mod sessions;

@@ -14,7 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use crate::plugin_status::PluginState;
+use moss_plugins::PluginState;
 
 /// Bounds of the durations that are told apart, in seconds: from a read to a wait for a person.
 const SECONDS: [f64; 14] =

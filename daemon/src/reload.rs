@@ -14,9 +14,9 @@ use tokio::task::spawn_blocking;
 
 use self::watch::{Group, Watch};
 use crate::config::Config;
-use crate::plugins::{Changes, Plugins};
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
+use moss_plugins::{Changes, Plugins};
 
 /// Loads the plugins, then follows every file until the daemon is about to stop.
 pub(crate) async fn run(daemon: Arc<Daemon>) {
@@ -119,7 +119,7 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
 /// Keeps the plugins up with their lists and components.
 async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
     let mut changes = Changes::of(watch.subscribe(), daemon.config_replaced.subscribe());
-    let mut plugins = Plugins::new(Arc::clone(daemon));
+    let mut plugins = Plugins::new(Arc::clone(&daemon.plugins));
     let lists = plugins.list_files();
     follow(watch, lists.clone()).await;
     daemon.follow_plugins();

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use moss_policy::{Source, Sources};
 use moss_sdk::RelPath;
 use moss_sdk::file::Content;
-use moss_workspace::Workspace;
-use moss_workspace::own;
+use moss_workspace::{Workspace, dirs::Dirs, own};
 
-use crate::compiling::Compilations;
 use crate::config::{Config, ConfigError, Source as ConfigSource};
-use crate::dirs::Dirs;
+use moss_plugins::{ListFiles, compiling::Compilations};
 
 /// Largest configuration or policy file, in bytes.
 const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -122,6 +120,15 @@ fn workspace_source(files: &Workspace) -> Source {
         Err(error) => Err(error.to_string()),
     };
     Source { file: path.to_string(), text }
+}
+
+/// Returns where the lists of plugins of the user are, or would be.
+pub fn list_files(setup: &Setup) -> ListFiles {
+    ListFiles {
+        trial: setup.trial_list.clone(),
+        users: user_plugin_list(setup),
+        named: setup.plugin_lists.clone(),
+    }
 }
 
 /// Returns the plugin lists that there are: the user's own, then those that were named.

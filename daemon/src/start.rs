@@ -7,23 +7,21 @@ use std::time::Duration;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
-use moss_workspace::own::OwnDir;
-use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace};
+use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace, dirs::Dirs, own::OwnDir};
 
 use crate::answers::Answers;
 use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
-use crate::catalog::{Catalog, CatalogError};
 use crate::config::{Config, ConfigError};
-use crate::dirs::Dirs;
-use crate::plugin_store::PluginStores;
 use crate::setup::{Setup, configuration, policy_sources};
 use crate::state::{Daemon, Kept, WorkspaceState};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
+use moss_catalog::{Catalog, CatalogError};
 use moss_dispatch::Role;
 use moss_journal::audit::pruning;
 use moss_journal::{Journal, JournalError};
+use moss_plugins::store::PluginStores;
 use moss_policy::{Policy, PolicyError};
 
 /// A daemon that is ready to serve.
@@ -63,7 +61,7 @@ pub enum StartError {
     Catalog(#[from] CatalogError),
 }
 
-/// Opens everything. Plugins are not loaded yet: see [`crate::plugins::Plugins`].
+/// Opens everything. Plugins are not loaded yet: see [`moss_plugins::Plugins`].
 ///
 /// # Errors
 ///

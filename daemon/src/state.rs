@@ -15,27 +15,25 @@ use tokio_util::task::TaskTracker;
 
 use crate::answers::Answers;
 use crate::budget::Budgets;
-use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::confirm::{self, Confirmations};
 use crate::editors::Editors;
 use crate::metrics::{Metrics, Moment};
 use crate::permits::Permits;
-use crate::plugin_status::{PluginState, PluginStatus};
-use crate::plugin_store::PluginStores;
 use crate::sessions::Sessions;
-use crate::setup::Setup;
+use crate::setup::{self, Setup};
 use crate::todos::Todos;
 use crate::traces::Traces;
 use crate::turns::Turns;
+use moss_catalog::Catalog;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
 use moss_journal::folding::{self, Folding};
 use moss_journal::{Durability, Journal};
-use moss_network::Network;
+use moss_plugins::{Environment, Installed, PluginState, PluginStatus, store::PluginStores};
 use moss_policy::Policy;
 
-/// Most plugins that are compiled at once, whoever asks; fewer where there are fewer processors.
-const COMPILERS_MAX: usize = 4;
+/// Most large values that are held to schemas at once; fewer where there are fewer processors.
+const THINKERS_MAX: usize = 4;
 /// Longest wait of a call for plugins that are being loaded.
 const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 
@@ -59,16 +57,12 @@ pub struct Daemon {
     pub encoding: Budgets,
     /// Places for blocking work of calls.
     pub workers: Permits,
-    /// Processes that compile plugins.
-    pub compilers: Arc<Semaphore>,
     /// Long work of the daemon itself: holding large values to schemas.
     pub thinkers: Arc<Semaphore>,
-    /// Looking at plugins that callers ask for: one after the other.
-    pub looks: Semaphore,
+    /// What its plugins need, wherever they are used.
+    pub plugins: Arc<Environment>,
     /// What is counted.
     pub metrics: Metrics,
-    /// The way out to the network.
-    pub network: Network,
     /// Where spans of calls go, if somebody wants them.
     pub traces: Option<Traces>,
     /// Everything that runs and must end before the daemon does.
@@ -102,16 +96,8 @@ pub struct WorkspaceState {
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
     pub answers: Answers,
-    /// Its tools. Replaced by [`WorkspaceState::replace_catalog`], so that it is told.
-    pub catalog: ArcSwap<Catalog>,
-    /// Tells when there is another catalog.
-    pub catalog_replaced: watch::Sender<()>,
-    /// Its tools without those of plugins.
-    pub native: Arc<Catalog>,
-    /// Its plugins, loaded or not.
-    pub plugins: ArcSwap<Vec<PluginStatus>>,
-    /// Tells when something else is known of them.
-    pub plugins_replaced: watch::Sender<()>,
+    /// Its tools and plugins.
+    pub installed: Arc<Installed>,
     /// The editors that are attached to it.
     pub editors: Arc<Editors>,
     /// What its callers have read.
@@ -120,8 +106,6 @@ pub struct WorkspaceState {
     pub turns: Turns,
     /// Their task lists.
     pub todos: Todos,
-    /// What its plugins keep.
-    pub plugin_stores: PluginStores,
     name: String,
 }
 
@@ -140,8 +124,8 @@ pub struct Kept {
     pub plugin_stores: PluginStores,
 }
 
-fn compilers_max() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(COMPILERS_MAX)
+fn thinkers_max() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(THINKERS_MAX)
 }
 
 // === impl Daemon ===
@@ -170,7 +154,9 @@ impl Daemon {
         let pending = self.confirmations.pending().len();
         let mut plugins = Vec::new();
         for workspace in self.workspaces() {
-            plugins.extend(workspace.plugins.load().iter().map(|plugin| plugin.state.as_str()));
+            plugins.extend(
+                workspace.installed.statuses.load().iter().map(|plugin| plugin.state.as_str()),
+            );
         }
         Moment { running, queued, pending, plugins }
     }
@@ -190,18 +176,29 @@ impl Daemon {
             bytes_max: config.confirmations.bytes_max,
             caller_bytes_max: config.confirmations.caller_bytes_max,
         };
+        let workspaces: BTreeMap<_, _> = workspaces
+            .into_iter()
+            .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
+            .collect();
+        let installed = workspaces.values().map(|workspace| Arc::clone(&workspace.installed));
+        let plugins = Environment::new(
+            setup.dirs.clone(),
+            setup::list_files(&setup),
+            setup.program.clone(),
+            setup.compilations.clone(),
+            config.plugin_settings(),
+            installed,
+        );
         Arc::new(Self {
+            plugins: Arc::new(plugins),
             confirmations: Arc::new(Confirmations::new(limits, expiry)),
             permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             approver_permits: Permits::new(config.calls.running_max, config.calls.queued_max),
             calls_held: Budgets::default(),
             encoding: Budgets::default(),
             workers: Permits::new(config.calls.running_max, 0),
-            compilers: Arc::new(Semaphore::new(compilers_max())),
-            thinkers: Arc::new(Semaphore::new(compilers_max())),
-            looks: Semaphore::new(1),
+            thinkers: Arc::new(Semaphore::new(thinkers_max())),
             metrics: Metrics::default(),
-            network: Network::default(),
             traces,
             tasks: TaskTracker::new(),
             draining: CancellationToken::new(),
@@ -210,10 +207,7 @@ impl Daemon {
             is_following_plugins: AtomicBool::new(false),
             started_at: Timestamp::now(),
             setup,
-            workspaces: workspaces
-                .into_iter()
-                .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
-                .collect(),
+            workspaces,
             config: ArcSwap::from_pointee(config),
             config_problem: ArcSwap::default(),
             config_replaced: watch::Sender::new(()),
@@ -249,9 +243,10 @@ impl Daemon {
             return;
         }
         let mut loading = self.plugins_loading.subscribe();
-        let mut replaced = workspace.catalog_replaced.subscribe();
+        let mut replaced = workspace.installed.catalog_replaced.subscribe();
         let there = async {
-            while *loading.borrow_and_update() && !workspace.catalog.load().contains(tool) {
+            while *loading.borrow_and_update() && !workspace.installed.catalog.load().contains(tool)
+            {
                 let told = tokio::select! {
                     told = loading.changed() => told,
                     told = replaced.changed() => told,
@@ -279,7 +274,7 @@ impl Daemon {
     /// compiled of them now.
     pub fn with_plugins(&self, workspace: &WorkspaceState, unknown: UnknownTool) -> UnknownTool {
         let is_loaded = |status: &&PluginStatus| matches!(status.state, PluginState::Ready(_));
-        let plugins = workspace.plugins.load();
+        let plugins = workspace.installed.statuses.load();
         let missing = plugins.iter().filter(|status| !is_loaded(status));
         let not_loaded: Vec<_> = missing.map(|status| status.name.clone()).collect();
         let compiling = |name: &String| {
@@ -299,6 +294,7 @@ impl Daemon {
     /// Puts other limits in force.
     pub fn replace_config(&self, config: Config) {
         self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
+        self.plugins.replace_settings(config.plugin_settings());
         self.config.store(Arc::new(config));
         self.config_replaced.send_replace(());
     }
@@ -321,10 +317,11 @@ impl WorkspaceState {
         config: &Config,
     ) -> Self {
         let Kept { history, journal, answers, todos, plugin_stores } = kept;
-        let native = Arc::new(catalog);
+        let files = Arc::new(files);
+        let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
         Self {
             name: files.root().display().to_string(),
-            files: Arc::new(files),
+            files,
             history: Arc::new(history),
             journal,
             folding: Folding::new(folding::Bounds {
@@ -334,11 +331,7 @@ impl WorkspaceState {
             }),
             policy: ArcSwap::from_pointee(policy),
             answers,
-            catalog: ArcSwap::new(Arc::clone(&native)),
-            catalog_replaced: watch::Sender::new(()),
-            native,
-            plugins: ArcSwap::default(),
-            plugins_replaced: watch::Sender::new(()),
+            installed: Arc::new(installed),
             editors: Editors::new(config.editors.clone()),
             sessions: Sessions::new(
                 config.sessions.sessions_max,
@@ -347,14 +340,7 @@ impl WorkspaceState {
             ),
             turns: Turns::default(),
             todos,
-            plugin_stores,
         }
-    }
-
-    /// Puts another catalog in the place of the one in force. Calls that run keep theirs.
-    pub fn replace_catalog(&self, catalog: Catalog) {
-        self.catalog.store(Arc::new(catalog));
-        self.catalog_replaced.send_replace(());
     }
 
     /// Records how many refused calls were counted since the last time, where they were counted long

@@ -11,14 +11,15 @@ use std::time::Duration;
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet};
 use moss_sdk::prompt::PromptChange;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::own::{self, OwnDir};
 use moss_workspace::{
     History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, Options, Origin, Plan,
-    UndoTarget, Workspace, hash,
+    UndoTarget, Workspace,
+    dirs::Dirs,
+    hash,
+    own::{self, OwnDir},
 };
 
 use crate::config::Config;
-use crate::dirs::Dirs;
 use moss_sdk::deceptive::first_deceptive;
 
 /// The file in the configuration directory.

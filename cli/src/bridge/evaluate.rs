@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use moss_daemon::catalog::Language;
+use crate::listed_as::Lang;
 use moss_model_data::{Asking, Evaluation, Evaluator, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ struct Stated {
 
     /// Language of the statement, and of the prompt that tells a model how to call tools
     #[arg(long, value_enum, default_value_t)]
-    language: Language,
+    language: Lang,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -215,8 +215,8 @@ impl Stated {
 
     fn language(&self) -> moss_model_bridge::Language {
         match self.language {
-            Language::En => moss_model_bridge::Language::En,
-            Language::Zh => moss_model_bridge::Language::Zh,
+            Lang::En => moss_model_bridge::Language::En,
+            Lang::Zh => moss_model_bridge::Language::Zh,
         }
     }
 

@@ -1,7 +1,7 @@
 //! `moss bridge prompt`.
 
 use crate::client::Need;
-use moss_daemon::catalog;
+use crate::listed_as::Lang;
 use moss_model_bridge::{
     Form, Language, PromptRequest, Registry, Step, ToolChoice, ToolDefinition, render_prompt,
 };
@@ -24,7 +24,7 @@ pub(crate) struct PromptArgs {
 
     /// Language of the prompt
     #[arg(long, value_enum, default_value_t)]
-    lang: catalog::Language,
+    lang: Lang,
 
     /// Say all that is known of each tool, not a line
     #[arg(long)]
@@ -76,7 +76,7 @@ pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome,
 async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, String), CliError> {
     let (listed, own) = session
         .with_client(Need::Plugins, async |client| {
-            let listed = client.tools(None, args.lang).await?;
+            let listed = client.tools(None, args.lang.into()).await?;
             Ok((listed, client.user_prompt().await?))
         })
         .await?;
@@ -95,9 +95,9 @@ fn definition(tool: &v1::Tool) -> ToolDefinition {
     }
 }
 
-fn language(language: catalog::Language) -> Language {
+fn language(language: Lang) -> Language {
     match language {
-        catalog::Language::En => Language::En,
-        catalog::Language::Zh => Language::Zh,
+        Lang::En => Language::En,
+        Lang::Zh => Language::Zh,
     }
 }

@@ -1,11 +1,11 @@
 //! The tools that data is held to: those of a file, or the built-in ones.
 
+use moss_catalog::{Form, definition};
+use moss_model_bridge::{Registry, RegistryError};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_daemon::bridge;
-use moss_model_bridge::Registry;
 use moss_workspace::named;
 
 use super::super::Session;
@@ -64,7 +64,7 @@ impl RegistryArgs {
     pub(super) fn catalog(&self, session: &Session) -> Result<Arc<Registry>, CliError> {
         match &self.registry {
             Some(_) => self.load(session),
-            None => bridge::catalog_registry().map(Arc::new).map_err(|error| {
+            None => of_built_in_tools().map(Arc::new).map_err(|error| {
                 CliError::new(Outcome::Failed, "registry_invalid", error.to_string())
             }),
         }
@@ -93,4 +93,14 @@ impl RegistryArgs {
             None => training::training_registry().map_err(|error| broken(Outcome::Failed, error)),
         }
     }
+}
+
+/// The registry that replies of models are held to where none is named: the built-in tools.
+///
+/// # Errors
+///
+/// Where a schema cannot be compiled: a defect.
+fn of_built_in_tools() -> Result<Registry, RegistryError> {
+    let specs = moss_builtin_tools::specs();
+    Registry::new(specs.iter().map(|spec| definition(spec, Form::Strict)))
 }

@@ -1,6 +1,6 @@
 //! What data for models is held to where no registry is named.
 
-use moss_daemon::bridge::{Form, definition};
+use moss_catalog::{Form, definition};
 use moss_model_bridge::{Registry, RegistryError};
 use moss_model_data::{Risk, Risks, asi_tools};
 use moss_sdk::spec::Effect;

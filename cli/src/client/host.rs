@@ -54,10 +54,10 @@ impl Host {
             Need::Tool(name) => self
                 .daemon
                 .workspaces()
-                .all(|workspace| workspace.catalog.load().entry(name).is_err()),
+                .all(|workspace| workspace.installed.catalog.load().entry(name).is_err()),
         };
         if needed {
-            moss_daemon::plugins::Plugins::load(Arc::clone(&self.daemon)).await;
+            moss_plugins::Plugins::load(Arc::clone(&self.daemon.plugins)).await;
         }
     }
 

@@ -10,17 +10,18 @@ use std::sync::Arc;
 use moss_plugin_host::{Example, LoadError, Plugin};
 use moss_plugin_list::{Capability, Request};
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::project::{self, Scratch};
+use moss_workspace::{
+    dirs::Dirs,
+    project::{self, Scratch},
+};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::listed::{Candidate, Given, LIST, entry, write_list};
-use moss_daemon::dirs::Dirs;
-use moss_daemon::plugin_status::PluginState;
-use moss_daemon::plugins::{Changes, Plugins, inspect};
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
 use moss_dispatch::{Call, ConfirmMode, Dispatcher as _, Event, Events, Role, Work};
+use moss_plugins::{Changes, PluginState, Plugins, inspect};
 
 /// Most bytes of a file that is compared.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -132,9 +133,9 @@ impl Bench {
         let place = Place { daemon, scratch };
         // What it requests tells what it is granted.
         let bare = listed::parsed(&candidate.entry(json!({}), given))?;
-        let plugin = inspect::load(&place.daemon, &bare, bytes.to_vec(), None).await?;
+        let plugin = inspect::load(&place.daemon.plugins, &bare, bytes.to_vec(), None).await?;
         write_list(&list, &[entry(candidate, &plugin, given)])?;
-        let mut plugins = Plugins::new(Arc::clone(&place.daemon));
+        let mut plugins = Plugins::new(Arc::clone(&place.daemon.plugins));
         let plugin = refreshed(&place.daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&place.daemon));
         let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
@@ -182,7 +183,7 @@ impl Bench {
 
     async fn empty_store(&self) -> Result<(), BenchError> {
         let (workspace, name) = (Arc::clone(&self.workspace), self.plugin.name().to_owned());
-        let emptied = tokio::task::spawn_blocking(move || workspace.plugin_stores.forget(&name));
+        let emptied = tokio::task::spawn_blocking(move || workspace.installed.stores.forget(&name));
         let emptied = emptied.await.map_err(|error| BenchError::Refused(error.to_string()))?;
         emptied.map(drop).map_err(|error| BenchError::Refused(error.to_string()))
     }
@@ -277,7 +278,7 @@ fn setup(own: &Setup, scratch: &Scratch, root: PathBuf, list: PathBuf) -> Setup 
 async fn refreshed(daemon: &Arc<Daemon>, plugins: &mut Plugins) -> Result<Arc<Plugin>, BenchError> {
     plugins.read_lists().await;
     plugins.refresh(&mut Changes::default()).await;
-    let statuses = only_workspace(daemon).plugins.load();
+    let statuses = only_workspace(daemon).installed.statuses.load();
     match statuses.first().map(|status| &status.state) {
         Some(PluginState::Ready(plugin)) => Ok(Arc::clone(plugin)),
         Some(PluginState::Failed(why)) => Err(BenchError::Refused(why.clone())),

@@ -5,9 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use moss_daemon::caller::tokens::Tokens;
-use moss_daemon::dirs::Dirs;
 use moss_dispatch::Role;
-use moss_workspace::own::OwnDir;
+use moss_workspace::{dirs::Dirs, own::OwnDir};
 use rustix::fs::Access;
 
 use super::Check;

@@ -1,7 +1,7 @@
 //! The plugin lists, and what they name.
 
-use moss_daemon::plugins::check::{self, Trusted};
 use moss_daemon::setup::{self, Setup};
+use moss_plugins::check::{self, Trusted};
 use moss_proto::v1;
 use moss_workspace::{Options, Workspace};
 
@@ -61,7 +61,7 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
             Ok(read) => {
                 let count = read.plugins.len();
                 let problems = match looks_at_files {
-                    true => check::problems(&list, read, setup, &config),
+                    true => check::problems(&list, read, &setup.dirs, &config.plugin_settings()),
                     false => Vec::new(),
                 };
                 let plugins = if count == 1 { "plugin" } else { "plugins" };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::client::Need;
-use moss_daemon::catalog::Language;
+use moss_catalog::Language;
 use moss_plugin_list::units;
 use moss_proto::v1;
 use serde_json::{Value, json};

@@ -25,6 +25,7 @@ mod changes;
 mod commit;
 mod conflicts;
 mod diff;
+pub mod dirs;
 mod error;
 mod handle;
 mod held;

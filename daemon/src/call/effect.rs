@@ -26,8 +26,8 @@ pub(super) use self::decide::Names;
 pub(crate) use self::decide::{may_show, protection};
 use self::lasting::Uses;
 use super::{Scope, record};
-use crate::catalog::Entry;
 use crate::turns::Turn;
+use moss_catalog::Entry;
 use moss_dispatch::{
     CallError,
     change::{self, FileChange, Status},

@@ -7,7 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
 use super::Scope;
-use crate::catalog::{Entry, Runner};
+use moss_catalog::{Entry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{Held, Violation};
 
@@ -50,8 +50,16 @@ pub(super) async fn check_output(
     scope.heavy(move || check(&entry, &output, bytes_max)).await?
 }
 
+/// Who is to blame for a result that breaks its schema.
+fn broken_output_code(runner: &Runner) -> ErrorCode {
+    match runner {
+        Runner::Native(_) => ErrorCode::Internal,
+        Runner::Plugin(_) => ErrorCode::PluginFailed,
+    }
+}
+
 fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
-    let broken = |message| ToolError::new(entry.broken_output_code(), message);
+    let broken = |message| ToolError::new(broken_output_code(&entry.runner), message);
     match entry.output.hold(output) {
         Held::Fits => {}
         Held::TooManyParts => {
@@ -99,17 +107,5 @@ impl Scope {
             done
         })
         .await
-    }
-}
-
-// === impl Entry ===
-
-impl Entry {
-    /// Who is to blame for a result that breaks its schema.
-    fn broken_output_code(&self) -> ErrorCode {
-        match self.runner {
-            Runner::Native(_) => ErrorCode::Internal,
-            Runner::Plugin(_) => ErrorCode::PluginFailed,
-        }
     }
 }

@@ -22,7 +22,7 @@ use self::services::CallServices;
 use super::Scope;
 use super::effect::Effects;
 use super::host::CallHost;
-use crate::catalog::Entry;
+use moss_catalog::Entry;
 use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::Scope;
 use super::behalf::Behalf;
-use crate::catalog::Runner;
 use crate::traces::Ended;
+use moss_catalog::Runner;
 use moss_dispatch::{
     CallError, Outcome, Role, Work,
     change::{self, Status},

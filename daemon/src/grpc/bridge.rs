@@ -13,8 +13,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use moss_dispatch::{Caller, Reason, blocking::heavy};
-use moss_model_bridge::encode::estimate_tokens;
-use moss_model_bridge::{self as bridge, PromptRequest, Registry, ToolChoice};
+use moss_model_bridge::{
+    self as bridge, PromptRequest, Registry, ToolChoice, encode::estimate_tokens,
+};
 use moss_proto::v1;
 use moss_proto::v1::bridge_service_server::BridgeService;
 use moss_proto::v1::normalize_response::Result as Outcome;
@@ -29,12 +30,11 @@ use self::reading::Reading;
 use self::writing::{Writer, Writing};
 use super::error::{self, invalid_field};
 use super::from_proto;
-use crate::bridge::Form;
 use crate::budget::Share;
-use crate::catalog::Language;
 use crate::listener::Peer;
 use crate::state::Daemon;
 use crate::user_prompt;
+use moss_catalog::{Form, Language};
 
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;

@@ -14,9 +14,9 @@ use tonic::{Extensions, Status};
 use super::auth::Attended;
 use super::deadline;
 use super::error::{self, invalid_field};
-use crate::catalog::Language;
 use crate::state::{Daemon, WorkspaceState};
 use crate::traces::PARENT;
+use moss_catalog::Language;
 use moss_schema::SHOWN_KEY_CHARS_MAX;
 use moss_schema::arguments::{self, Unreadable};
 

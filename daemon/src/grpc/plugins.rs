@@ -21,13 +21,12 @@ use tonic::{Extensions, Request, Response, Status};
 
 use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
-use crate::compiling::Compilations;
-use crate::plugin_status::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
     AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, Place,
     PluginChange, RemovePlugin, Work,
 };
+use moss_plugins::{PluginState, PluginStatus, compiling::Compilations};
 
 /// Longest path, URL or name, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -123,7 +122,7 @@ async fn tell(
     workspace: &WorkspaceState,
     sender: &mpsc::Sender<Result<v1::WatchPluginsResponse, Status>>,
 ) {
-    let mut replaced = workspace.plugins_replaced.subscribe();
+    let mut replaced = workspace.installed.statuses_replaced.subscribe();
     let mut compiled = daemon.setup.compilations.subscribe();
     let mut told = None;
     loop {
@@ -246,7 +245,7 @@ fn path(field: &str, text: String) -> Result<Option<PathBuf>, Status> {
 
 fn all(daemon: &Daemon, workspace: &WorkspaceState) -> Vec<v1::Plugin> {
     let compilations = &daemon.setup.compilations;
-    let statuses = workspace.plugins.load();
+    let statuses = workspace.installed.statuses.load();
     statuses.iter().map(|status| plugin(status, compilations)).collect()
 }
 

@@ -8,8 +8,8 @@ use tonic::{Request, Response};
 
 use super::to_proto;
 use crate::editors::Overview;
-use crate::plugin_status::{PluginState, PluginStatus};
 use crate::state::{Daemon, WorkspaceState};
+use moss_plugins::{PluginState, PluginStatus};
 
 #[derive(Debug)]
 pub(super) struct Status(pub(super) Arc<Daemon>);
@@ -36,7 +36,7 @@ impl StatusService for Status {
 }
 
 fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
-    let plugins = workspace.plugins.load();
+    let plugins = workspace.installed.statuses.load();
     let policy = workspace.policy.load();
     let problems: Vec<_> = policy.problems().map(|problem| problem.one_line()).collect();
     let count = |wanted: fn(&PluginState) -> bool| {
@@ -45,7 +45,8 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
     };
     v1::WorkspaceStatus {
         root: workspace.name().to_owned(),
-        tools: u32::try_from(workspace.catalog.load().entries().len()).unwrap_or(u32::MAX),
+        tools: u32::try_from(workspace.installed.catalog.load().entries().len())
+            .unwrap_or(u32::MAX),
         plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
         plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
         policy_problem: problems.join("; "),

@@ -9,7 +9,7 @@ use moss_workspace::{Action, UndoConflict};
 
 use super::consent;
 use crate::answers::Listed;
-use crate::catalog::{Catalog, CatalogChanges, Entry, Language};
+use moss_catalog::{Catalog, CatalogChanges, Entry, Language};
 use moss_dispatch::{
     CallOutcome, Confirmation, Event, Offer, Scope,
     change::{FileChange, Status},

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use super::{error, from_proto, pass, to_proto};
-use crate::catalog::{Catalog, CatalogChanges};
 use crate::state::Daemon;
+use moss_catalog::{Catalog, CatalogChanges};
 use moss_dispatch::{Background, CallError, Dispatcher as _, Event, Events};
 
 /// Messages of a streamed call that wait for the transport.
@@ -36,7 +36,8 @@ impl ToolService for Tools {
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let request = request.into_inner();
         let language = from_proto::language(request.language)?;
-        let catalog = from_proto::workspace(&self.0, &request.workspace)?.catalog.load_full();
+        let catalog =
+            from_proto::workspace(&self.0, &request.workspace)?.installed.catalog.load_full();
         let tools = catalog
             .entries()
             .iter()
@@ -57,7 +58,7 @@ impl ToolService for Tools {
         let language = from_proto::language(request.language)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         self.0.await_tool(&workspace, &request.name).await;
-        let catalog = workspace.catalog.load_full();
+        let catalog = workspace.installed.catalog.load_full();
         let entry = catalog
             .entry(&request.name)
             .map_err(|unknown| CallError::UnknownTool(self.0.with_plugins(&workspace, unknown)))
@@ -109,7 +110,7 @@ impl ToolService for Tools {
             tokio::select! {
                 () = draining.cancelled() => {}
                 () = sender.closed() => {}
-                () = tell_catalogs(&workspace.catalog, &workspace.catalog_replaced, &sender) => {}
+                () = tell_catalogs(&workspace.installed.catalog, &workspace.installed.catalog_replaced, &sender) => {}
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))

@@ -9,12 +9,12 @@ use moss_sdk::{ErrorCode, ToolError};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
-use crate::plugins::registration;
 use moss_dispatch::{
     Work,
     consent::{Consent, Fetched},
 };
 use moss_network::download;
+use moss_plugins::registration;
 use moss_policy::{Action, Verdict};
 
 // === impl Effects ===
@@ -29,7 +29,7 @@ impl Effects {
         let host = host_of(url)
             .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
         // What a registry says of a reference is asked each time.
-        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon, digest);
+        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon.plugins, digest);
         if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_plugin_list::{Grant, ListEdit, OciReference, PluginEntry, Sha256Digest};
+use moss_plugin_list::{Grant, OciReference, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -16,27 +16,20 @@ use serde_json::Map;
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::record;
-use crate::compiling::OnCompile;
-use crate::plugin_status::{PluginState, PluginStatus};
-use crate::plugins::read_list;
-use crate::plugins::registration::{self, Hears, Proposal, Writing};
-use crate::setup;
 use moss_dispatch::{
     AddPlugin, Event, Granting, Place, PluginChange, Role,
     change::{self, FileChange, Status, Whole},
     consent::{Consent, PluginsChanged, Stage},
 };
+use moss_plugins::{
+    PluginState,
+    compiling::OnCompile,
+    registration::{self, Hears, Proposal, Written},
+};
 use moss_policy::{Action, Decision, Verdict};
 
 /// Longest wait for a plugin that was registered to be loaded.
 const LOADED_WAIT: Duration = Duration::from_secs(20);
-
-/// A list as it was written.
-struct Written {
-    /// What it is called.
-    listed_in: String,
-    entries: Vec<PluginEntry>,
-}
 
 // === impl Effects ===
 
@@ -148,10 +141,12 @@ impl Effects {
         let proposal = {
             // What a caller asks for is compiled before anybody agrees to it.
             let _turn = match self.scope.call.caller.role() {
-                Role::Caller => Some(daemon.looks.acquire().await.expect("nobody closes it")),
+                Role::Caller => {
+                    Some(daemon.plugins.looks.acquire().await.expect("nobody closes it"))
+                }
                 Role::Approver => None,
             };
-            registration::propose(daemon, workspace, &change, hears).await?
+            registration::propose(&daemon.plugins, &workspace.installed, &change, hears).await?
         };
         let arguments = proposal.consent.to_json();
         let digest = self.digest_of("register", &arguments);
@@ -198,7 +193,7 @@ impl Effects {
 
     /// Shows what becomes of the list; nothing where it stays as it is.
     fn change_of(&self, proposal: &Proposal) -> Option<FileChange> {
-        let Writing::List(_, edited) = &proposal.work else { return None };
+        let edited = proposal.edited()?;
         let name = proposal.list.file_name().unwrap_or_default().to_string_lossy();
         let path = RelPath::parse(&name).unwrap_or_else(|_| RelPath::root());
         let before = edited.before.as_deref().map(str::as_bytes);
@@ -244,7 +239,7 @@ impl Effects {
             });
             drop(committing);
             written?;
-            registration::forget(&effects.scope.daemon, &proposal)?;
+            registration::forget(&effects.scope.daemon.plugins, &proposal)?;
             Ok(proposal)
         };
         self.scope.blocking(write).await?
@@ -261,11 +256,11 @@ impl Effects {
         let list = proposal.list.clone();
         let written = self.scope.blocking(move || Written::of(&list)).await;
         let Ok(Some(written)) = written else { return false };
-        let mut replaced = workspace.plugins_replaced.subscribe();
+        let mut replaced = workspace.installed.statuses_replaced.subscribe();
         let serves = async {
             loop {
                 replaced.borrow_and_update();
-                let statuses = workspace.plugins.load();
+                let statuses = workspace.installed.statuses.load();
                 if written.is_in_effect(proposal, &statuses) {
                     return !proposal.serves.is_empty();
                 }
@@ -280,9 +275,7 @@ impl Effects {
     /// Whether this daemon reads a list.
     fn is_read(&self, list: &Path) -> bool {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
-        setup::user_plugin_list(&daemon.setup) == list
-            || daemon.setup.plugin_lists.iter().any(|named| named == list)
-            || list.parent() == Some(workspace.files.root())
+        daemon.plugins.lists.has(list) || list.parent() == Some(workspace.files.root())
     }
 
     /// Why what was registered does not serve, as far as that is known. Without a daemon that follows
@@ -300,7 +293,7 @@ impl Effects {
         if !daemon.is_following_plugins() {
             return None;
         }
-        let statuses = self.scope.workspace.plugins.load();
+        let statuses = self.scope.workspace.installed.statuses.load();
         let of_list = statuses.iter().filter(|status| status.listed_in == list.to_string());
         let mut why = of_list.filter_map(|status| {
             proposal.serves.iter().find(|(name, _)| *name == status.name)?;
@@ -310,52 +303,5 @@ impl Effects {
             }
         });
         why.next().or_else(|| Some("it is being loaded; `moss plugin list` tells how".to_owned()))
-    }
-}
-
-// === impl Written ===
-
-impl Written {
-    /// Reads the list anew; none where that cannot be.
-    fn of(list: &Path) -> Option<Self> {
-        let listed_in = list.display().to_string();
-        let entries = read_list(list).ok()?.plugins;
-        Some(Self { listed_in, entries })
-    }
-
-    /// Whether all that a change is about is known as the list says it.
-    fn is_in_effect(&self, proposal: &Proposal, statuses: &[PluginStatus]) -> bool {
-        let known = |name: &str| {
-            statuses.iter().find(|status| status.name == name && status.listed_in == self.listed_in)
-        };
-        let is_as_listed = |name: &str| {
-            let entry = self.entries.iter().find(|entry| entry.name == name);
-            match (entry, known(name).and_then(|status| status.entry.as_ref())) {
-                (Some(entry), Some(known)) => {
-                    entry.grant == known.grant
-                        && entry.limits == known.limits
-                        && entry.config == known.config
-                        && entry.sha256 == known.sha256
-                }
-                (None, None) => true,
-                _ => false,
-            }
-        };
-        let serves = |(name, digest): &(String, Sha256Digest)| {
-            known(name).is_some_and(|status| {
-                let ready = matches!(&status.state,
-                    PluginState::Ready(plugin) if plugin.digest() == *digest);
-                ready && status.notice.is_none()
-            })
-        };
-        let is_settled = match &proposal.work {
-            Writing::List(edits, _) => edits.iter().filter_map(ListEdit::name).all(is_as_listed),
-            Writing::Trust(..) => true,
-            Writing::Untrust => {
-                let mut of_list = statuses.iter().filter(|s| s.listed_in == self.listed_in);
-                !of_list.any(|status| matches!(status.state, PluginState::Ready(_)))
-            }
-        };
-        is_settled && proposal.serves.iter().all(serves)
     }
 }

@@ -108,7 +108,7 @@ impl Services for CallServices {
         let host = request.uri().host().unwrap_or_default().to_owned();
         Box::pin(async move {
             self.permit(method, host).await?;
-            daemon.network.send(request, options.may_be_private, bounds).await
+            daemon.plugins.network.send(request, options.may_be_private, bounds).await
         })
     }
 

@@ -9,7 +9,7 @@ use moss_sdk::ToolError;
 use moss_sdk::context::BoxFuture;
 
 use crate::call::Scope;
-use crate::plugin_store::{self, PluginStores, StoreOwner};
+use moss_plugins::store::{self, PluginStores, StoreOwner};
 
 /// A plugin's store in the workspace of a call.
 pub(super) struct CallStore {
@@ -34,9 +34,9 @@ impl CallStore {
         work: impl FnOnce(&PluginStores, &StoreOwner) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let (workspace, owner) = (Arc::clone(&self.scope.workspace), self.owner.clone());
-        let turn = workspace.plugin_stores.turn(&owner).await;
+        let turn = workspace.installed.stores.turn(&owner).await;
         let work = move || {
-            let done = work(&workspace.plugin_stores, &owner);
+            let done = work(&workspace.installed.stores, &owner);
             drop(turn);
             done
         };
@@ -64,7 +64,7 @@ impl CallStore {
         }
         sizes.insert(key.clone(), value.len() as u64);
         let bytes = sizes.iter().map(|(key, bytes)| key.len() as u64 + bytes).sum();
-        plugin_store::check_room(sizes.len() as u64, bytes, bytes_max)?;
+        store::check_room(sizes.len() as u64, bytes, bytes_max)?;
         unkept.insert(key, Some(value));
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Requests of the APIs of chat models, read, as messages.
 
-use moss_model_bridge::encode::{self, Failure};
 use moss_model_bridge::{
     Api, Conversation, HistoryState, Message, Normalized, Note, Part, RequestCode, RequestError,
-    Sampling, ToolCall, ToolChoice, ToolDefinition, ToolResult, conversation_key, normalize_with,
+    Sampling, ToolCall, ToolChoice, ToolDefinition, ToolResult, conversation_key,
+    encode::{self, Failure},
+    normalize_with,
 };
 use moss_proto::v1;
 use moss_proto::v1::chat_part::Part as WirePart;

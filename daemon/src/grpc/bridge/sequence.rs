@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moss_model_bridge::encode::TokenEstimate;
-use moss_model_bridge::{CALLS_MAX, Event};
+use moss_model_bridge::{CALLS_MAX, Event, encode::TokenEstimate};
 use moss_proto::v1;
 use moss_proto::v1::reply_event::Event as Wire;
 use serde_json::{Map, Value};

@@ -10,9 +10,8 @@ use tonic::Status;
 
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
-use crate::bridge::{Form, told};
-use crate::catalog::{Catalog, Entry, Language};
 use crate::state::Daemon;
+use moss_catalog::{Catalog, Entry, Form, Language, told};
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 512;
@@ -47,12 +46,12 @@ pub(super) async fn of(
     }
     for name in &asked.names {
         daemon.await_tool(&workspace, name).await;
-        if !workspace.catalog.load().contains(name) {
+        if !workspace.installed.catalog.load().contains(name) {
             // Without it there is no answer: nobody waits for the others.
             break;
         }
     }
-    let catalog = workspace.catalog.load_full();
+    let catalog = workspace.installed.catalog.load_full();
     let entries = named(&catalog, &asked.names)
         .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;

@@ -2,11 +2,13 @@
 
 use jiff::Timestamp;
 use moss_dispatch::Reason;
-use moss_model_bridge::encode::{
-    self, CallForms, Failure, FailureKind, FailureResponse, Head, Retry, Stream, StreamOptions,
-    Usage,
+use moss_model_bridge::{
+    Api, Event, NamespacedName, Reply,
+    encode::{
+        self, CallForms, Failure, FailureKind, FailureResponse, Head, Retry, Stream, StreamOptions,
+        Usage,
+    },
 };
-use moss_model_bridge::{Api, Event, NamespacedName, Reply};
 use moss_proto::v1;
 use moss_proto::v1::encode_failure::Again;
 use moss_proto::v1::encode_request::Message;

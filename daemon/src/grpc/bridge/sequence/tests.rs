@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use moss_model_bridge::encode::estimate_tokens;
-use moss_model_bridge::{Finish, Options, Parser, Registry};
+use moss_model_bridge::{Finish, Options, Parser, Registry, encode::estimate_tokens};
 use serde_json::json;
 use tonic_types::StatusExt as _;
 

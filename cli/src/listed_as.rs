@@ -1,0 +1,43 @@
+//! How tools are listed, as options say it.
+
+use moss_catalog::{Format, Language};
+
+/// The language of titles and descriptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Lang {
+    /// English
+    #[default]
+    En,
+    /// Chinese; English where a tool has no Chinese text
+    Zh,
+}
+
+/// The form in which a client takes tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ToolForm {
+    /// `{type: "function", function: {name, description, parameters}}`
+    Openai,
+    /// `{name, description, input_schema}`
+    Anthropic,
+    /// `{name, title, description, inputSchema, outputSchema, annotations}`
+    Mcp,
+}
+
+impl From<Lang> for Language {
+    fn from(lang: Lang) -> Self {
+        match lang {
+            Lang::En => Self::En,
+            Lang::Zh => Self::Zh,
+        }
+    }
+}
+
+impl From<ToolForm> for Format {
+    fn from(form: ToolForm) -> Self {
+        match form {
+            ToolForm::Openai => Self::Openai,
+            ToolForm::Anthropic => Self::Anthropic,
+            ToolForm::Mcp => Self::Mcp,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The catalog in the forms that models and clients take: OpenAI, Anthropic, MCP and our own.
+
+use moss_sdk::spec::{Annotations, Effect, ToolText};
+use serde_json::{Value, json};
+
+use crate::catalog::Entry;
+
+/// The form in which tools are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `{type: "function", function: {name, description, parameters}}`.
+    Openai,
+    /// `{name, description, input_schema}`.
+    Anthropic,
+    /// `{name, title, description, inputSchema, outputSchema, annotations}`.
+    Mcp,
+}
+
+/// The language of what models and people read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// English.
+    #[default]
+    En,
+    /// Chinese; English where a tool has no Chinese text.
+    Zh,
+}
+
+/// What a client's form is made of, out of the catalog or off the wire.
+#[derive(Debug, Clone)]
+pub struct View<'a> {
+    /// The name that calls it.
+    pub name: &'a str,
+    /// A short name for lists.
+    pub title: &'a str,
+    /// What it does.
+    pub description: &'a str,
+    /// What it may do.
+    pub effect: Effect,
+    /// The published schema of its arguments.
+    pub parameters: Value,
+    /// The schema of its result.
+    pub output: Value,
+    /// What it says about itself beside that.
+    pub annotations: Annotations,
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// The tool's text in a language.
+    pub fn text(&self, language: Language) -> &ToolText {
+        match (language, &self.spec.text_zh) {
+            (Language::Zh, Some(text)) => text,
+            _ => &self.spec.text,
+        }
+    }
+
+    /// The published schema with parameter descriptions in a language.
+    pub fn parameters(&self, language: Language) -> Value {
+        let mut schema = self.spec.parameters.clone();
+        let text = self.text(language);
+        let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+        for (name, property) in properties.into_iter().flatten() {
+            if let (Some(description), Some(property)) =
+                (text.parameters.get(name), property.as_object_mut())
+            {
+                property.insert("description".to_owned(), json!(description));
+            }
+        }
+        schema
+    }
+
+    /// The tool in a client's form.
+    pub fn render(&self, format: Format, language: Language) -> Value {
+        let text = self.text(language);
+        let view = View {
+            name: &self.spec.name,
+            title: &text.title,
+            description: &text.description,
+            effect: self.spec.effect,
+            parameters: self.parameters(language),
+            output: self.spec.output.clone(),
+            annotations: self.spec.annotations,
+        };
+        view.render(format)
+    }
+}
+
+// === impl View ===
+
+impl View<'_> {
+    /// The tool in a client's form.
+    pub fn render(self, format: Format) -> Value {
+        match format {
+            Format::Openai => json!({
+                "type": "function",
+                "function": {
+                    "name": self.name,
+                    "description": self.description,
+                    "parameters": self.parameters,
+                }
+            }),
+            Format::Anthropic => json!({
+                "name": self.name,
+                "description": self.description,
+                "input_schema": self.parameters,
+            }),
+            Format::Mcp => json!({
+                "name": self.name,
+                "title": self.title,
+                "description": self.description,
+                "inputSchema": self.parameters,
+                "outputSchema": self.output,
+                "annotations": self.hints(),
+            }),
+        }
+    }
+
+    /// What the tool says about itself, and what follows from its effect where it says nothing.
+    fn hints(&self) -> Value {
+        let Annotations { destructive, idempotent, open_world } = self.annotations;
+        let mut hints = json!({
+            "title": self.title,
+            "readOnlyHint": self.effect == Effect::Read,
+            "destructiveHint": destructive.unwrap_or(self.effect != Effect::Read),
+            "openWorldHint": open_world.unwrap_or(self.effect == Effect::Exec),
+        });
+        if let Some(idempotent) = idempotent {
+            hints["idempotentHint"] = json!(idempotent);
+        }
+        hints
+    }
+}

@@ -1,0 +1,62 @@
+//! The tools of a catalog as the model bridge takes them: the one place where a [`ToolSpec`] becomes
+//! a [`ToolDefinition`].
+
+use std::sync::Arc;
+
+use moss_model_bridge::{RegistryError, Tool, ToolDefinition};
+use moss_sdk::ToolSpec;
+
+use crate::catalog::Entry;
+use crate::render::Language;
+
+/// Which schema of a tool is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The one that clients are shown. Models are prompted with it: it has the keys, types and
+    /// defaults of the specification and nothing that a prompt would only grow by.
+    Published,
+    /// The one that the daemon holds arguments to before it runs a call. What models learn from and
+    /// what they answer is checked with it: a call that moss would refuse must not count as valid.
+    Strict,
+}
+
+/// Describes a tool.
+pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
+    let parameters = match form {
+        Form::Published => &spec.parameters,
+        Form::Strict => &spec.parameters_strict,
+    };
+    ToolDefinition {
+        name: spec.name.clone(),
+        title: spec.text.title.clone(),
+        description: spec.text.description.clone(),
+        parameters: parameters.clone(),
+        aliases: spec.aliases.clone(),
+    }
+}
+
+/// Returns a tool of a catalog in the words of a language. Its schema is compiled once.
+///
+/// # Errors
+///
+/// Where the schema cannot be compiled: a defect.
+pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, RegistryError> {
+    let place = match (form, language) {
+        (Form::Published, Language::En) => 0,
+        (Form::Published, Language::Zh) => 1,
+        (Form::Strict, Language::En) => 2,
+        (Form::Strict, Language::Zh) => 3,
+    };
+    entry.told(place, || Tool::new(described(entry, form, language)))
+}
+
+/// Describes a tool of a catalog, in the words of a language.
+fn described(entry: &Entry, form: Form, language: Language) -> ToolDefinition {
+    let parameters = match form {
+        Form::Published => entry.parameters(language),
+        Form::Strict => entry.spec.parameters_strict.clone(),
+    };
+    let text = entry.text(language);
+    let (title, description) = (text.title.clone(), text.description.clone());
+    ToolDefinition { title, description, parameters, ..definition(&entry.spec, form) }
+}

@@ -1,0 +1,73 @@
+//! A component that a change of a list is about: fetched where that is agreed to, held to what is known
+//! of it, and looked at.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use moss_plugin_host::Plugin;
+use moss_plugin_list::Sha256Digest;
+use moss_sdk::{ErrorCode, ToolError};
+
+use super::Hears;
+use crate::environment::Environment;
+use crate::lists::Listed;
+use crate::{downloads, inspect};
+
+/// How a component is looked at.
+#[derive(Clone, Copy)]
+pub(super) struct Looking {
+    /// The digest that it must have, beside that of its entry where it is on the network.
+    pub(super) expected: Option<Sha256Digest>,
+    /// Whether it must have the name of the entry.
+    pub(super) is_named: bool,
+    /// Whether somebody agreed to what is fetched.
+    pub(super) may_fetch: bool,
+}
+
+/// What an entry leads to.
+pub(super) struct Looked {
+    pub(super) plugin: Plugin,
+    pub(super) digest: Sha256Digest,
+    pub(super) signed_by: Option<String>,
+}
+
+/// Gets the component of an entry, holds it to the digest that is asked for and to its signature, and
+/// looks at it, under the name of the entry where that is meant.
+pub(super) async fn look(
+    environment: &Arc<Environment>,
+    listed: &Listed,
+    looking: Looking,
+    hears: Hears<'_>,
+) -> Result<Looked, ToolError> {
+    let Looking { expected, is_named, may_fetch } = looking;
+    let failed = |reason: String| ToolError::new(ErrorCode::Io, reason);
+    if may_fetch {
+        downloads::fetch_missing(environment, &listed.entry, hears.on_bytes)
+            .await
+            .map_err(failed)?;
+    }
+    let bytes_max = environment.settings().component_bytes_max;
+    let bytes = inspect::read(listed.component(environment), bytes_max).await?;
+    let digest = Sha256Digest::of(&bytes);
+    let dirs = &environment.dirs;
+    downloads::check_kept(dirs, &listed.entry, digest).await.map_err(failed)?;
+    let called = match listed.entry.oci() {
+        Some(reference) => PathBuf::from(reference.repository),
+        None if listed.entry.is_remote() => PathBuf::from(&listed.entry.source),
+        None => listed.source.clone(),
+    };
+    // Before anything is compiled.
+    if let Some(expected) = expected.filter(|expected| *expected != digest) {
+        let called = called.display();
+        let message = format!("{called} has the sha256 {digest}, but {expected} is asked for");
+        return Err(ToolError::new(ErrorCode::Conflict, message)
+            .hint("get the file that is meant, or ask for the digest that it has"));
+    }
+    let (entry, on_compile) = (&listed.entry, hears.on_compile);
+    let (file, signers) = (listed.signature(environment), &listed.signers);
+    let signed_by =
+        downloads::check_signature(environment, entry, file, &bytes, signers, may_fetch).await;
+    let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
+    let plugin = inspect::plugin(environment, &called, entry, is_named, bytes, on_compile).await?;
+    Ok(Looked { plugin, digest, signed_by })
+}

@@ -1,0 +1,94 @@
+//! Where moss keeps its own files: configuration, state, the socket. The XDG base directories on
+//! every platform. Nothing of moss is ever written inside a workspace.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+/// The directories of one user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dirs {
+    /// `~/.config/moss`: policy, plugin list, configuration, which moss only reads, and the user's
+    /// own prompt.
+    pub config: PathBuf,
+    /// `~/.local/state/moss`: credentials, history, audit.
+    pub state: PathBuf,
+    /// Compiled code of plugins, and the key that seals it: the state directory.
+    pub code: PathBuf,
+    /// `$XDG_RUNTIME_DIR/moss`, or `run` in the state directory: the socket.
+    pub runtime: PathBuf,
+    /// `/etc/moss`: what the admin says.
+    pub admin: PathBuf,
+}
+
+/// There is no home directory.
+#[derive(Debug, thiserror::Error)]
+#[error("no home directory: set HOME")]
+pub struct NoHome;
+
+// === impl Dirs ===
+
+impl Dirs {
+    /// Finds the directories of the user who runs this process.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no home directory.
+    pub fn of_user() -> Result<Self, NoHome> {
+        let base = etcetera::base_strategy::Xdg::new().map_err(|_| NoHome)?;
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir()).join("moss");
+        let runtime = base.runtime_dir().map_or_else(|| state.join("run"), |dir| dir.join("moss"));
+        Ok(Self {
+            config: base.config_dir().join("moss"),
+            code: state.clone(),
+            state,
+            runtime,
+            admin: PathBuf::from("/etc/moss"),
+        })
+    }
+
+    /// Directories of a trial: `c`, `s`, `r` and `a` in one of its own.
+    pub fn beneath(root: &Path) -> Self {
+        let at = |name: &str| root.join(name);
+        Self { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
+    }
+
+    /// The socket that a daemon listens on and commands look for, unless told otherwise.
+    pub fn socket(&self) -> PathBuf {
+        self.runtime.join("moss.sock")
+    }
+
+    /// The state of one workspace: named after its directory, told apart by the hash of its path.
+    pub fn workspace_state(&self, root: &Path) -> PathBuf {
+        let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        let name: String = root
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+            .take(40)
+            .collect();
+        self.state.join("workspaces").join(format!("{name}-{}", &hash[..16]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_of_one_name_have_states_of_their_own() {
+        let dirs = Dirs {
+            config: "/c".into(),
+            state: "/s".into(),
+            code: "/s".into(),
+            runtime: "/r".into(),
+            admin: "/a".into(),
+        };
+        let state = |root: &str| dirs.workspace_state(Path::new(root));
+        assert_ne!(state("/a/x"), state("/b/x"));
+        let name = state("/a/some project").file_name().unwrap().to_owned();
+        assert!(name.to_string_lossy().starts_with("some_project-"), "{name:?}");
+    }
+}
