@@ -4,6 +4,10 @@
 //! The answer is a held descriptor of that directory and a single name in it. Texts of paths are
 //! for people and policies; nothing is ever opened by one again. Two resolvers give the same
 //! answers: [`kernel`] asks `openat2`, [`walk`] goes component by component.
+//!
+//! moss's own directories go through `cap_std::fs::Dir`; what is beneath a root does not. That
+//! crosses mounts, has no real path for policies that is sure to be the opened file's, and cannot
+//! exchange two names, as `commit` does.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;

@@ -80,10 +80,17 @@ fn links_long_files_and_odd_names_are_refused() {
     let temp = tempfile::tempdir().unwrap();
     let own = OwnDir::create(&temp.path().join("own")).unwrap();
     fs::write(temp.path().join("secret"), b"s").unwrap();
+    own.write("short", b"0").unwrap();
+    own.subdirectory("below").unwrap();
     symlink(temp.path().join("secret"), own.path().join("link")).unwrap();
-    assert!(own.read("link", 9).is_err());
-    assert!(own.append("link").is_err());
-    assert!(own.lock("link", Duration::ZERO).is_err());
+    symlink("short", own.path().join("inside")).unwrap();
+    symlink("below", own.path().join("directory")).unwrap();
+    for link in ["link", "inside", "directory"] {
+        assert!(own.read(link, 9).is_err(), "{link}");
+        assert!(own.append(link).is_err(), "{link}");
+        assert!(own.lock(link, Duration::ZERO).is_err(), "{link}");
+        assert!(own.subdirectory(link).is_err(), "{link}");
+    }
     own.write("long", b"0123456789").unwrap();
     assert!(matches!(own.read("long", 9), Err(Error::Own { .. })));
     for name in ["", ".", "..", "a/b", "../x"] {

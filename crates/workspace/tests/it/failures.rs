@@ -303,7 +303,12 @@ fn other_mounts_are_out_of_reach() {
     for resolver in RESOLVERS {
         let workspace = open(&root, resolver);
         std::os::unix::fs::symlink("other/secret", root.join("link")).unwrap();
-        for path in ["other/secret", "bound/secret", "file", "link", "other/none/new", "bound"] {
+        // Through another mount and back again.
+        std::os::unix::fs::symlink("bound/../plain", root.join("back")).unwrap();
+        fs::write(root.join("plain"), "plain\n").unwrap();
+        for path in
+            ["other/secret", "bound/secret", "file", "link", "other/none/new", "bound", "back"]
+        {
             let what = format!("{resolver:?} {path}");
             let resolved = workspace.resolve(&rel(path)).expect_err(&what);
             assert!(matches!(resolved, Error::OtherFilesystem { .. }), "{what}: {resolved:?}");
@@ -315,7 +320,7 @@ fn other_mounts_are_out_of_reach() {
         }
         let listing = workspace.list(&rel("."), all, &|_| true, &|| false).unwrap();
         let names: Vec<&str> = listing.entries.iter().map(|e| e.path.as_str()).collect();
-        assert_eq!(names, ["bound", "file", "link", "other"]);
+        assert_eq!(names, ["back", "bound", "file", "link", "other", "plain"]);
         assert_eq!(listing.skipped.unreadable, 2);
 
         let options =
@@ -334,6 +339,8 @@ fn other_mounts_are_out_of_reach() {
         let committed = open.commit(&plan, &history, &origin("mount")).unwrap();
         let plan = history.plan_undo(&open, &UndoTarget::Entry(committed.number)).unwrap();
         open.commit(&plan, &history, &origin("mount")).unwrap();
-        fs::remove_file(root.join("link")).unwrap();
+        for name in ["link", "back"] {
+            fs::remove_file(root.join(name)).unwrap();
+        }
     }
 }
