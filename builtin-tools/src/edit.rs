@@ -18,7 +18,7 @@ use crate::splices::splices;
 
 /// How often an edit is made anew for a file that changed meanwhile. Each time another edit was made: so
 /// many processes that edit one file at once all come through.
-pub(crate) const ATTEMPTS_MAX: usize = 16;
+const ATTEMPTS_MAX: usize = 16;
 
 /// A text file that is about to be edited.
 pub(crate) struct Target {
@@ -229,6 +229,25 @@ pub(crate) fn check_written_out(old: &str, new: &str) -> Result<(), ToolError> {
 
 /// A file changed before anybody was shown what an edit would do.
 pub(crate) struct Stale(pub(crate) ToolError);
+
+/// Makes an edit, and makes it anew where a file changed meanwhile.
+///
+/// # Errors
+///
+/// What an attempt meets; `Conflict` where a file changed again each time.
+pub(crate) async fn until_fresh<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, ToolError>
+where
+    F: Future<Output = Result<Result<T, Stale>, ToolError>>,
+{
+    for number in 1.. {
+        match attempt().await? {
+            Ok(done) => return Ok(done),
+            Err(Stale(error)) if number == ATTEMPTS_MAX => return Err(error),
+            Err(Stale(_)) => {}
+        }
+    }
+    unreachable!("the attempts are bounded")
+}
 
 /// Proposes to put new lines in the place of `removed` lines from line `first` on. Where the file
 /// changes meanwhile and these lines only move, they are replaced where they are then.

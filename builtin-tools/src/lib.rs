@@ -10,6 +10,7 @@ pub mod blocks;
 mod check;
 mod closest;
 mod edit;
+mod extent;
 mod file_types;
 mod lines;
 pub mod matching;

@@ -6,7 +6,7 @@ use moss_sdk::edit::{Drift, MatchLevel, Matched};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use crate::closest::{closest, same_but_for_white_space};
-use crate::edit::{ATTEMPTS_MAX, Edit, EditOutput, Stale, Target};
+use crate::edit::{Edit, EditOutput, Target, until_fresh};
 use crate::lines::{Lines, has_gutter, refuse_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
 
@@ -43,7 +43,7 @@ pub(crate) async fn replace(
     if !has_gutter(search) {
         refuse_gutter(new, names.1.trim_matches('`'))?;
     }
-    for attempt in 1.. {
+    until_fresh(async || {
         let target = Target::open(cx, path).await?;
         let (text, wanted) = (target.text.clone(), replacement.clone());
         let found = cx
@@ -51,13 +51,9 @@ pub(crate) async fn replace(
             .await?;
         let located =
             found.map_err(|miss| explained(&miss, &target.path, &target.text, search, *names))?;
-        match target.propose(cx, edit(located)).await? {
-            Ok(output) => return Ok(output),
-            Err(Stale(error)) if attempt == ATTEMPTS_MAX => return Err(error),
-            Err(Stale(_)) => {}
-        }
-    }
-    unreachable!("the attempts are bounded")
+        target.propose(cx, edit(located)).await
+    })
+    .await
 }
 
 fn edit(located: Located) -> Edit {

@@ -2,7 +2,8 @@
 //! memory, what was read is kept.
 //!
 //! It knows UTF-8 with and without a byte-order mark; everything else is binary. It has no policy
-//! and asks nobody. It never touches the machine it runs on.
+//! and asks nobody. It never touches the machine it runs on. That it does with files what a real
+//! workspace does is checked in [`conformance`].
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,9 +20,7 @@ use crate::context::{
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{
-    Content, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Text, VisitOptions,
-};
+use crate::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;
@@ -32,15 +31,18 @@ use crate::tool::AnyTool;
 
 mod changes;
 mod configuration;
+pub mod conformance;
 mod editor;
-mod list;
+mod reading;
 mod text;
-mod visit;
+mod tree;
 
 pub use text::{decode, hash};
 
 /// The absolute path of the workspace of every [`MemoryHost`].
 pub const ROOT: &str = "/workspace";
+/// The size of the largest file that is read as a whole or edited, as the daemon has it by default.
+pub const EDIT_BYTES_MAX: u64 = 10 << 20;
 
 /// A workspace in memory, with one caller. Cheap to clone; clones share their files.
 #[derive(Clone, Default)]
@@ -49,6 +51,8 @@ pub struct MemoryHost(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     files: BTreeMap<RelPath, File>,
+    /// Directories that stay though their files were deleted.
+    directories: BTreeSet<RelPath>,
     ignored: BTreeSet<RelPath>,
     denied: BTreeSet<RelPath>,
     read: HashMap<RelPath, ContentHash>,
@@ -204,12 +208,7 @@ impl Files for MemoryHost {
     }
 
     fn read<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileSnapshot, ToolError>> {
-        let snapshot = self.state().file(path).map(|file| FileSnapshot {
-            hash: hash(&file.bytes),
-            size_bytes: file.bytes.len() as u64,
-            content: decode(&file.bytes),
-            unsaved: false,
-        });
+        let snapshot = self.state().read(path);
         Box::pin(async { snapshot })
     }
 
@@ -226,20 +225,8 @@ impl Files for MemoryHost {
         path: &'a RelPath,
         lines: LineWindow,
     ) -> BoxFuture<'a, Result<FileLines, ToolError>> {
-        Box::pin(async move {
-            let FileSnapshot { hash, size_bytes, content, unsaved } = self.read(path).await?;
-            let Content::Text(Text { text, form }) = content else {
-                return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
-            };
-            Ok(FileLines {
-                hash,
-                size_bytes,
-                form,
-                lines_total: text.split_inclusive('\n').count() as u64,
-                lines: text::window(&text, lines),
-                unsaved,
-            })
-        })
+        let lines = self.state().read_lines(path, lines);
+        Box::pin(async { lines })
     }
 
     fn list<'a>(
@@ -354,29 +341,6 @@ impl Host for MemoryHost {
     }
 }
 
-// === impl State ===
-
-impl State {
-    fn file(&self, path: &RelPath) -> Result<&File, ToolError> {
-        self.files.get(path).ok_or_else(|| {
-            if self.is_directory(path) {
-                ToolError::new(ErrorCode::NotAFile, format!("{path} is a directory"))
-            } else {
-                ToolError::new(ErrorCode::NotFound, format!("{path} does not exist"))
-            }
-        })
-    }
-
-    fn is_directory(&self, path: &RelPath) -> bool {
-        path.is_root() || self.files.keys().any(|file| ancestors(file).any(|dir| dir == *path))
-    }
-}
-
 fn fixture(path: &str) -> RelPath {
     RelPath::parse(path).expect("fixture paths are well-formed")
-}
-
-/// Returns the directories above a path, the root last.
-fn ancestors(path: &RelPath) -> impl Iterator<Item = RelPath> + use<> {
-    std::iter::successors(path.parent(), RelPath::parent)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use self::apply::{AppliedBlock, BlockMiss, apply, splices_between};
 use crate::blocks;
-use crate::edit::{ATTEMPTS_MAX, Edit, EditOutput, Stale, Target, check_written_out};
+use crate::edit::{Edit, EditOutput, Stale, Target, check_written_out, until_fresh};
 use crate::lines::LineSpan;
 use crate::replacing::explained;
 
@@ -84,21 +84,14 @@ impl Tool for EditTool {
                 .hint("send them in several calls, or write the file anew"));
         }
         drop(blocks);
-        for attempt in 1.. {
-            let target = match Target::open(&cx, &self.file_path).await {
-                Ok(target) => target,
-                Err(error) if error.code == ErrorCode::NotFound => {
-                    return self.create(&cx, error).await;
-                }
-                Err(error) => return Err(error),
-            };
-            match self.edit(&cx, &target).await? {
-                Ok(output) => return Ok(output),
-                Err(Stale(error)) if attempt == ATTEMPTS_MAX => return Err(error),
-                Err(Stale(_)) => {}
+        until_fresh(async || match Target::open(&cx, &self.file_path).await {
+            Ok(target) => self.edit(&cx, &target).await,
+            Err(error) if error.code == ErrorCode::NotFound => {
+                self.create(&cx, error).await.map(Ok)
             }
-        }
-        unreachable!("the attempts are bounded")
+            Err(error) => Err(error),
+        })
+        .await
     }
 }
 

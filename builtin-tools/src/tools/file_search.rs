@@ -11,12 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use self::query::{Query, Scope};
 use self::rank::Rank;
+use crate::extent;
 use crate::file_types::FileTypes;
 
 /// Most files of one result.
 const FILES_MAX: usize = 100;
-/// Most entries that one call looks at: 200,000 files and their directories.
-const VISITED_MAX: usize = 300_000;
 
 /// Finds files of the workspace by name or path.
 ///
@@ -95,7 +94,7 @@ impl Tool for FileSearch {
         let scope = if self.search_path { Scope::Path } else { Scope::Name };
         let query = Query::parse(&self.pattern, self.fuzzy, scope)?;
         let types = self.file_type.as_deref().map(FileTypes::parse).transpose()?;
-        let options = ListOptions { recursive: true, entries_max: VISITED_MAX };
+        let options = ListOptions { recursive: true, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&RelPath::root(), options).await?;
         let has_types = types.is_some();
         let mut files = listing.entries;
@@ -156,7 +155,7 @@ fn note(found: &Found, walk_ended: bool, no_such_type: bool) -> Option<String> {
         ));
     }
     if walk_ended {
-        notes.push(format!("only the first {VISITED_MAX} entries were looked at"));
+        notes.push(extent::ended());
     }
     (!notes.is_empty()).then(|| notes.join("; "))
 }

@@ -17,9 +17,8 @@ use self::landmarks::{Landmarks, Tests};
 use self::languages::LanguageCount;
 use self::manifests::{Facts, Kind};
 use self::tree::{Drawn, Tree};
+use crate::extent;
 
-/// Most entries that one call looks at: 200,000 files and their directories.
-const VISITED_MAX: usize = 300_000;
 /// Most bytes of a manifest that is read.
 const MANIFEST_BYTES_MAX: u64 = 256 << 10;
 /// Most entry points of one result.
@@ -110,7 +109,7 @@ impl Tool for GetProjectStructure {
 
     async fn run(self, cx: Context) -> Result<ProjectStructure, ToolError> {
         let root = RelPath::root();
-        let options = |recursive| ListOptions { recursive, entries_max: VISITED_MAX };
+        let options = |recursive| ListOptions { recursive, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&root, options(true)).await?;
         let top = match listing.truncated {
             true => Some(cx.list(&root, options(false)).await?.entries),
@@ -207,7 +206,7 @@ fn is_file(entries: &[Entry], path: &RelPath) -> bool {
 fn note(folded: u64, walk_ended: bool) -> Option<String> {
     let mut notes = Vec::new();
     if walk_ended {
-        notes.push(format!("only the first {VISITED_MAX} entries were looked at"));
+        notes.push(extent::ended());
     }
     if folded > 0 {
         notes.push(format!("{folded} entries are only counted: list_directory shows them"));

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use self::hits::{COUNTED_MAX, Hit, Hits};
 use self::pattern::Pattern;
+use crate::extent;
 use crate::file_types::FileTypes;
 
 /// Most matches of one result.
 const LIMIT_MAX: u64 = 1_000;
-/// How far one search goes: over 200,000 files and their directories.
-const EXTENT: VisitOptions = VisitOptions { entries_max: 300_000, bytes_max: 2 << 30 };
+/// How far one search goes.
+const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };
 
 fn default_limit() -> u64 {
     50

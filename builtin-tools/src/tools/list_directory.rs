@@ -12,10 +12,10 @@ use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::extent;
+
 /// Most entries of one result.
 const ENTRIES_MAX: usize = 1_000;
-/// Most entries that one call visits: 200,000 files and their directories.
-const VISITED_MAX: usize = 300_000;
 
 /// Lists the files and directories in a directory of the workspace, with size and time of last
 /// change.
@@ -120,7 +120,7 @@ impl Tool for ListDirectory {
     async fn run(self, cx: Context) -> Result<ListDirectoryOutput, ToolError> {
         let filter = Filter::new(&self)?;
         let path = cx.path(without_slash(&self.path))?;
-        let options = ListOptions { recursive: self.recursive, entries_max: VISITED_MAX };
+        let options = ListOptions { recursive: self.recursive, entries_max: extent::VISITED_MAX };
         let listing = cx.list(&path, options).await?;
         let mut entries = listing.entries;
         let (entries, total) = cx
@@ -150,9 +150,7 @@ fn without_slash(path: &str) -> &str {
 
 fn note(walk_ended: bool, total: usize) -> Option<String> {
     if walk_ended {
-        return Some(format!(
-            "only the first {VISITED_MAX} entries were looked at: list a directory further down"
-        ));
+        return Some(format!("{}: list a directory further down", extent::ended()));
     }
     (total > ENTRIES_MAX).then(|| {
         format!("{ENTRIES_MAX} of {total} entries: narrow the filters, or list a directory below")

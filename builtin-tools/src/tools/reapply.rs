@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::again::{Again, again, hunk_count};
-use crate::edit::ATTEMPTS_MAX;
+use crate::edit::{Stale, until_fresh};
 
 /// After this long a shortest diff is no longer sought; a longer one is just as right.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
@@ -118,23 +118,21 @@ impl Tool for Reapply {
 
     async fn run(self, cx: Context) -> Result<ReapplyOutput, ToolError> {
         let recalled = cx.recall(self.index).await.map_err(with_hint)?;
-        for attempt in 1.. {
+        let (steps, applied) = until_fresh(async || {
             let mut steps = steps(&cx, &recalled).await?;
-            match cx.propose(proposal(&mut steps)).await? {
-                Proposed::Applied(applied) => {
-                    return Ok(ReapplyOutput {
-                        reapplied: recalled.number,
-                        tool: recalled.tool,
-                        files: steps.into_iter().map(|step| step.told(&applied)).collect(),
-                        history: applied.history,
-                        applied: applied.history.is_some(),
-                    });
-                }
-                Proposed::Stale(error) if attempt == ATTEMPTS_MAX => return Err(error),
-                Proposed::Stale(_) => {}
-            }
-        }
-        unreachable!("the attempts are bounded")
+            Ok(match cx.propose(proposal(&mut steps)).await? {
+                Proposed::Applied(applied) => Ok((steps, applied)),
+                Proposed::Stale(error) => Err(Stale(error)),
+            })
+        })
+        .await?;
+        Ok(ReapplyOutput {
+            reapplied: recalled.number,
+            tool: recalled.tool,
+            files: steps.into_iter().map(|step| step.told(&applied)).collect(),
+            history: applied.history,
+            applied: applied.history.is_some(),
+        })
     }
 }
 

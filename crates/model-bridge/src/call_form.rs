@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(crate) const FREE_FORM_KEY: &str = "input";
 
 /// The name of a tool in a namespace, which OpenAI Responses write in two fields, `namespace` and
-/// `name`. A model gets one name: [`NamespacedName::flat`].
+/// `name`. A model gets one name, for example `mcp__web__search`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamespacedName {
     /// The namespace.
@@ -38,7 +38,7 @@ pub(crate) fn free_form_text(arguments: &Map<String, Value>) -> &str {
 
 impl NamespacedName {
     /// The one name that a model gets, for example `mcp__web__search`.
-    pub fn flat(&self) -> String {
+    pub(crate) fn flat(&self) -> String {
         let between = if self.namespace.ends_with("__") { "" } else { "__" };
         format!("{}{between}{}", self.namespace, self.name)
     }

@@ -155,13 +155,6 @@ impl Conversation {
             false => HistoryState::ResultReceived,
         }
     }
-
-    /// Whether anything in it is a call of a tool.
-    pub fn has_calls(&self) -> bool {
-        self.messages
-            .iter()
-            .any(|turn| matches!(turn, Message::Assistant { calls, .. } if !calls.is_empty()))
-    }
 }
 
 #[cfg(test)]

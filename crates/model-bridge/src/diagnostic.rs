@@ -135,7 +135,7 @@ impl Code {
 
 impl Diagnostic {
     /// Makes one without changes.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), changes: Vec::new() }
     }
 }

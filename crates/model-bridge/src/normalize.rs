@@ -85,13 +85,14 @@ pub fn normalize_with(
     remembered: &[ToolDefinition],
 ) -> Result<Normalized, RequestError> {
     limits::check(&body)?;
-    let body = Fields::of(body, &ROOT)?;
-    let draft = match api {
-        Api::OpenAiChat => openai_chat::read(body),
-        Api::OpenAiResponses => openai_responses::read(body),
-        Api::AnthropicMessages => anthropic::read(body),
-        Api::Ollama => ollama::read(body),
+    let mut body = Fields::of(body, &ROOT)?;
+    let mut draft = match api {
+        Api::OpenAiChat => openai_chat::read(&mut body),
+        Api::OpenAiResponses => openai_responses::read(&mut body),
+        Api::AnthropicMessages => anthropic::read(&mut body),
+        Api::Ollama => ollama::read(&mut body),
     }?;
+    body.ignore_rest(&mut draft.notes);
     draft.finish(remembered)
 }
 

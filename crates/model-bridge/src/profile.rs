@@ -89,13 +89,6 @@ impl ModelProfile {
         }
         applied
     }
-
-    /// The most tokens that the conversation may have before it is sent, so that results and what
-    /// follows them fit: half a call is the cost of a context that is full.
-    pub fn prompt_tokens_max(&self, context_tokens: u64) -> u64 {
-        let room = u64::from(self.result_room_percent.min(100));
-        context_tokens.saturating_sub(context_tokens / 100 * room)
-    }
 }
 
 #[cfg(test)]
@@ -161,13 +154,6 @@ mod tests {
         assert_eq!(filled.stop, ["END", "\nTool result of call", "\n工具结果（"]);
         let kept = profile.applied_to(&own(Some(1.0), &["a", "b", "c", "d"]));
         assert_eq!(kept, own(Some(1.0), &["a", "b", "c", "d"]));
-    }
-
-    #[test]
-    fn room_for_results_is_kept() {
-        let profile = profile("qwen3-32b");
-        assert_eq!(profile.prompt_tokens_max(32_000), 19_200);
-        assert_eq!([0, 1, u64::MAX].map(|all| profile.prompt_tokens_max(all) <= all), [true; 3]);
     }
 
     #[test]

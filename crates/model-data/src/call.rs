@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use moss_model_bridge::ToolCall;
+use moss_model_bridge::{Registry, ToolCall};
 use serde_json::Value;
 
 use crate::finding::{FindingCode, Findings};
@@ -107,6 +107,14 @@ impl Call<'_> {
             arguments: Ok(Cow::Owned(Value::Object(call.arguments))),
             result: None,
             is_failed: false,
+        }
+    }
+
+    /// Whether there is the tool and it takes the arguments.
+    pub(crate) fn fits(&self, registry: &Registry) -> bool {
+        match (registry.tool(&self.name), &self.arguments) {
+            (Some(tool), Ok(arguments)) => tool.fits(arguments),
+            _ => false,
         }
     }
 }

@@ -33,12 +33,7 @@ pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
     let mut counts = Counts::default();
     for call in &sample.calls {
         counts.calls += 1;
-        let tool = registry.tool(&call.name);
-        let fits = match (tool, &call.arguments) {
-            (Some(tool), Ok(arguments)) => tool.fits(arguments),
-            _ => false,
-        };
-        if fits {
+        if call.fits(registry) {
             counts.named += 1;
         } else if call.is_failed {
             counts.negative += 1;
@@ -46,7 +41,7 @@ pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
                 format!("the call of `{}` is wrong, and an error answers it", shown(&call.name));
             let fix = "leave it where it shows how to mend a call; mask it in training";
             findings.add(FindingCode::NegativeCall, sample.pointer(call), message, fix);
-        } else if let Some(tool) = tool {
+        } else if let Some(tool) = registry.tool(&call.name) {
             counts.named += 1;
             match &call.arguments {
                 Ok(arguments) => tell_misfit(tool, sample, call, arguments, findings),

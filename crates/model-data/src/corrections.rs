@@ -53,18 +53,13 @@ pub fn corrections(
 
 fn mends(registry: &Registry, failed: &Call<'_>, call: &Call<'_>) -> bool {
     let works = call.result.is_some() && !call.is_failed && call.turn > failed.turn;
-    let tool = registry.tool(&call.name);
-    let fits = match (tool, &call.arguments) {
-        (Some(tool), Ok(arguments)) => tool.fits(arguments),
-        _ => false,
-    };
     let is_mended = if registry.tool(&failed.name).is_none() {
         call.name != failed.name
     } else {
         let arguments = |call: &Call<'_>| call.arguments.as_deref().ok().cloned();
         call.name == failed.name && arguments(call) != arguments(failed)
     };
-    works && fits && is_mended
+    works && call.fits(registry) && is_mended
 }
 
 fn answer_after(sample: &Sample<'_>, call: &Call<'_>) -> Option<usize> {

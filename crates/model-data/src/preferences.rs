@@ -125,13 +125,7 @@ fn right_calls<'s, 'v>(
     turn: &Turn<'v>,
 ) -> Option<&'s Call<'v>> {
     let calls = &sample.calls[turn.calls.clone()];
-    let is_right = |call: &Call<'_>| {
-        let fits = match (registry.tool(&call.name), &call.arguments) {
-            (Some(tool), Ok(arguments)) => tool.fits(arguments),
-            _ => false,
-        };
-        call.entry.is_some() && fits && !call.is_failed
-    };
+    let is_right = |call: &Call<'_>| call.entry.is_some() && call.fits(registry) && !call.is_failed;
     calls.first().filter(|_| calls.iter().all(is_right))
 }
 

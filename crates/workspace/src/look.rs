@@ -84,10 +84,7 @@ impl Workspace {
     /// [`Limits::directory_names_max`](crate::Limits).
     pub fn names(&self, directory: &RelPath) -> Result<Names, Error> {
         let (place, fd) = self.open_directory(directory)?;
-        if self.is_own(&place.path) {
-            let reason = "it belongs to moss itself";
-            return Err(Error::Protected { path: directory.clone(), reason });
-        }
+        self.check_not_own(directory, &place.path)?;
         let failed = |errno| Error::io(directory, "list", errno);
         let names_max = self.limits().directory_names_max;
         let mut names = Vec::new();

@@ -70,6 +70,15 @@ impl Workspace {
         self.own.iter().any(|own| is_within(path, own))
     }
 
+    /// Refuses to show what is in one of moss's own directories, by a path that leads there.
+    pub(crate) fn check_not_own(&self, path: &RelPath, real: &RelPath) -> Result<(), Error> {
+        if !self.is_own(real) {
+            return Ok(());
+        }
+        let reason = "it belongs to moss itself";
+        Err(Error::Protected { path: path.clone(), reason })
+    }
+
     /// Says why a path is protected, by its names and by those that it leads to after all links.
     ///
     /// # Errors

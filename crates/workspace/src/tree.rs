@@ -115,10 +115,7 @@ impl Workspace {
         mut visit: impl FnMut(Found<'_>) -> Step,
     ) -> Result<LeftOut, Error> {
         let (place, fd) = self.open_directory(directory)?;
-        if self.is_own(&place.path) {
-            let reason = "it belongs to moss itself";
-            return Err(Error::Protected { path: directory.clone(), reason });
-        }
+        self.check_not_own(directory, &place.path)?;
         let mut walk = Walk {
             workspace: self,
             extent,

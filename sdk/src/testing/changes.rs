@@ -2,13 +2,22 @@
 
 use std::time::SystemTime;
 
+use super::tree::{ancestors, check_size};
 use super::{File, State, decode, hash};
 use crate::context::{Applied, AppliedFile};
-use crate::edit::{Change, ChangeKind, ChangeSet, splice};
+use crate::edit::{Change, ChangeKind, ChangeSet, Retention, splice};
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{Content, Text};
 use crate::hash::ContentHash;
 use crate::path::RelPath;
+
+/// What a file will be.
+struct Planned {
+    path: RelPath,
+    before: Option<ContentHash>,
+    /// None where it is removed.
+    after: Option<Vec<u8>>,
+}
 
 // === impl State ===
 
@@ -18,64 +27,100 @@ impl State {
         if let Some((path, bytes)) = self.interference.take() {
             self.files.insert(path, File { bytes, modified: SystemTime::UNIX_EPOCH });
         }
-        let mut files = self.files.clone();
-        let mut applied = Vec::new();
-        for change in changes.changes {
-            let bytes = self.changed(&change)?;
-            let before = self.files.get(&change.path).map(|file| hash(&file.bytes));
-            let hash = bytes.as_deref().map(hash);
-            if self.read.get(&change.path).copied() == before && !self.dry_run {
-                match hash {
-                    Some(hash) => self.read.insert(change.path.clone(), hash),
-                    None => self.read.remove(&change.path),
-                };
-            }
-            match bytes {
-                Some(bytes) => {
-                    let modified = SystemTime::UNIX_EPOCH;
-                    files.insert(change.path.clone(), File { bytes, modified })
-                }
-                None => files.remove(&change.path),
-            };
-            applied.push(AppliedFile { path: change.path, hash });
-        }
+        let planned: Result<Vec<Planned>, _> =
+            changes.changes.into_iter().map(|change| self.planned(change)).collect();
+        let planned = planned?;
+        check_clashes(&planned)?;
+        let files = planned.iter().map(|file| AppliedFile {
+            path: file.path.clone(),
+            hash: file.after.as_deref().map(hash),
+        });
+        let files = files.collect();
         if self.dry_run {
-            return Ok(Applied { history: None, files: applied });
+            return Ok(Applied { history: None, files });
         }
-        self.files = files;
+        planned.into_iter().for_each(|file| self.carry_out(file));
         self.history += 1;
-        Ok(Applied { history: Some(self.history), files: applied })
+        Ok(Applied { history: Some(self.history), files })
     }
 
-    /// Returns the bytes of a file after a change; none where the change removes it.
-    fn changed(&self, change: &Change) -> Result<Option<Vec<u8>>, ToolError> {
-        let path = &change.path;
-        match &change.kind {
+    /// Writes or removes a file. What was read before counts as read after.
+    fn carry_out(&mut self, Planned { path, before, after }: Planned) {
+        if self.read.get(&path).copied() == before {
+            match after.as_deref().map(hash) {
+                Some(hash) => self.read.insert(path.clone(), hash),
+                None => self.read.remove(&path),
+            };
+        }
+        match after {
+            Some(bytes) => {
+                self.files.insert(path, File { bytes, modified: SystemTime::UNIX_EPOCH });
+            }
+            None => {
+                self.directories.extend(ancestors(&path).filter(|above| !above.is_root()));
+                self.files.remove(&path);
+            }
+        }
+    }
+
+    fn planned(&self, Change { path, kind, .. }: Change) -> Result<Planned, ToolError> {
+        let before = self.files.get(&path).map(|file| hash(&file.bytes));
+        let after = match kind {
             ChangeKind::Create { content } => {
-                if self.files.contains_key(path) || self.is_directory(path) {
-                    let message = format!("{path} exists already");
-                    return Err(ToolError::new(ErrorCode::AlreadyExists, message));
-                }
-                Ok(Some(content.clone().into_bytes()))
+                check_text(&path, &content)?;
+                self.check_absent(&path)?;
+                Some(content.into_bytes())
             }
             ChangeKind::Write { base, content } => {
-                self.base(path, *base)?;
-                Ok(Some(content.clone().into_bytes()))
+                check_text(&path, &content)?;
+                self.editable(&path, base)?;
+                Some(content.into_bytes())
             }
             ChangeKind::Edit { base, splices } => {
-                let bytes = self.base(path, *base)?;
-                let Content::Text(Text { text, form }) = decode(bytes) else {
-                    return Err(ToolError::new(ErrorCode::Binary, format!("{path} is not text")));
+                let Content::Text(Text { text, form }) = decode(self.editable(&path, base)?) else {
+                    let message = format!("{path} is a binary file");
+                    return Err(ToolError::new(ErrorCode::Binary, message));
                 };
-                let text = splice(&text, splices).map_err(|fault| {
-                    let message = format!("splice {} {}", fault.position, fault.reason);
-                    ToolError::new(ErrorCode::Internal, message)
+                splices.iter().try_for_each(|splice| check_text(&path, &splice.text))?;
+                let text = splice(&text, &splices).map_err(|fault| {
+                    let message =
+                        format!("{path}: replacement {} {}", fault.position, fault.reason);
+                    ToolError::new(ErrorCode::InvalidArguments, message)
                 })?;
                 let bom = if form.bom { "\u{feff}" } else { "" };
-                Ok(Some(format!("{bom}{text}").into_bytes()))
+                Some(format!("{bom}{text}").into_bytes())
             }
-            ChangeKind::Delete { base, .. } => self.base(path, *base).map(|_| None),
+            ChangeKind::Delete { base, retention: Retention::Recoverable } => {
+                self.editable(&path, base)?;
+                None
+            }
+            ChangeKind::Delete { base, retention: Retention::Permanent } => {
+                self.base(&path, base)?;
+                None
+            }
+        };
+        if let Some(bytes) = &after {
+            check_size(&path, bytes)?;
+            if before == Some(hash(bytes)) {
+                let message = format!("{path}: the change leaves the file as it is");
+                return Err(ToolError::new(ErrorCode::NoChange, message));
+            }
         }
+        Ok(Planned { path, before, after })
+    }
+
+    fn check_absent(&self, path: &RelPath) -> Result<(), ToolError> {
+        match self.file(path) {
+            Err(error) if error.code == ErrorCode::NotFound => Ok(()),
+            Err(error) if error.code == ErrorCode::NotADirectory => Err(error),
+            _ => Err(ToolError::new(ErrorCode::AlreadyExists, format!("{path} already exists"))),
+        }
+    }
+
+    /// What a file holds, where it is what the change was made for and not too large to be edited.
+    fn editable(&self, path: &RelPath, base: ContentHash) -> Result<&[u8], ToolError> {
+        check_size(path, &self.file(path)?.bytes)?;
+        self.base(path, base)
     }
 
     fn base(&self, path: &RelPath, base: ContentHash) -> Result<&[u8], ToolError> {
@@ -83,25 +128,29 @@ impl State {
         if hash(bytes) == base {
             return Ok(bytes);
         }
-        Err(ToolError::new(ErrorCode::Conflict, format!("{path} changed in the meantime")))
+        Err(ToolError::new(ErrorCode::Conflict, format!("{path} has changed")))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{MemoryHost, finish, fixture};
-    use super::*;
-    use crate::context::Host as _;
-
-    #[test]
-    fn a_change_set_is_applied_whole_or_not_at_all() {
-        let host = MemoryHost::new([("a", "1")]);
-        let base = hash(b"1");
-        let retention = crate::edit::Retention::Recoverable;
-        let delete = Change::new(fixture("a"), ChangeKind::Delete { base, retention });
-        let stale = Change::new(fixture("b"), ChangeKind::Write { base, content: String::new() });
-        let both = ChangeSet { changes: vec![delete, stale] };
-        assert_eq!(finish(host.propose(both)).unwrap_err().code, ErrorCode::NotFound);
-        assert_eq!(host.text("a").as_deref(), Some("1"));
+/// Refuses two changes of one file and a file where another change needs a directory.
+fn check_clashes(files: &[Planned]) -> Result<(), ToolError> {
+    let clashes = |one: &Planned, other: &Planned| {
+        one.path == other.path || ancestors(&other.path).any(|above| above == one.path)
+    };
+    for (at, one) in files.iter().enumerate() {
+        let mut others = files[at + 1..].iter();
+        if let Some(other) = others.find(|other| clashes(one, other) || clashes(other, one)) {
+            let message = format!("{} and {} cannot be changed together", one.path, other.path);
+            return Err(ToolError::new(ErrorCode::InvalidArguments, message));
+        }
     }
+    Ok(())
+}
+
+fn check_text(path: &RelPath, text: &str) -> Result<(), ToolError> {
+    if !text.contains('\0') {
+        return Ok(());
+    }
+    let message = format!("{path}: the new text holds a NUL character");
+    Err(ToolError::new(ErrorCode::Encoding, message))
 }

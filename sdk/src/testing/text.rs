@@ -39,12 +39,12 @@ fn form(text: &str, bom: bool) -> TextForm {
     }
 }
 
-/// Returns the lines of a window.
+/// Returns the lines of a window; at least one where it starts in the text.
 pub(super) fn window(text: &str, window: LineWindow) -> Lines {
     let mut lines = Lines::default();
     let mut bytes = 0;
     let skipped = usize::try_from(window.start).unwrap_or(usize::MAX).saturating_sub(1);
-    for line in text.split_inclusive('\n').skip(skipped).take(window.lines_max) {
+    for line in text.split_inclusive('\n').skip(skipped).take(window.lines_max.max(1)) {
         let line = line.strip_suffix('\n').map_or(line, |l| l.strip_suffix('\r').unwrap_or(l));
         let kept = &line[..line.floor_char_boundary(window.line_bytes_max)];
         bytes += kept.len();

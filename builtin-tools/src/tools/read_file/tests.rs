@@ -138,8 +138,8 @@ fn impossible_reads_are_refused() {
         ),
         (json!({ "path": "none" }), ErrorCode::NotFound, "none"),
         (json!({ "path": "dir" }), ErrorCode::NotAFile, "directory"),
-        (json!({ "path": "binary" }), ErrorCode::Binary, "not text"),
-        (json!({ "path": "broken" }), ErrorCode::Binary, "not text"),
+        (json!({ "path": "binary" }), ErrorCode::Binary, "is a binary file"),
+        (json!({ "path": "broken" }), ErrorCode::Binary, "is a binary file"),
         (json!({ "path": "../a" }), ErrorCode::OutsideWorkspace, ".."),
         (json!({ "path": "a.txt/" }), ErrorCode::InvalidPath, "slash"),
         (

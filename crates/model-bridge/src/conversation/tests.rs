@@ -71,7 +71,6 @@ fn past_calls_do_not_ask_for_new_ones() {
         let messages = past.iter().cloned().chain(after).collect();
         let conversation = Conversation { messages, ..Default::default() };
         assert_eq!(conversation.state(), expected);
-        assert!(conversation.has_calls());
         assert_eq!(conversation.choice, ToolChoice::Auto);
     }
     // A call that the user spoke over is none to wait for.

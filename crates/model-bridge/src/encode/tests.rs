@@ -25,7 +25,7 @@ fn head() -> Head {
     }
 }
 
-fn text(text: &str) -> Event {
+pub(super) fn text(text: &str) -> Event {
     Event::Text(text.to_owned())
 }
 
@@ -33,11 +33,11 @@ fn start(index: usize, name: &str) -> Event {
     Event::CallStart { index, id: format!("call_{index}"), name: name.to_owned() }
 }
 
-fn fragment(index: usize, fragment: &str) -> Event {
+pub(super) fn fragment(index: usize, fragment: &str) -> Event {
     Event::ArgumentFragment { index, fragment: fragment.to_owned() }
 }
 
-fn end(index: usize, arguments: Value) -> Event {
+pub(super) fn end(index: usize, arguments: Value) -> Event {
     let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
     Event::CallEnd { index, arguments }
 }

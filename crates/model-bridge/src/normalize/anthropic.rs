@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::ROOT;
 use super::arguments;
-use super::draft::{Draft, role_and_content, unknown_role};
+use super::draft::{Draft, role_and_content};
 use super::error::RequestError;
 use super::fields::Fields;
 use super::history::{GivenCall, GivenResult};
@@ -13,16 +13,13 @@ use super::path::Path;
 
 const ROLES: &str = "user, assistant or system";
 
-pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
+pub(super) fn read(body: &mut Fields<'_>) -> Result<Draft, RequestError> {
     let mut draft = Draft::default();
-    draft.read_shared(&mut body)?;
-    draft.read_choice(&mut body)?;
-    draft.read_sampling(&mut body)?;
+    draft.read_head(body)?;
     draft.sampling.output_tokens_max = body.tokens("max_tokens")?;
     draft.sampling.stop = body.stops("stop_sequences")?;
     draft.read_system(body.take("system"), &ROOT.key("system"))?;
     draft.read_each(body.list("messages")?, "messages", read_message)?;
-    body.ignore_rest(&mut draft.notes);
     Ok(draft)
 }
 
@@ -33,7 +30,7 @@ fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), Reques
         "system" => draft.read_system(content, &path.key("content")),
         "user" => read_user(draft, content, path),
         "assistant" => read_assistant(draft, content, path),
-        other => Err(unknown_role(other, path, ROLES)),
+        other => Err(RequestError::unknown(&path.key("role"), other, ROLES)),
     }
 }
 
@@ -45,8 +42,7 @@ fn read_user(
 ) -> Result<(), RequestError> {
     let content_path = path.key("content");
     let (mut shown, mut results) = (Vec::new(), 0);
-    for (index, piece) in parts::pieces(content, &content_path)?.into_iter().enumerate() {
-        let path = content_path.item(index);
+    for (piece, path) in parts::pieces(content, &content_path)? {
         match piece {
             Piece::Other { kind, value } if kind == "tool_result" => {
                 read_result(draft, Fields::of(value, &path)?)?;
@@ -65,9 +61,8 @@ fn read_result(draft: &mut Draft, mut block: Fields<'_>) -> Result<(), RequestEr
     let path = block.path();
     let id = block.id("tool_use_id")?;
     let is_error = block.flag("is_error")?.unwrap_or_default();
-    let content = parts::output(block.take("content"), &path.key("content"), &mut draft.notes)?;
-    draft.history.result(GivenResult { id, name: None, content, is_error }, path, &mut draft.notes);
-    Ok(())
+    let result = GivenResult { id, is_error, ..GivenResult::default() };
+    draft.read_result(result, block.take("content"), &path.key("content"), path)
 }
 
 fn read_assistant(
@@ -77,8 +72,7 @@ fn read_assistant(
 ) -> Result<(), RequestError> {
     let content_path = path.key("content");
     let (mut said, mut calls) = (Joined::default(), Vec::new());
-    for (index, piece) in parts::pieces(content, &content_path)?.into_iter().enumerate() {
-        let path = content_path.item(index);
+    for (piece, path) in parts::pieces(content, &content_path)? {
         match piece {
             Piece::Other { kind, value } if kind == "tool_use" => {
                 calls.push(read_call(Fields::of(value, &path)?)?);

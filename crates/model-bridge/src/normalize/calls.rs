@@ -11,11 +11,9 @@ use super::path::Path;
 use crate::call_form::NamespacedName;
 
 /// Reads the list `tool_calls` of a turn of the model.
-pub(super) fn read(
-    items: Option<Vec<Value>>,
-    path: &Path<'_>,
-) -> Result<Vec<GivenCall>, RequestError> {
-    let items = items.unwrap_or_default().into_iter().enumerate();
+pub(super) fn read(message: &mut Fields<'_>) -> Result<Vec<GivenCall>, RequestError> {
+    let path = message.path().key("tool_calls");
+    let items = message.list("tool_calls")?.unwrap_or_default().into_iter().enumerate();
     items.map(|(index, item)| call(item, &path.item(index))).collect()
 }
 
@@ -28,8 +26,7 @@ pub(super) fn flat(fields: &mut Fields<'_>, id: Option<String>) -> Result<GivenC
         true => arguments::free_form(fields.string("input")?.unwrap_or_default()),
         false => arguments::read(fields.take("arguments").or_else(|| fields.take("parameters"))),
     };
-    let namespace = fields.string("namespace")?.filter(|namespace| !namespace.is_empty());
-    let namespaced = namespace.map(|namespace| NamespacedName { namespace, name: name.clone() });
+    let namespaced = fields.namespaced(&name)?;
     let name = namespaced.as_ref().map_or(name, NamespacedName::flat);
     Ok(GivenCall { id, name, namespaced, arguments, is_free_form })
 }

@@ -4,11 +4,10 @@ use serde_json::Value;
 
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
-use super::limits::{TOOLS_MAX, check_count, clipped};
+use super::limits::{TOOLS_MAX, check_count};
 use super::note::Notes;
 use super::path::Path;
 use super::tools::Tools;
-use crate::call_form::NamespacedName;
 use crate::conversation::ToolChoice;
 
 /// What a choice may be, for errors.
@@ -32,7 +31,7 @@ pub(super) fn read(value: Option<Value>, path: &Path<'_>) -> Result<Chosen, Requ
         None => Ok(Chosen::default()),
         Some(Value::String(word)) => match plain(&word) {
             Some(choice) => Ok(Chosen { choice, ..Chosen::default() }),
-            None => Err(unknown_word(&word, path)),
+            None => Err(RequestError::unknown(path, &word, WANTED)),
         },
         Some(value @ Value::Object(_)) => of_fields(Fields::of(value, path)?),
         Some(other) => Err(RequestError::kind(path, WANTED, &other)),
@@ -97,7 +96,7 @@ fn of_fields(mut fields: Fields<'_>) -> Result<Chosen, RequestError> {
             }?;
             Ok(Chosen { parallel, ..chosen })
         }
-        other => Err(unknown_word(other, path)),
+        other => Err(RequestError::unknown(path, other, WANTED)),
     }
 }
 
@@ -109,17 +108,16 @@ fn tool_name(fields: &mut Fields<'_>) -> Result<String, RequestError> {
         }
     }
     let name = fields.name("name")?;
-    match fields.string("namespace")?.filter(|namespace| !namespace.is_empty()) {
-        Some(namespace) => Ok(NamespacedName { namespace, name }.flat()),
-        None => Ok(name),
-    }
+    Ok(fields.namespaced(&name)?.map_or(name, |namespaced| namespaced.flat()))
 }
 
 fn allowed(mut fields: Fields<'_>) -> Result<Chosen, RequestError> {
     let path = fields.path();
     let mode = fields.string("mode")?;
     let mode = mode.as_deref().unwrap_or("auto");
-    let Some(choice) = plain(mode) else { return Err(unknown_word(mode, &path.key("mode"))) };
+    let Some(choice) = plain(mode) else {
+        return Err(RequestError::unknown(&path.key("mode"), mode, WANTED));
+    };
     let path = path.key("tools");
     let items = fields.list("tools")?.unwrap_or_default();
     if items.is_empty() {
@@ -132,11 +130,6 @@ fn allowed(mut fields: Fields<'_>) -> Result<Chosen, RequestError> {
     });
     let allowed = Some(names.collect::<Result<_, _>>()?);
     Ok(Chosen { choice, allowed, parallel: None })
-}
-
-fn unknown_word(word: &str, path: &Path<'_>) -> RequestError {
-    let rest = format!("is `{}`: it must be {WANTED}", clipped(word, 64));
-    RequestError::at(RequestCode::InvalidValue, path, rest)
 }
 
 #[cfg(test)]

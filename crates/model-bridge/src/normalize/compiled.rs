@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::error::clipped;
 use super::note::{DETAIL_BYTES_MAX, Note, NoteCode};
 use super::{Normalized, ROOT};
 use crate::registry::{Registry, RegistryError, ToolDefinition};
@@ -31,7 +32,7 @@ impl Normalized {
             self.notes.push(Note {
                 code: NoteCode::SchemaIgnored,
                 path: ROOT.key("tools").to_string(),
-                detail: super::limits::clipped(&error.to_string(), DETAIL_BYTES_MAX).to_owned(),
+                detail: clipped(&error.to_string(), DETAIL_BYTES_MAX).to_owned(),
                 count: 1,
             });
             opened.push(ToolDefinition { parameters: json!({ "type": "object" }), ..tool.clone() });

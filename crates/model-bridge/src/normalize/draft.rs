@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::choice::{self, Chosen};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
-use super::history::History;
+use super::history::{GivenResult, History};
 use super::limits::{MESSAGES_MAX, check_count};
 use super::note::Notes;
 use super::path::Path;
@@ -44,9 +44,11 @@ impl Draft {
         Ok(())
     }
 
-    pub(super) fn read_choice(&mut self, body: &mut Fields<'_>) -> Result<(), RequestError> {
+    /// Reads what all APIs but Ollama write alike.
+    pub(super) fn read_head(&mut self, body: &mut Fields<'_>) -> Result<(), RequestError> {
+        self.read_shared(body)?;
         self.chosen = choice::read(body.take("tool_choice"), &ROOT.key("tool_choice"))?;
-        Ok(())
+        self.read_sampling(body)
     }
 
     /// Reads temperature and `top_p`, where they stand beside each other.
@@ -90,6 +92,30 @@ impl Draft {
     ) -> Result<(), RequestError> {
         let parts = parts::shown(content, &path.key("content"), &mut self.notes)?;
         self.history.user(parts, path, &mut self.notes);
+        Ok(())
+    }
+
+    /// Reads what the model said in its message at `path`.
+    pub(super) fn read_said(
+        &mut self,
+        content: Option<Value>,
+        path: &Path<'_>,
+    ) -> Result<String, RequestError> {
+        parts::said(content, &path.key("content"), &mut self.notes)
+    }
+
+    /// Reads what came out of a tool, which stands at `output_path` of the message at `path`. What
+    /// the result holds already comes behind it.
+    pub(super) fn read_result(
+        &mut self,
+        mut result: GivenResult,
+        output: Option<Value>,
+        output_path: &Path<'_>,
+        path: &Path<'_>,
+    ) -> Result<(), RequestError> {
+        let output = parts::output(output, output_path, &mut self.notes)?;
+        result.content.splice(..0, output);
+        self.history.result(result, path, &mut self.notes);
         Ok(())
     }
 
@@ -140,11 +166,4 @@ pub(super) fn role_and_content(
     let role = message.string("role")?;
     let role = role.ok_or_else(|| RequestError::missing(&message.path().key("role"), roles))?;
     Ok((role, message.take("content")))
-}
-
-/// The error about a role that is none.
-pub(super) fn unknown_role(role: &str, path: &Path<'_>, roles: &str) -> RequestError {
-    let role = super::limits::clipped(role, 64);
-    let rest = format!("is `{role}`: it must be {roles}");
-    RequestError::at(RequestCode::InvalidValue, &path.key("role"), rest)
 }

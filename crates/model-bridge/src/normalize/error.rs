@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use super::path::Path;
 
+/// The most bytes of a word of the client that an error repeats.
+const WORD_BYTES_MAX: usize = 64;
+
 /// A request that cannot be read: a fault of the client, which an API answers with status 400 (413
 /// where it is [`RequestCode::TooLarge`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +53,12 @@ impl RequestError {
         Self::at(RequestCode::InvalidType, path, format!("must be {wanted}, not {found}"))
     }
 
+    /// A word that is none of those that are allowed.
+    pub(super) fn unknown(path: &Path<'_>, word: &str, wanted: &str) -> Self {
+        let rest = format!("is `{}`: it must be {wanted}", shown(word));
+        Self::at(RequestCode::InvalidValue, path, rest)
+    }
+
     /// A field that must be there.
     pub(super) fn missing(path: &Path<'_>, wanted: &str) -> Self {
         Self::at(RequestCode::Missing, path, format!("is missing: it must be {wanted}"))
@@ -70,6 +79,16 @@ impl RequestCode {
             Self::TooLarge => "too_large",
         }
     }
+}
+
+/// As much of a word as an error repeats.
+pub(super) fn shown(word: &str) -> &str {
+    clipped(word, WORD_BYTES_MAX)
+}
+
+/// The beginning of a text, at a character.
+pub(super) fn clipped(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -6,6 +6,7 @@ use super::error::{RequestCode, RequestError};
 use super::limits::{ID_BYTES_MAX, NAME_BYTES_MAX, STOPS_MAX};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
+use crate::call_form::NamespacedName;
 
 /// An object of a request; what was taken is gone.
 pub(super) struct Fields<'a> {
@@ -134,6 +135,15 @@ impl<'a> Fields<'a> {
             return Err(RequestError::at(RequestCode::InvalidValue, &path, rest));
         }
         Ok(name)
+    }
+
+    /// Both names of a tool called `name`, where it is of a namespace.
+    pub(super) fn namespaced(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<NamespacedName>, RequestError> {
+        let namespace = self.string("namespace")?.filter(|namespace| !namespace.is_empty());
+        Ok(namespace.map(|namespace| NamespacedName { namespace, name: name.to_owned() }))
     }
 
     /// An id of a call, where there is one. Numbers are taken for their digits.

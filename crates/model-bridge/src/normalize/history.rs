@@ -27,6 +27,7 @@ pub(super) struct GivenCall {
 }
 
 /// A result as a history has it.
+#[derive(Default)]
 pub(super) struct GivenResult {
     /// The id of its call.
     pub(super) id: Option<String>,

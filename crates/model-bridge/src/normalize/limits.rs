@@ -72,8 +72,3 @@ pub(super) fn check_count(
     let rest = format!("has {count} {what}; {max} are allowed");
     Err(RequestError::at(RequestCode::TooLarge, path, rest))
 }
-
-/// The beginning of a text, at a character.
-pub(super) fn clipped(text: &str, bytes_max: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes_max)]
-}

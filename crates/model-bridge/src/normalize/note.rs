@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::limits::clipped;
+use super::error::clipped;
 use super::path::Path;
 
 /// How many notes of different words there are; more of a kind are counted only.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, role_and_content, unknown_role};
+use super::draft::{Draft, role_and_content};
 use super::error::RequestError;
 use super::fields::Fields;
 use super::history::GivenResult;
@@ -12,10 +12,10 @@ use crate::conversation::Part;
 
 const ROLES: &str = "system, user, assistant or tool";
 
-pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
+pub(super) fn read(body: &mut Fields<'_>) -> Result<Draft, RequestError> {
     // Replies are streamed unless the client says otherwise.
     let mut draft = Draft { stream: true, ..Draft::default() };
-    draft.read_shared(&mut body)?;
+    draft.read_shared(body)?;
     if let Some(options) = body.take("options") {
         let path = ROOT.key("options");
         let mut options = Fields::of(options, &path)?;
@@ -28,7 +28,6 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
     if let Some(items) = body.list("messages")?.filter(|items| !items.is_empty()) {
         draft.read_each(Some(items), "messages", read_message)?;
     }
-    body.ignore_rest(&mut draft.notes);
     Ok(draft)
 }
 
@@ -50,25 +49,24 @@ fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), Reques
         draft.notes.add(NoteCode::PartDropped, &path.key("images"), "image");
     }
     match role.as_str() {
-        "system" | "developer" => return draft.read_system(content, &content_path),
+        "system" | "developer" => draft.read_system(content, &content_path),
         "user" => {
             let mut parts = parts::shown(content, &content_path, &mut draft.notes)?;
             parts.extend(images.into_iter().map(Part::Opaque));
             draft.history.user(parts, path, &mut draft.notes);
+            Ok(())
         }
-        "assistant" => return read_assistant(draft, message, content),
+        "assistant" => read_assistant(draft, message, content),
         "tool" => {
             let id = message.id("tool_call_id")?;
             let older_name = message.string("name")?;
             let name = message.string("tool_name")?.or(older_name);
-            let mut content = parts::output(content, &content_path, &mut draft.notes)?;
-            content.extend(images.into_iter().map(Part::Opaque));
-            let result = GivenResult { id, name, content, is_error: false };
-            draft.history.result(result, path, &mut draft.notes);
+            let shown = images.into_iter().map(Part::Opaque).collect();
+            let result = GivenResult { id, name, content: shown, is_error: false };
+            draft.read_result(result, content, &content_path, path)
         }
-        other => return Err(unknown_role(other, path, ROLES)),
+        other => Err(RequestError::unknown(&path.key("role"), other, ROLES)),
     }
-    Ok(())
 }
 
 fn read_assistant(
@@ -78,8 +76,8 @@ fn read_assistant(
 ) -> Result<(), RequestError> {
     let path = message.path();
     parts::drop_thoughts(&mut message, &["thinking"], &mut draft.notes);
-    let text = parts::said(content, &path.key("content"), &mut draft.notes)?;
-    let calls = calls::read(message.list("tool_calls")?, &path.key("tool_calls"))?;
+    let text = draft.read_said(content, path)?;
+    let calls = calls::read(&mut message)?;
     draft.history.assistant(text, calls, path, &mut draft.notes);
     Ok(())
 }

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, role_and_content, unknown_role};
+use super::draft::{Draft, role_and_content};
 use super::error::{RequestCode, RequestError};
 use super::fields::Fields;
 use super::history::{GivenResult, History};
 use super::note::NoteCode;
-use super::{ROOT, calls, parts};
+use super::{ROOT, calls};
 
 const ROLES: &str = "system, developer, user or assistant";
 /// Fields that need what an earlier request left behind, and what to write instead.
@@ -19,11 +19,9 @@ const STATEFUL: [(&str, &str); 4] = [
     ("background", "is asked for, and nothing is kept: wait for the reply, or stream it"),
 ];
 
-pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
+pub(super) fn read(body: &mut Fields<'_>) -> Result<Draft, RequestError> {
     let mut draft = Draft { history: History::itemized(), ..Draft::default() };
-    draft.read_shared(&mut body)?;
-    draft.read_choice(&mut body)?;
-    draft.read_sampling(&mut body)?;
+    draft.read_head(body)?;
     draft.sampling.output_tokens_max = body.tokens("max_output_tokens")?;
     draft.parallel = body.flag("parallel_tool_calls")?;
     for (key, rest) in STATEFUL {
@@ -31,7 +29,6 @@ pub(super) fn read(mut body: Fields<'_>) -> Result<Draft, RequestError> {
     }
     draft.read_system(body.take("instructions"), &ROOT.key("instructions"))?;
     read_input(&mut draft, body.take("input"))?;
-    body.ignore_rest(&mut draft.notes);
     Ok(draft)
 }
 
@@ -61,10 +58,8 @@ fn read_item(draft: &mut Draft, mut item: Fields<'_>) -> Result<(), RequestError
         }
         "function_call_output" | "custom_tool_call_output" => {
             let id = item.id("call_id")?;
-            let output = item.take("output");
-            let content = parts::output(output, &path.key("output"), &mut draft.notes)?;
-            let result = GivenResult { id, name: None, content, is_error: false };
-            draft.history.result(result, path, &mut draft.notes);
+            let result = GivenResult { id, ..GivenResult::default() };
+            return draft.read_result(result, item.take("output"), &path.key("output"), path);
         }
         "reasoning" => draft.notes.add(NoteCode::ThinkingDropped, path, ""),
         "item_reference" => {
@@ -87,11 +82,11 @@ fn read_message(draft: &mut Draft, mut message: Fields<'_>) -> Result<(), Reques
         "system" | "developer" => draft.read_system(content, &path.key("content")),
         "user" => draft.read_user(content, path),
         "assistant" => {
-            let text = parts::said(content, &path.key("content"), &mut draft.notes)?;
+            let text = draft.read_said(content, path)?;
             draft.history.assistant(text, Vec::new(), path, &mut draft.notes);
             Ok(())
         }
-        other => Err(unknown_role(other, path, ROLES)),
+        other => Err(RequestError::unknown(&path.key("role"), other, ROLES)),
     }
 }
 

@@ -54,14 +54,20 @@ pub(super) struct Joined {
     is_parted: bool,
 }
 
-/// Takes content apart, without judging its parts.
-pub(super) fn pieces(content: Option<Value>, path: &Path<'_>) -> Result<Vec<Piece>, RequestError> {
+/// Takes content apart, without judging its parts: each with where it stands.
+pub(super) fn pieces<'a>(
+    content: Option<Value>,
+    path: &'a Path<'a>,
+) -> Result<Vec<(Piece, Path<'a>)>, RequestError> {
     match content {
         None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![Piece::Text(text)]),
+        Some(Value::String(text)) => Ok(vec![(Piece::Text(text), path.item(0))]),
         Some(Value::Array(items)) => {
-            let items = items.into_iter().enumerate();
-            items.map(|(index, item)| piece(item, &path.item(index))).collect()
+            let items = items.into_iter().enumerate().map(|(index, item)| {
+                let path = path.item(index);
+                Ok((piece(item, &path)?, path))
+            });
+            items.collect()
         }
         Some(other) => Err(RequestError::kind(path, WANTED, &other)),
     }
@@ -74,8 +80,8 @@ pub(super) fn shown(
     notes: &mut Notes,
 ) -> Result<Vec<Part>, RequestError> {
     let mut parts = Vec::new();
-    for (index, piece) in pieces(content, path)?.into_iter().enumerate() {
-        parts.extend(part(piece, &path.item(index), notes));
+    for (piece, path) in pieces(content, path)? {
+        parts.extend(part(piece, &path, notes));
     }
     Ok(parts)
 }
@@ -133,8 +139,8 @@ fn joined(
     then: fn(&mut Joined),
 ) -> Result<String, RequestError> {
     let mut joined = Joined::default();
-    for (index, piece) in pieces(content, path)?.into_iter().enumerate() {
-        joined.add(piece, &path.item(index), notes);
+    for (piece, path) in pieces(content, path)? {
+        joined.add(piece, &path, notes);
         then(&mut joined);
     }
     Ok(joined.into_text())

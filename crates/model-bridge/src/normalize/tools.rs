@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::error::{RequestCode, RequestError};
+use super::error::{RequestCode, RequestError, shown};
 use super::fields::Fields;
 use super::history::Seen;
-use super::limits::{TOOLS_MAX, check_count, clipped};
+use super::limits::{TOOLS_MAX, check_count};
 use super::note::{NoteCode, Notes};
 use super::path::Path;
 use crate::call_form::{FREE_FORM_KEY, NamespacedName};
@@ -235,7 +235,7 @@ impl Tools {
 
     /// The error about a name that is no tool of the request.
     pub(super) fn unknown(&self, name: &str, path: &Path<'_>) -> RequestError {
-        let shown = clipped(name, 64);
+        let shown = shown(name);
         if self.dropped.contains(name) {
             let rest = format!(
                 "names `{shown}`, which only its provider can run: choose a function tool instead"

@@ -223,6 +223,11 @@ impl Line {
         self.code > 0 || (self.code_before > 0 && self.has_begun)
     }
 
+    /// Whether what stands at the place is shown and not meant: in a quote, in code or in a string.
+    pub(super) fn is_shown(&self) -> bool {
+        self.is_quoted() || self.in_code() || self.in_string()
+    }
+
     /// Takes a run of backticks, which begins code or ends it.
     pub(super) fn toggle_code(&mut self, run: usize) {
         if self.code_before == run {

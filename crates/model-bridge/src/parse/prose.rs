@@ -188,7 +188,7 @@ impl Parser {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
-        if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
+        if self.line.is_shown() {
             return Mark::Text(1);
         }
         if let Some(mark) = self.bare_list(is_last) {
@@ -223,8 +223,7 @@ impl Parser {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
-        let is_text = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
-        let mark = if is_text { None } else { self.template(is_last) };
+        let mark = if self.line.is_shown() { None } else { self.template(is_last) };
         mark.unwrap_or(Mark::Text(lead))
     }
 
@@ -233,7 +232,7 @@ impl Parser {
         if let Some(mark) = self.left_over(is_last) {
             return mark;
         }
-        if self.line.is_quoted() || self.line.in_code() || self.line.in_string() {
+        if self.line.is_shown() {
             return Mark::Text(1);
         }
         let rest = self.rest();

@@ -7,6 +7,7 @@
 #[cfg(target_os = "linux")]
 mod aliases;
 mod basics;
+mod conformance;
 mod escapes;
 mod failures;
 mod fixture;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::super::tests::{end, fragment, text};
 use super::{Call, Ending, Flow, Grain, PIECE_BYTES_MAX, Step};
 use crate::event::{Event, Finish};
 
@@ -10,21 +11,8 @@ fn pieces() -> Grain {
     Grain::PiecesBut(["free".to_owned()].into())
 }
 
-fn text(text: &str) -> Event {
-    Event::Text(text.to_owned())
-}
-
 fn start(index: usize) -> Event {
     Event::CallStart { index, id: format!("call_{index}"), name: format!("tool_{index}") }
-}
-
-fn fragment(index: usize, fragment: &str) -> Event {
-    Event::ArgumentFragment { index, fragment: fragment.to_owned() }
-}
-
-fn end(index: usize, arguments: Value) -> Event {
-    let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
-    Event::CallEnd { index, arguments }
 }
 
 fn abandoned(index: usize, text: &str) -> Event {

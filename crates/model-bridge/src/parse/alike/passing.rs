@@ -39,7 +39,7 @@ impl Parser {
             }
             let text = &self.rest()[..length];
             let may_begin = (begins && text.starts_with(BEGINS)) || text.starts_with('{');
-            let is_shown = self.line.is_quoted() || self.line.in_code() || self.line.in_string();
+            let is_shown = self.line.is_shown();
             if may_begin && !is_shown && self.is_addressed(text) {
                 self.tell_alike(UNMARKED);
                 break;

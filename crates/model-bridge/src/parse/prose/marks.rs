@@ -3,7 +3,7 @@
 use super::super::frame::Frame;
 use super::super::html::{Html, SHOWS};
 use super::super::mark::Not;
-use super::super::template::{self, Holds};
+use super::super::template::{self, Holds, Opening};
 use super::super::{Parser, State};
 use super::Mark;
 
@@ -51,13 +51,7 @@ impl Parser {
         if !self.line.is_blank() || self.line.is_indented() {
             return None;
         }
-        match template::bare_list(self.rest(), &self.options.forms) {
-            Ok((opening, name)) if self.registry.tool(name).is_some() => {
-                Some(Mark::Frame(Box::new(Frame::of(opening))))
-            }
-            Err(Not::Yet) if !is_last => Some(Mark::NeedsMore),
-            Ok(_) | Err(_) => None,
-        }
+        self.of_tool(template::bare_list(self.rest(), &self.options.forms), is_last)
     }
 
     /// An element with the name of a tool, where one begins here: as a list without a mark, or right
@@ -67,7 +61,12 @@ impl Parser {
         if !begins_line && self.line.owed().is_none() {
             return None;
         }
-        match template::element(self.rest(), &self.options.forms) {
+        self.of_tool(template::element(self.rest(), &self.options.forms), is_last)
+    }
+
+    /// A frame that nothing marks but its first name: only where that is one of a tool.
+    fn of_tool(&self, begun: Result<(Opening, &str), Not>, is_last: bool) -> Option<Mark> {
+        match begun {
             Ok((opening, name)) if self.registry.tool(name).is_some() => {
                 Some(Mark::Frame(Box::new(Frame::of(opening))))
             }

@@ -2,9 +2,10 @@
 //! it, for each kind of change.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention};
+use tempfile::TempDir;
 
 use super::*;
 use crate::history::HistoryLimits;
@@ -17,8 +18,35 @@ const FOREIGN: &[u8] = b"somebody else's\n";
 const PARTIAL: &[u8] = b"new con";
 const TEMP: &str = ".moss-0.tmp";
 
+/// A workspace and its history.
+struct Site {
+    temp: TempDir,
+    workspace: Workspace,
+    history: History,
+}
+
+/// What a crash left: what the file holds, and what lies beside it.
+#[derive(Debug, Clone, Copy)]
+struct State<'a> {
+    action: &'a str,
+    present: Option<&'a [u8]>,
+    beside: Option<&'a [u8]>,
+}
+
+/// Checks every state that a crash can leave.
+fn every_state(check: fn(State<'_>)) {
+    let contents = [None, Some(OLD), Some(NEW), Some(FOREIGN), Some(PARTIAL)];
+    for action in ["create", "modify", "delete"] {
+        for present in contents {
+            for beside in contents {
+                check(State { action, present, beside });
+            }
+        }
+    }
+}
+
 /// A directory in shared memory, or else an ordinary one: there are many states to lay.
-fn memory() -> tempfile::TempDir {
+fn memory() -> TempDir {
     let shared = Path::new("/dev/shm");
     if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() }.unwrap()
 }
@@ -62,43 +90,18 @@ fn expected<'a>(
 
 #[test]
 fn every_state_is_taken_back_and_nobodys_bytes_are_lost() {
-    let contents = [None, Some(OLD), Some(NEW), Some(FOREIGN), Some(PARTIAL)];
-    for action in ["create", "modify", "delete"] {
-        for present in contents {
-            for beside in contents {
-                let what = format!("{action} {present:?} {beside:?}");
-                check(action, present, beside, &what);
-            }
-        }
-    }
+    every_state(check_begun);
 }
 
-fn check(action: &str, present: Option<&[u8]>, beside: Option<&[u8]>, what: &str) {
-    let temp = memory();
-    let root = temp.path().join("root");
-    fs::create_dir(&root).unwrap();
-    let workspace = Workspace::open(&root, Options::default()).unwrap();
-    let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
-    lay(&root, "x", (action != "create").then_some(OLD));
-    let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
-    let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
-    let made = [RelPath::parse("made").unwrap()];
-    fs::create_dir(root.join("made")).unwrap();
-    let temps = [TEMP.to_owned()];
-    store::begin(&mut history.connection(), &plan, &Origin::default(), &made, &temps).unwrap();
-    lay(&root, "x", present);
-    lay(&root, TEMP, beside);
+fn check_begun(state: State<'_>) {
+    let site = Site::new();
+    fs::create_dir(site.root().join("made")).unwrap();
+    site.begin(state.action, &[RelPath::parse("made").unwrap()]);
+    site.lay(state);
 
-    assert_eq!(recover(&workspace, &history).unwrap().taken_back, 1, "{what}");
-    let now = fs::read(root.join("x")).ok();
-    assert_eq!(now.as_deref(), expected(action, present, beside), "{what}");
-    assert!(!root.join(TEMP).exists() && !root.join("made").exists(), "{what}");
-    for bytes in [present, beside].into_iter().flatten().filter(|bytes| *bytes == FOREIGN) {
-        let kept = history.content(&handle::hash(bytes)).unwrap().is_some();
-        assert!(now.as_deref() == Some(bytes) || kept, "{what}: lost");
-    }
-    assert_eq!(history.stats().unwrap().entries, 0, "{what}");
-    assert_eq!(recover(&workspace, &history).unwrap(), Recovered::default(), "{what}");
+    assert_eq!(site.recover().taken_back, 1, "{state:?}");
+    site.check(state, expected(state.action, state.present, state.beside), 0);
+    assert!(!site.root().join("made").exists(), "{state:?}");
 }
 
 /// What the file must hold after a finished change: what it holds, but where its exchange is lost.
@@ -115,65 +118,81 @@ fn completed<'a>(
 
 #[test]
 fn finished_changes_are_completed_and_nobodys_bytes_are_lost() {
-    let contents = [None, Some(OLD), Some(NEW), Some(FOREIGN), Some(PARTIAL)];
-    for action in ["create", "modify", "delete"] {
-        for present in contents {
-            for beside in contents {
-                let what = format!("{action} {present:?} {beside:?}");
-                check_finished(action, present, beside, &what);
-            }
-        }
-    }
+    every_state(check_finished);
 }
 
-fn check_finished(action: &str, present: Option<&[u8]>, beside: Option<&[u8]>, what: &str) {
-    let temp = memory();
-    let root = temp.path().join("root");
-    fs::create_dir(&root).unwrap();
-    let workspace = Workspace::open(&root, Options::default()).unwrap();
-    let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
-    lay(&root, "x", (action != "create").then_some(OLD));
-    let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
-    let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
-    let temps = [TEMP.to_owned()];
-    let origin = Origin::default();
-    let number = store::begin(&mut history.connection(), &plan, &origin, &[], &temps).unwrap();
-    store::finish(&mut history.connection(), number).unwrap();
-    lay(&root, "x", present);
-    lay(&root, TEMP, beside);
+fn check_finished(state: State<'_>) {
+    let site = Site::new();
+    site.finish(state.action);
+    site.lay(state);
 
-    let recovered = recover(&workspace, &history).unwrap();
-    assert_eq!(recovered, Recovered { taken_back: 0, swept: 1 }, "{what}");
-    let now = fs::read(root.join("x")).ok();
-    assert_eq!(now.as_deref(), completed(action, present, beside), "{what}");
-    assert!(!root.join(TEMP).exists(), "{what}");
-    for bytes in [present, beside].into_iter().flatten().filter(|bytes| *bytes == FOREIGN) {
-        let kept = history.content(&handle::hash(bytes)).unwrap().is_some();
-        assert!(now.as_deref() == Some(bytes) || kept, "{what}: lost");
-    }
-    assert_eq!(history.stats().unwrap().entries, 1, "{what}");
-    assert_eq!(recover(&workspace, &history).unwrap(), Recovered::default(), "{what}");
+    assert_eq!(site.recover(), Recovered { taken_back: 0, swept: 1 }, "{state:?}");
+    site.check(state, completed(state.action, state.present, state.beside), 1);
 }
 
 #[test]
 fn old_versions_of_finished_changes_are_swept() {
-    let temp = memory();
-    let root = temp.path().join("root");
-    fs::create_dir(&root).unwrap();
-    let workspace = Workspace::open(&root, Options::default()).unwrap();
-    let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
-    lay(&root, "x", Some(OLD));
-    let change = Change::new(RelPath::parse("x").unwrap(), kind("modify"));
-    let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
-    let temps = [TEMP.to_owned()];
-    let number =
-        store::begin(&mut history.connection(), &plan, &Origin::default(), &[], &temps).unwrap();
-    store::finish(&mut history.connection(), number).unwrap();
-    lay(&root, "x", Some(NEW));
-    lay(&root, TEMP, Some(OLD));
-    let recovered = recover(&workspace, &history).unwrap();
-    assert_eq!(recovered, Recovered { taken_back: 0, swept: 1 });
-    assert_eq!(fs::read(root.join("x")).unwrap(), NEW);
-    assert!(!root.join(TEMP).exists());
-    assert_eq!(recover(&workspace, &history).unwrap().swept, 0);
+    let site = Site::new();
+    site.finish("modify");
+    site.lay(State { action: "modify", present: Some(NEW), beside: Some(OLD) });
+    assert_eq!(site.recover(), Recovered { taken_back: 0, swept: 1 });
+    assert_eq!(fs::read(site.root().join("x")).unwrap(), NEW);
+    assert!(!site.root().join(TEMP).exists());
+    assert_eq!(site.recover().swept, 0);
+}
+
+// === impl Site ===
+
+impl Site {
+    fn new() -> Self {
+        let temp = memory();
+        let root = temp.path().join("root");
+        fs::create_dir(&root).unwrap();
+        let workspace = Workspace::open(&root, Options::default()).unwrap();
+        let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
+        Self { temp, workspace, history }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.temp.path().join("root")
+    }
+
+    /// Writes the intent of a change that makes directories; returns its number.
+    fn begin(&self, action: &str, made: &[RelPath]) -> u64 {
+        lay(&self.root(), "x", (action != "create").then_some(OLD));
+        let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
+        let plan = self.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+        let (origin, temps) = (Origin::default(), [TEMP.to_owned()]);
+        store::begin(&mut self.history.connection(), &plan, &origin, made, &temps).unwrap()
+    }
+
+    /// Writes the intent of a change, and that it is done.
+    fn finish(&self, action: &str) {
+        let number = self.begin(action, &[]);
+        store::finish(&mut self.history.connection(), number).unwrap();
+    }
+
+    fn lay(&self, State { present, beside, .. }: State<'_>) {
+        lay(&self.root(), "x", present);
+        lay(&self.root(), TEMP, beside);
+    }
+
+    fn recover(&self) -> Recovered {
+        recover(&self.workspace, &self.history).unwrap()
+    }
+
+    /// Fails unless the file holds what it must, nothing lies beside it, nobody's bytes are lost, and
+    /// there is nothing more to recover.
+    fn check(&self, state: State<'_>, expected: Option<&[u8]>, entries: u64) {
+        let now = fs::read(self.root().join("x")).ok();
+        assert_eq!(now.as_deref(), expected, "{state:?}");
+        assert!(!self.root().join(TEMP).exists(), "{state:?}");
+        let laid = [state.present, state.beside].into_iter().flatten();
+        for bytes in laid.filter(|bytes| *bytes == FOREIGN) {
+            let kept = self.history.content(&handle::hash(bytes)).unwrap().is_some();
+            assert!(now.as_deref() == Some(bytes) || kept, "{state:?}: lost");
+        }
+        assert_eq!(self.history.stats().unwrap().entries, entries, "{state:?}");
+        assert_eq!(self.recover(), Recovered::default(), "{state:?}");
+    }
 }

@@ -1,0 +1,53 @@
+//! Edits that were made before.
+
+use super::{Case, check};
+
+const CASES: &[Case] = &[
+    (
+        "append re-sent",
+        "fn main() {}\n// end of file\n",
+        "fn main() {}\n",
+        "fn main() {}\n// end of file\n",
+        None,
+    ),
+    (
+        "indented re-sent",
+        "  fn main() {}\n  // end of file\n",
+        "fn main() {}\n",
+        "fn main() {}\n// end of file\n",
+        None,
+    ),
+    (
+        "deletion re-sent",
+        "alpha\ngamma delta\nomega\n",
+        "alpha\nbeta\ngamma delta\n",
+        "alpha\ngamma delta\n",
+        None,
+    ),
+    (
+        "an added line that is there already",
+        "start here\n  one()\n  new()\n  two()\n  three()\nend here\n",
+        "start here\n  one()\n  two()\n  three(1)\nend here\n",
+        "start here\n  one()\n  two()\n  new()\n  three(1)\nend here\n",
+        None,
+    ),
+    (
+        "sent twice, found by likeness",
+        "EXTRA_LINE = 1\ndef load(path):\n    data = read(path, 1)\n    return data\n",
+        "def load(path):\n    data = read(path, 2)\n    return data\n",
+        "EXTRA_LINE = 1\ndef load(path):\n    data = read(path, 2)\n    return data\n",
+        None,
+    ),
+    (
+        "sent twice, blank lines between",
+        "aaaa()\n\nbbbb()\ncccc_call()\n",
+        "aaaa()\nbbbb()\n",
+        "aaaa()\nbbbb()\ncccc_call()\n",
+        None,
+    ),
+];
+
+#[test]
+fn an_edit_that_was_made_is_not_made_again() {
+    check(CASES);
+}
