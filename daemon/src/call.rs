@@ -13,6 +13,7 @@ mod nested;
 mod past;
 mod plugin;
 mod record;
+mod stop;
 mod weight;
 
 use std::sync::Arc;
@@ -26,13 +27,16 @@ use self::behalf::Behalf;
 use self::effect::Effects;
 pub(crate) use self::effect::{may_show, protection};
 use self::host::CallHost;
+use self::stop::Stop;
 use crate::permits::Permit;
 use crate::state::{Daemon, WorkspaceState};
 use moss_catalog::{Catalog, Entry, Runner};
+use moss_dispatch::PluginChange;
 use moss_dispatch::{
     Call, CallError, CallOutcome, Dispatcher, Event, Events, Running, UnknownTool, Work,
     blocking::blocking, poll_caught,
 };
+use moss_workspace::UndoTarget;
 
 /// What every part of a call may look at.
 #[derive(Debug)]
@@ -173,25 +177,36 @@ async fn attempt_caught(
     std::future::poll_fn(|cx| poll_caught(&mut attempt, cx)).await?
 }
 
+/// What a call is about to do, found and decided about.
+enum Ready<'a> {
+    Tool(&'a Arc<Entry>, Value),
+    Undo(&'a UndoTarget),
+    UndoUserPrompt(Option<u64>),
+    ChangePlugins(&'a PluginChange),
+}
+
 /// A tool that ran gives its own result; a call that could not run gives an error.
 async fn attempt(
     scope: &Arc<Scope>,
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     scope.weight.admitted().map_err(CallError::TooMuch)?;
+    let ready = ready(scope, effects).await?;
+    scope.take_place().await?;
+    match carry_out(scope, effects, ready).await {
+        Ok(output) => Ok(Ok(output)),
+        Err(Stop::Tool(error)) => Ok(Err(error)),
+        Err(Stop::Call(error)) => Err(error),
+    }
+}
+
+/// Finds what is called, binds its arguments, decides about the call as such. What has no tool shows
+/// what it would do before anything else is decided.
+async fn ready<'a>(scope: &'a Arc<Scope>, effects: &Effects) -> Result<Ready<'a>, CallError> {
     let (name, arguments) = match &scope.call.work {
-        Work::Undo(target) => {
-            scope.take_place().await?;
-            return Ok(effects.undo(target.clone()).await.map(|output| output.to_string()));
-        }
-        Work::UndoUserPrompt { number } => {
-            scope.take_place().await?;
-            return Ok(effects.undo_user_prompt(*number).await.map(|output| output.to_string()));
-        }
-        Work::ChangePlugins(change) => {
-            scope.take_place().await?;
-            return Ok(effects.change_list(change.clone()).await);
-        }
+        Work::Undo(target) => return Ok(Ready::Undo(target)),
+        Work::UndoUserPrompt { number } => return Ok(Ready::UndoUserPrompt(*number)),
+        Work::ChangePlugins(change) => return Ok(Ready::ChangePlugins(change)),
         Work::Tool { name, arguments } => (name, arguments),
     };
     let entry = scope.catalog.entry(name).map_err(|unknown| {
@@ -203,12 +218,25 @@ async fn attempt(
         arguments.clone().map_err(|unread| CallError::Invalid(vec![unread.violation]))?;
     let arguments = holding::bind(scope, entry, arguments).await?;
     effects.permit_call(entry, &arguments).await?;
-    scope.take_place().await?;
-    let bytes_max = scope.daemon.config().calls.output_bytes_max;
-    let result = run(scope, effects, entry, arguments).await;
-    match result {
-        Ok(output) => Ok(holding::check_output(scope, entry, output, bytes_max).await),
-        Err(error) => Ok(Err(error)),
+    Ok(Ready::Tool(entry, arguments))
+}
+
+/// Returns the JSON text of what comes of a call.
+async fn carry_out(
+    scope: &Arc<Scope>,
+    effects: &Arc<Effects>,
+    ready: Ready<'_>,
+) -> Result<String, Stop> {
+    match ready {
+        Ready::Tool(entry, arguments) => {
+            let output = run(scope, effects, entry, arguments).await;
+            let output = output.map_err(|error| effects.meant_by(error))?;
+            let bytes_max = scope.daemon.config().calls.output_bytes_max;
+            Ok(holding::check_output(scope, entry, output, bytes_max).await?)
+        }
+        Ready::Undo(target) => Ok(effects.undo(target.clone()).await?.to_string()),
+        Ready::UndoUserPrompt(number) => Ok(effects.undo_user_prompt(number).await?.to_string()),
+        Ready::ChangePlugins(change) => effects.change_list(change.clone()).await,
     }
 }
 

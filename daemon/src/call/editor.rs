@@ -16,6 +16,7 @@ use moss_workspace::{Plan, PlannedFile};
 use super::Scope;
 use super::effect::{Effects, Names};
 use super::host::CallHost;
+use crate::call::stop::Stop;
 use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
 use moss_dispatch::change::Status;
 use moss_policy::Verdict;
@@ -148,10 +149,7 @@ impl Effects {
 
     /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
     /// since the plan was made: then nothing is changed.
-    pub(super) async fn commit_in_editor(
-        self: &Arc<Self>,
-        plan: &Plan,
-    ) -> Result<Applied, ToolError> {
+    pub(super) async fn commit_in_editor(self: &Arc<Self>, plan: &Plan) -> Result<Applied, Stop> {
         self.check_not_cancelled()?;
         let (effects, path) =
             (Arc::clone(self), plan.files().first().map(|file| file.path.clone()));
@@ -173,15 +171,15 @@ impl Effects {
         let version = match asked {
             Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
             Ok((Answer::Failed(reason), editor)) => {
-                return Err(self.not_applied(file, &format!("{editor} did not: {reason}")));
+                return Err(self.not_applied(file, &format!("{editor} did not: {reason}")).into());
             }
-            Ok(_) => return Err(self.not_applied(file, "the answer made no sense")),
-            Err(error) => return Err(self.not_applied(file, &error.to_string())),
+            Ok(_) => return Err(self.not_applied(file, "the answer made no sense").into()),
+            Err(error) => return Err(self.not_applied(file, &error.to_string()).into()),
         };
         if let Some(text) = file.text_after() {
             editors.note_applied(&buffer, version, text);
         }
-        self.record_applied(plan).await
+        Ok(self.record_applied(plan).await?)
     }
 
     /// Records what an editor has done: it is history like any other.

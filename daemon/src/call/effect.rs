@@ -25,6 +25,7 @@ use self::commit::applied;
 pub(super) use self::decide::Names;
 pub(crate) use self::decide::{may_show, protection};
 use self::lasting::Uses;
+use super::stop::Stop;
 use super::{Scope, record};
 use crate::turns::Turn;
 use moss_catalog::Entry;
@@ -193,7 +194,7 @@ impl Effects {
         }
     }
 
-    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
+    async fn settle(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
         // What the caller expects does not come true by trying again.
         self.check_expected(&plan).inspect_err(|_| self.leave_turn())?;
         self.check_buffers(&plan)?;
@@ -207,10 +208,10 @@ impl Effects {
         }
         self.look_for_answers().await;
         let policy = self.scope.workspace.policy.load_full();
-        let each = self.decide_plan(&policy, &plan).await.map_err(|error| self.stop(error))?;
+        let each = self.decide_plan(&policy, &plan).await?;
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
-            return Err(self.stop(self.denied(decision)));
+            return Err(self.denied(decision).into());
         }
         if self.scope.call.dry_run {
             return Ok(applied(&plan, None));
@@ -227,7 +228,7 @@ impl Effects {
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
-                return Err(self.stop(error));
+                return Err(error.into());
             }
             self.permit_still(&policy, &plan).await?;
         }
@@ -237,16 +238,16 @@ impl Effects {
 
     /// Refuses what a policy denies that came while somebody was being asked. An answer to one
     /// question does not overrule a rule that the asked person may not have known.
-    async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), ToolError> {
+    async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), Stop> {
         let policy = self.scope.workspace.policy.load_full();
         if Arc::ptr_eq(asked, &policy) {
             return Ok(());
         }
-        let each = self.decide_plan(&policy, plan).await.map_err(|error| self.stop(error))?;
+        let each = self.decide_plan(&policy, plan).await?;
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
             self.mark(Status::Unconfirmed);
-            return Err(self.stop(self.denied(decision)));
+            return Err(self.denied(decision).into());
         }
         Ok(())
     }
@@ -281,35 +282,41 @@ impl Effects {
         CallError::Denied { message, rule: Some(decision.rule.to_string()) }
     }
 
-    /// Remembers why the call ends and makes the error that the tool passes on.
-    fn stop(&self, error: CallError) -> ToolError {
-        let passed_on = error.told();
-        self.lock().stopped = Some(error);
-        passed_on
+    /// Makes the error that a tool in between gets, and remembers what ends the call.
+    pub(super) fn pass_on(&self, stop: Stop) -> ToolError {
+        match stop {
+            Stop::Tool(error) => error,
+            Stop::Call(error) => {
+                let told = error.told();
+                self.lock().stopped = Some(error);
+                told
+            }
+        }
     }
 
-    /// Waits for a write that is under way, and gives the call the error that an effect ended it
-    /// with.
+    /// What a tool's error stands for: what ended the call, where an effect of the tool did.
+    pub(super) fn meant_by(&self, error: ToolError) -> Stop {
+        self.lock().stopped.take().map_or(Stop::Tool(error), Stop::Call)
+    }
+
+    /// Waits for a write that is under way, and records what is left of the call.
     pub(super) async fn conclude(
         &self,
         result: Result<Result<String, ToolError>, CallError>,
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
         self.leave_turn();
-        let (stopped, withdrawn, committed) = {
+        let (withdrawn, committed) = {
             let mut inner = self.lock();
-            (inner.stopped.take(), inner.asking.take(), inner.committed())
+            (inner.asking.take(), inner.committed())
         };
         if let Some(digest) = withdrawn {
             record::answered(&self.scope, digest, Recorded::Withdrawn, None).await?;
         }
         self.record_uses().await?;
-        match (stopped, result) {
-            (Some(stopped), Ok(Err(_))) => Err(stopped),
-            (_, Err(CallError::Timeout { after, .. })) => {
-                Err(CallError::Timeout { after, committed })
-            }
-            (_, result) => result,
+        match result {
+            Err(CallError::Timeout { after, .. }) => Err(CallError::Timeout { after, committed }),
+            result => result,
         }
     }
 

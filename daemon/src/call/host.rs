@@ -18,6 +18,7 @@ use moss_workspace::{Gate, MayRead, OpenedFile};
 
 use super::Scope;
 use super::effect::{Effects, Names};
+use super::stop::Stop;
 use crate::state::WorkspaceState;
 use crate::todos::TodoKey;
 use moss_dispatch::Event;
@@ -78,12 +79,14 @@ impl CallHost {
                 Err(NotRead::Failed(error)) => return Err(self.with_near_name(path, error).await),
                 Err(NotRead::Ask(real, decision)) => {
                     let names = Names { real: &real, asked: path };
-                    self.effects.ask_read(names, &decision).await?;
+                    let asked = self.effects.ask_read(names, &decision).await;
+                    asked.map_err(|stop| self.effects.pass_on(stop))?;
                     // The rules may be others by now.
                     reader = self.reader();
                 }
                 Err(NotRead::Denied(path, decision)) => {
-                    return Err(self.effects.deny_read(&path, &decision).await);
+                    let denied = self.effects.deny_read(&path, &decision).await;
+                    return Err(self.effects.pass_on(denied));
                 }
             }
         }
@@ -124,6 +127,14 @@ impl CallHost {
             reader.scope.workspace.files.list(&path, options, &keep, &cancelled)
         };
         Ok(self.scope.blocking(list).await??)
+    }
+
+    /// Has an effect carried out for the tool, which only gets an error of its own kind.
+    async fn effect<T>(
+        &self,
+        effect: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<T, ToolError> {
+        effect.await.map_err(|stop| self.effects.pass_on(stop))
     }
 
     /// What decides about reads by the rules of this moment.
@@ -301,7 +312,7 @@ impl Host for CallHost {
     }
 
     fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
-        Box::pin(self.effects.propose(changes))
+        Box::pin(self.effect(self.effects.propose(changes)))
     }
 
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {
@@ -320,14 +331,14 @@ impl Host for CallHost {
         &self,
         change: PromptChange,
     ) -> BoxFuture<'_, Result<PromptApplied, ToolError>> {
-        Box::pin(self.effects.change_user_prompt(change))
+        Box::pin(self.effect(self.effects.change_user_prompt(change)))
     }
 
     fn register_plugin(
         &self,
         request: PluginRequest,
     ) -> BoxFuture<'_, Result<PluginRegistered, ToolError>> {
-        Box::pin(self.effects.register_plugin(request))
+        Box::pin(self.effect(self.effects.register_plugin(request)))
     }
 
     fn todos(&self) -> BoxFuture<'_, Result<Vec<TodoItem>, ToolError>> {

@@ -12,7 +12,7 @@ use moss_plugin_host::{
     CallError, CallRequest, Events as GuestEvents, LimitReached, LogLevel, Place, Plugin,
     PluginEdit,
 };
-use moss_sdk::context::{Files as _, Progress};
+use moss_sdk::context::{Files as _, Host as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
 use moss_sdk::file::{Content, FileSnapshot};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
@@ -47,7 +47,7 @@ pub(super) async fn run(
     if !outcome.edits.is_empty() {
         let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
         let changes = change_set(&host, outcome.edits).await?;
-        effects.propose(changes).await?.applied()?;
+        host.propose(changes).await?.applied()?;
     }
     Ok(outcome.output)
 }

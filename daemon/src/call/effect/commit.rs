@@ -8,6 +8,7 @@ use moss_workspace::{Origin, Plan, Uncleared};
 use tokio::sync::oneshot;
 
 use super::Effects;
+use crate::call::stop::Stop;
 use crate::state::WorkspaceState;
 use moss_dispatch::{CallError, change::Status};
 use moss_journal::room;
@@ -27,7 +28,7 @@ pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
 impl Effects {
     /// Writes a plan on a thread of its own. A call that is broken off meanwhile waits for it in
     /// [`Effects::conclude`]: what is being written is written, and recorded.
-    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, ToolError> {
+    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         if plan.is_unsaved() {
@@ -39,7 +40,8 @@ impl Effects {
             });
             return applying.await.unwrap_or_else(|error| {
                 tracing::error!(%error, "an edit in an editor broke");
-                Err(ToolError::new(ErrorCode::Internal, "the edit broke; this is a defect of moss"))
+                let message = "the edit broke; this is a defect of moss";
+                Err(ToolError::new(ErrorCode::Internal, message).into())
             });
         }
         let clearing = Arc::clone(&self.clearing).lock_owned().await;
@@ -56,7 +58,7 @@ impl Effects {
         tokio::select! {
             biased;
             Ok(outcome) = told => outcome,
-            Err(broken) = write => Err(broken),
+            Err(broken) = write => Err(broken.into()),
         }
     }
 
@@ -66,7 +68,7 @@ impl Effects {
     }
 
     /// Carries a plan out and tells of it as soon as it is durable, or failed.
-    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, ToolError>)) {
+    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, Stop>)) {
         match self.make_durable(plan) {
             Ok(uncleared) => {
                 tell(Ok(self.committed(plan, uncleared.committed().number)));
@@ -76,7 +78,7 @@ impl Effects {
         }
     }
 
-    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, ToolError> {
+    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, Stop> {
         self.check_not_cancelled()?;
         self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
         let workspace = &self.scope.workspace;
@@ -87,7 +89,7 @@ impl Effects {
             if error.code == ErrorCode::Conflict {
                 self.mark(Status::Conflict);
             }
-            error
+            error.into()
         })
     }
 
@@ -106,15 +108,15 @@ impl Effects {
 
     /// Fails where the call was cancelled or its caller's token revoked: the last look before
     /// anything is written.
-    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), ToolError> {
+    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), Stop> {
         if self.scope.cancel.is_cancelled() {
             let message = "cancelled before anything was written";
-            return Err(ToolError::new(ErrorCode::Cancelled, message));
+            return Err(ToolError::new(ErrorCode::Cancelled, message).into());
         }
         let caller = &self.scope.call.caller;
         if caller.is_revoked() {
             let message = format!("{}; nothing was changed", caller.revoked());
-            return Err(self.stop(CallError::Denied { message, rule: None }));
+            return Err(CallError::Denied { message, rule: None }.into());
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
+use crate::call::stop::Stop;
 use moss_dispatch::{
     Work,
     consent::{Consent, Fetched},
@@ -25,7 +26,7 @@ impl Effects {
         &self,
         url: &str,
         sha256: Option<Sha256Digest>,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), Stop> {
         let host = host_of(url)
             .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
         // What a registry says of a reference is asked each time.
@@ -36,14 +37,14 @@ impl Effects {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Network, None);
         let recorded = record::decided(&self.scope, Action::Network, None, None, &decision).await;
-        recorded.map_err(|error| self.stop(error))?;
+        recorded?;
         // What a rule allows at large is no yes to this URL: a tool's caller may have made it up.
         match decision.verdict {
-            Verdict::Deny => Err(self.stop(self.denied(&decision))),
+            Verdict::Deny => Err(self.denied(&decision).into()),
             _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
             _ if self.scope.call.dry_run => {
                 let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
-                Err(ToolError::new(ErrorCode::NotFound, message))
+                Err(ToolError::new(ErrorCode::NotFound, message).into())
             }
             Verdict::Allow | Verdict::Ask => {
                 let sha256 = sha256.map(|digest| digest.to_string());
@@ -59,7 +60,7 @@ impl Effects {
                     consent: Some(Arc::new(consent)),
                     offers: Vec::new(),
                 };
-                self.ask(ask).await.map_err(|error| self.stop(error))
+                Ok(self.ask(ask).await?)
             }
         }
     }

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use moss_sdk::ErrorCode;
 use moss_sdk::context::Proposed;
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::Error;
 
 use super::Effects;
+use crate::call::stop::Stop;
 
 // === impl Effects ===
 
@@ -18,7 +19,7 @@ impl Effects {
     pub(in crate::call) async fn propose(
         self: &Arc<Self>,
         changes: ChangeSet,
-    ) -> Result<Proposed, ToolError> {
+    ) -> Result<Proposed, Stop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
@@ -30,7 +31,7 @@ impl Effects {
         // Who was asked about one effect is not made to look at another.
         let is_in_turn = self.lock().turn.is_some();
         match settled {
-            Err(stale) if stale.code == ErrorCode::Conflict && is_in_turn => {
+            Err(Stop::Tool(stale)) if stale.code == ErrorCode::Conflict && is_in_turn => {
                 Ok(Proposed::Stale(stale))
             }
             settled => {

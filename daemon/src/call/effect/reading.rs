@@ -1,11 +1,12 @@
 //! Reading a file that the policy asks about or denies.
 
-use moss_sdk::{RelPath, ToolError};
+use moss_sdk::RelPath;
 use serde_json::json;
 
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::record;
+use crate::call::stop::Stop;
 use moss_policy::{Action, Decision};
 
 // === impl Effects ===
@@ -16,7 +17,7 @@ impl Effects {
         &self,
         file: Names<'_>,
         decision: &Decision,
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), Stop> {
         let path = file.real;
         let arguments = match file.asked == path {
             true => json!({ "read": path }),
@@ -39,18 +40,14 @@ impl Effects {
             record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
             self.ask(ask).await
         };
-        asked.await.map_err(|error| self.stop(error))?;
+        asked.await?;
         self.lock().approved_reads.push(path.clone());
         Ok(())
     }
 
     /// Records a read that the policy denies and makes its error.
-    pub(in crate::call) async fn deny_read(
-        &self,
-        path: &RelPath,
-        decision: &Decision,
-    ) -> ToolError {
+    pub(in crate::call) async fn deny_read(&self, path: &RelPath, decision: &Decision) -> Stop {
         let recorded = record::decided(&self.scope, Action::Read, Some(path), None, decision).await;
-        self.stop(recorded.err().unwrap_or_else(|| self.denied(decision)))
+        recorded.err().unwrap_or_else(|| self.denied(decision)).into()
     }
 }

@@ -16,6 +16,7 @@ use serde_json::Map;
 use super::ask::Ask;
 use super::{Effects, Names};
 use crate::call::record;
+use crate::call::stop::Stop;
 use moss_dispatch::{
     AddPlugin, Event, Granting, Place, PluginChange, Role,
     change::{self, FileChange, Status, Whole},
@@ -38,7 +39,7 @@ impl Effects {
     pub(in crate::call) async fn register_plugin(
         self: &Arc<Self>,
         request: PluginRequest,
-    ) -> Result<PluginRegistered, ToolError> {
+    ) -> Result<PluginRegistered, Stop> {
         let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
         let source = match request.source {
             source if OciReference::is_meant(&source) => {
@@ -88,7 +89,7 @@ impl Effects {
     pub(in crate::call) async fn change_list(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<String, ToolError> {
+    ) -> Result<String, Stop> {
         let done = self.change_plugins(change).await?;
         let text = done.to_json();
         self.lock().plugins = Some(Box::new(done));
@@ -96,7 +97,7 @@ impl Effects {
     }
 
     /// Finds the component that a tool names: a file of the workspace that the caller may read.
-    async fn component_of(&self, source: &str) -> Result<PathBuf, ToolError> {
+    async fn component_of(&self, source: &str) -> Result<PathBuf, Stop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let asked = workspace.files.path(source)?;
         let path = asked.clone();
@@ -117,7 +118,7 @@ impl Effects {
     async fn change_plugins(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<PluginsChanged, ToolError> {
+    ) -> Result<PluginsChanged, Stop> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
@@ -166,7 +167,7 @@ impl Effects {
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
-                return Err(self.stop(error));
+                return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
             self.decide_registration().await?;
@@ -179,14 +180,14 @@ impl Effects {
     }
 
     /// Refuses what is denied; returns what else is decided.
-    async fn decide_registration(&self) -> Result<Decision, ToolError> {
+    async fn decide_registration(&self) -> Result<Decision, Stop> {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Register, None);
         let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
-        recorded.map_err(|error| self.stop(error))?;
+        recorded?;
         if decision.verdict == Verdict::Deny {
             self.mark(Status::Unconfirmed);
-            return Err(self.stop(self.denied(&decision)));
+            return Err(self.denied(&decision).into());
         }
         Ok(decision)
     }
@@ -225,7 +226,7 @@ impl Effects {
     }
 
     /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
-    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, ToolError> {
+    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, Stop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         let write = move || {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use moss_sdk::{RelPath, ToolError};
+use moss_sdk::RelPath;
 use moss_workspace::{Error, Plan, UndoTarget};
 use serde_json::{Value, json};
 
 use super::{Effects, Names};
+use crate::call::stop::Stop;
 use crate::state::WorkspaceState;
 use moss_policy::{Policy, Verdict};
 
@@ -15,10 +16,7 @@ use moss_policy::{Policy, Verdict};
 
 impl Effects {
     /// Takes history entries back, as a change like any other.
-    pub(in crate::call) async fn undo(
-        self: &Arc<Self>,
-        target: UndoTarget,
-    ) -> Result<Value, ToolError> {
+    pub(in crate::call) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, Stop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let number = match target {
             UndoTarget::Entry(number) => Some(number),
@@ -53,7 +51,7 @@ impl Effects {
 
     /// Planning an undo looks at what the files hold now, and its errors tell of that: reading them
     /// is decided about before.
-    async fn permit_looking(&self, target: &UndoTarget) -> Result<(), ToolError> {
+    async fn permit_looking(&self, target: &UndoTarget) -> Result<(), Stop> {
         let (workspace, target) = (Arc::clone(&self.scope.workspace), target.clone());
         let find = move || {
             let files = workspace.history.undo_files(&target)?;
@@ -75,7 +73,7 @@ impl Effects {
     }
 
     /// What an undo shows was never read by a tool of this call: reading is decided about here.
-    async fn permit_showing(&self, plan: &Plan) -> Result<(), ToolError> {
+    async fn permit_showing(&self, plan: &Plan) -> Result<(), Stop> {
         let policy = self.scope.workspace.policy.load_full();
         for file in plan.files() {
             self.permit_read(&policy, Names { real: &file.real, asked: &file.path }).await?;
@@ -83,7 +81,7 @@ impl Effects {
         Ok(())
     }
 
-    async fn permit_read(&self, policy: &Policy, names: Names<'_>) -> Result<(), ToolError> {
+    async fn permit_read(&self, policy: &Policy, names: Names<'_>) -> Result<(), Stop> {
         let decision = self.decide_read(policy, names);
         match decision.verdict {
             Verdict::Allow => Ok(()),

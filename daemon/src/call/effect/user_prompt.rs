@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use moss_sdk::ToolError;
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_workspace::Plan;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use super::Effects;
 use super::ask::Ask;
 use crate::call::record;
+use crate::call::stop::Stop;
 use crate::user_prompt::{self, UserPrompt};
 use moss_dispatch::change::{self, Status};
 use moss_policy::{Action, Decision, Verdict};
@@ -23,7 +23,7 @@ impl Effects {
     pub(in crate::call) async fn change_user_prompt(
         self: &Arc<Self>,
         change: PromptChange,
-    ) -> Result<PromptApplied, ToolError> {
+    ) -> Result<PromptApplied, Stop> {
         let prompt = self.open_user_prompt().await?;
         let planner = Arc::clone(&prompt);
         let plan = self.scope.blocking(move || planner.plan(&change)).await??;
@@ -34,7 +34,7 @@ impl Effects {
     pub(in crate::call) async fn undo_user_prompt(
         self: &Arc<Self>,
         number: Option<u64>,
-    ) -> Result<Value, ToolError> {
+    ) -> Result<Value, Stop> {
         let prompt = self.open_user_prompt().await?;
         let planner = Arc::clone(&prompt);
         let (number, plan) = self.scope.blocking(move || planner.plan_undo(number)).await??;
@@ -47,7 +47,7 @@ impl Effects {
         }))
     }
 
-    async fn open_user_prompt(&self) -> Result<Arc<UserPrompt>, ToolError> {
+    async fn open_user_prompt(&self) -> Result<Arc<UserPrompt>, Stop> {
         let daemon = Arc::clone(&self.scope.daemon);
         let open = move || UserPrompt::open(&daemon.setup.dirs, &daemon.config());
         Ok(Arc::new(self.scope.blocking(open).await??))
@@ -57,7 +57,7 @@ impl Effects {
         self: &Arc<Self>,
         prompt: Arc<UserPrompt>,
         plan: Plan,
-    ) -> Result<PromptApplied, ToolError> {
+    ) -> Result<PromptApplied, Stop> {
         let diff_bytes_max = self.scope.daemon.config().calls.diff_bytes_max;
         let changes = change::proposed(plan.files(), diff_bytes_max);
         let digest = plan.digest();
@@ -79,7 +79,7 @@ impl Effects {
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
                 self.mark(Status::Unconfirmed);
-                return Err(self.stop(error));
+                return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
             self.decide_user_prompt().await?;
@@ -89,14 +89,14 @@ impl Effects {
     }
 
     /// Refuses what is denied; returns what else is decided.
-    async fn decide_user_prompt(&self) -> Result<Decision, ToolError> {
+    async fn decide_user_prompt(&self) -> Result<Decision, Stop> {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Configure, None);
         let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
-        recorded.map_err(|error| self.stop(error))?;
+        recorded?;
         if decision.verdict == Verdict::Deny {
             self.mark(Status::Unconfirmed);
-            return Err(self.stop(self.denied(&decision)));
+            return Err(self.denied(&decision).into());
         }
         Ok(decision)
     }
@@ -106,7 +106,7 @@ impl Effects {
         self: &Arc<Self>,
         prompt: Arc<UserPrompt>,
         plan: Plan,
-    ) -> Result<u64, ToolError> {
+    ) -> Result<u64, Stop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         let write = move || {
@@ -124,7 +124,7 @@ impl Effects {
                 Err(_) => {}
             }
             drop(committing);
-            committed
+            Ok(committed?)
         };
         self.scope.blocking(write).await?
     }
