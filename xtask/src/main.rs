@@ -2,8 +2,8 @@
 //! `bench`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
-//! written outside the repository and its target directory, apart from the WASM target that rustup
-//! installs, and from temporary directories that are removed.
+//! written outside the repository and its target directory, apart from what `install` installs, from the
+//! WASM target that rustup adds, and from temporary directories that are removed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -30,9 +30,10 @@ use crate::layout::Layout;
 
 const USAGE: &str = "\
 usage:
-  cargo xtask demo [--yes]
+  cargo xtask demo [--yes] [--svg] [--binary FILE] [--components DIR]
       a guided tour on a copy of these sources: read, edit, refuse, undo, plugins, escapes, audit;
-      pauses between its steps on a terminal, unless --yes is given
+      pauses between its steps on a terminal, unless --yes is given; --svg draws a part of it into
+      docs/session.svg; --binary and --components take what is built already
   cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
       build everything, then serve DIR (default: the repository around the current directory);
       ARGS go to `moss serve`
@@ -76,8 +77,7 @@ fn run(arguments: &[String]) -> Result<()> {
     let layout = Layout::find()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["demo"] => demo::run(&layout, true),
-        ["demo", "--yes"] => demo::run(&layout, false),
+        ["demo", rest @ ..] => demo::run(&layout, rest),
         ["serve", rest @ ..] => serve::run(&layout, rest),
         ["test"] => test::run(&layout, &[]),
         ["test", "--", rest @ ..] => test::run(&layout, rest),
