@@ -50,6 +50,11 @@ impl Layout {
         self.target.join(Profile::Debug.directory()).join("bench-page")
     }
 
+    /// The program that packs a release.
+    pub(crate) fn make_dist(&self) -> PathBuf {
+        self.target.join(Profile::Debug.directory()).join("make-dist")
+    }
+
     /// The documents.
     pub(crate) fn docs(&self) -> PathBuf {
         self.root.join("docs")

@@ -14,7 +14,9 @@ mod artifacts;
 mod bench;
 mod child;
 mod demo;
+mod dist;
 mod fuzz;
+mod install;
 mod layout;
 mod lint;
 mod node;
@@ -37,6 +39,11 @@ usage:
   cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
       build everything, then serve DIR (default: the repository around the current directory);
       ARGS go to `moss serve`
+  cargo xtask install [--prefix DIR] [--binary FILE] [--uninstall]
+      put the release binary, its manual pages, completions and a systemd unit into ~/.local, or into
+      DIR; --uninstall removes exactly what was put there
+  cargo xtask dist [--output DIR] [--binary FILE]
+      make an archive, a Debian package, an SBOM and checksums in target/dist, or in DIR
   cargo xtask test [-- ARGS]
       set everything up and run all tests; ARGS go to `cargo test`
   cargo xtask lint
@@ -79,6 +86,8 @@ fn run(arguments: &[String]) -> Result<()> {
     match arguments.as_slice() {
         ["demo", rest @ ..] => demo::run(&layout, rest),
         ["serve", rest @ ..] => serve::run(&layout, rest),
+        ["install", rest @ ..] => install::run(&layout, rest),
+        ["dist", rest @ ..] => dist::run(&layout, rest),
         ["test"] => test::run(&layout, &[]),
         ["test", "--", rest @ ..] => test::run(&layout, rest),
         ["lint"] => lint::run(&layout),
