@@ -14,7 +14,8 @@ const HEAD: &str = "\
 
 `cargo xtask bench all` measures and writes this page; `--only calls,load` measures some of its tables again
 and keeps the others. The numbers as measured lie in [performance/](performance), one file for each table.
-Each ratio is one of medians of the same run: whatever else the machine did met both sides.
+Where there is a p99, which 99 of 100 measurements stay within, the number beside it is the median. Each ratio
+is one of medians of the same run: whatever else the machine did met both sides.
 ";
 /// Longest line of running text, in characters.
 const TEXT_CHARS_MAX: usize = 108;
@@ -121,7 +122,7 @@ fn section(page: &mut String, table: &Table, results: &Results) {
             cells.filter(|(_, is_shown)| *is_shown).map(|(cell, _)| cell).collect();
         put(page, format_args!("| {} |\n", cells.join(" | ")));
     }
-    put(page, format_args!("\nLoad of the machine when it was taken: {}.\n", results.run.load));
+    put(page, format_args!("\nLoad average right after: {}.\n", results.run.load));
 }
 
 /// Every cell that a row can have.

@@ -85,9 +85,9 @@ pub(crate) fn drawn(plot: &Plot, results: &All) -> Option<String> {
         let text = grouped(*x as u64);
         picture.text("tick middle", (across.place(*x), BOTTOM + 18.0), &text);
     }
-    let label = if across.is_logarithmic { "on a logarithmic scale" } else { "" };
-    let label = format!("{} {label}", plot.grows);
-    picture.text("axis middle", ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0), label.trim_end());
+    let label = if across.is_logarithmic { ", on a logarithmic scale" } else { "" };
+    let label = format!("{}{label}", plot.grows);
+    picture.text("axis middle", ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0), &label);
     for line in &lines {
         let values = points.iter().zip(&line.values);
         let path: Vec<_> =

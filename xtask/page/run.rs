@@ -34,7 +34,10 @@ impl Run {
     pub(crate) fn here(moss: &Path, sources: &Path) -> Self {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let git = |words: &[&str]| printed(Command::new("git").arg("-C").arg(sources).args(words));
-        let is_changed = !git(&["status", "--porcelain", "--untracked-files=no"]).is_empty();
+        // Documents are no sources: results that were just kept are among them.
+        let sources = ["--", ":/", ":(exclude,top)docs"];
+        let status = ["status", "--porcelain", "--untracked-files=no"];
+        let is_changed = !git(&[&status[..], &sources[..]].concat()).is_empty();
         let commit = git(&["rev-parse", "--short=12", "HEAD"]);
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         Self {
