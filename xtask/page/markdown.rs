@@ -12,10 +12,10 @@ use crate::{BESIDE, plot};
 const HEAD: &str = "\
 # What moss costs
 
-`cargo xtask bench all` measures and writes this page; `--only calls,load` measures some of its tables again
-and keeps the others. The numbers as measured lie in [performance/](performance), one file for each table.
-Where there is a p99, which 99 of 100 measurements stay within, the number beside it is the median. Each ratio
-is one of medians of the same run: whatever else the machine did met both sides.
+`cargo xtask bench all` measures and writes this page; `--only calls,load` measures some of its tables
+again and keeps the others. The numbers as measured lie in [performance/](performance), one file for each
+table. Where there is a p99, which 99 of 100 measurements stay within, the number beside it is the median.
+Each ratio is one of medians of the same run: whatever else the machine did met both sides.
 ";
 /// Longest line of running text, in characters.
 const TEXT_CHARS_MAX: usize = 108;

@@ -167,7 +167,10 @@ impl Unit {
             Self::Bytes if number < 1 << 20 => {
                 format!("{} KiB", significant(number as f64 / 1024.0))
             }
-            Self::Bytes => format!("{} MiB", significant(number as f64 / 1_048_576.0)),
+            Self::Bytes if number < 1 << 30 => {
+                format!("{} MiB", significant(number as f64 / 1_048_576.0))
+            }
+            Self::Bytes => format!("{} GiB", significant(number as f64 / 1_073_741_824.0)),
             Self::PerSecond => format!("{}/s", grouped(number)),
         }
     }
@@ -209,6 +212,7 @@ mod tests {
             (Unit::Nanoseconds, 981_000_000_000, "981 s"),
             (Unit::Bytes, 512, "0.50 KiB"),
             (Unit::Bytes, 50_331_648, "48.0 MiB"),
+            (Unit::Bytes, 5 << 30, "5.00 GiB"),
             (Unit::PerSecond, 1_234_567, "1,234,567/s"),
         ];
         for (unit, number, text) in shown {
