@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::layout::{Layout, Profile};
 use crate::{artifacts, child};
@@ -26,7 +26,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         };
     }
     let binary = match binary {
-        Some(binary) => binary,
+        Some(binary) => binary.canonicalize().context("there is no such binary")?,
         None => {
             artifacts::daemon(layout, Profile::Release)?;
             layout.moss(Profile::Release)

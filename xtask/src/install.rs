@@ -33,7 +33,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
         return remove(&prefix);
     }
     let binary = match options.binary {
-        Some(binary) => PathBuf::from(binary),
+        Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
         None => {
             artifacts::daemon(layout, Profile::Release)?;
             layout.moss(Profile::Release)

@@ -78,7 +78,7 @@ pub fn write(file: &Path, rows: &[Row]) -> io::Result<()> {
     file.flush()
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 ///
 /// # Errors
 ///
