@@ -1,7 +1,7 @@
 //! Keeps the results of measuring, and makes the page of figures from them.
 //!
 //! `builds` and `sizes` measure what needs no running moss. `take` puts one table beside the page, with the machine it was measured on; `write` makes the page
-//! and its plots. The page is a function of the results: nothing on it comes from elsewhere.
+//! and its plots and puts three figures into the READMEs. The page is a function of the results: nothing on it comes from elsewhere.
 #![allow(
     clippy::print_stdout,
     reason = "the output of this program is for the person at the terminal"
@@ -30,6 +30,8 @@ usage: bench-page take TABLE ROWS MOSS DOCS, or bench-page write DOCS,
 see `cargo xtask bench all`";
 /// The page, in the directory of documents.
 const PAGE: &str = "performance.md";
+/// Who quotes it, from there, in English and in Chinese.
+const READMES: [&str; 2] = ["../README.md", "../README.zh.md"];
 /// The directory beside it.
 const BESIDE: &str = "performance";
 
@@ -66,8 +68,15 @@ fn publish(rows: &[Row], file: &str) -> Result<()> {
     moss_xtask::rows::write(file.as_ref(), rows).with_context(|| format!("cannot write {file}"))
 }
 
-/// Makes the page and its plots.
+/// Makes the page and its plots, and puts the figures into the READMEs.
 fn write(docs: &Path) -> Result<()> {
+    let results = results::read(&docs.join(BESIDE))?;
+    for (language, readme) in READMES.iter().enumerate() {
+        let file = docs.join(readme);
+        let text = fs::read_to_string(&file);
+        let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+        fs::write(&file, markdown::quoted(&text, &results, language))?;
+    }
     for (file, text) in made(docs)? {
         let file = docs.join(file);
         fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;

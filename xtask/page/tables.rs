@@ -30,12 +30,37 @@ pub(crate) struct Plot {
     pub(crate) has_baseline: bool,
 }
 
-/// The rows that stand at the top, as table, row and what they are called there. The README has the same
-/// lines.
-pub(crate) const IN_SHORT: [(&str, &str, &str); 3] = [
-    ("calls", "read_file, 16 KiB", "`read_file`, 16 KiB"),
-    ("calls", "edit, durable", "an edit: history, intent, audit, on disk before the response"),
-    ("load", "calls of every kind", "64 clients: reads, edits and plugin calls mixed"),
+/// A row that stands at the top of the page, and in the READMEs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Short {
+    pub(crate) table: &'static str,
+    pub(crate) row: &'static str,
+    /// What it is called there, in English and in Chinese.
+    pub(crate) called: [&'static str; 2],
+}
+
+pub(crate) const IN_SHORT: [Short; 3] = [
+    Short {
+        table: "calls",
+        row: "read_file, 16 KiB",
+        called: ["`read_file`, 16 KiB", "`read_file`，16 KiB"],
+    },
+    Short {
+        table: "calls",
+        row: "edit, durable",
+        called: [
+            "an edit: history, intent, audit, on disk before the response",
+            "一次修改：历史、意图、审计，返回前全部落盘",
+        ],
+    },
+    Short {
+        table: "load",
+        row: "calls of every kind",
+        called: [
+            "64 clients: reads, edits and plugin calls mixed",
+            "64 个客户端：混合读取、修改和插件调用",
+        ],
+    },
 ];
 
 pub(crate) const TABLES: &[Table] = &[

@@ -51,8 +51,8 @@ usage:
   cargo xtask ci
       lint, then test
   cargo xtask bench all [--only TABLE,TABLE]
-      measure all that docs/performance.md shows, or some of it, and write the page again; its
-      tables, each of which `cargo xtask bench TABLE` measures alone and writes nowhere:
+      measure all that docs/performance.md shows, or some of it, and write the page again and what
+      the READMEs quote of it; its tables, each of which `cargo xtask bench TABLE` measures alone and writes nowhere:
         calls     single calls, memory and start, against bare baselines
         load      64 clients that read, edit and call a plugin for a minute
         scale     reads against clients and files, calls of plugins against plugins
