@@ -10,6 +10,10 @@ mod arrows;
 mod code;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/figures.rs"]
+mod figures;
+#[path = "tidy/house.rs"]
+mod house;
 #[path = "tidy/manifests.rs"]
 mod manifests;
 #[path = "tidy/proto.rs"]

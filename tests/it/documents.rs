@@ -129,9 +129,9 @@ fn the_list_of_the_guide_is_in_order() {
 }
 
 #[test]
-fn the_session_of_the_readme_runs() {
-    let readme = document("README.md");
-    let session = blocks(&readme, "console").concat();
+fn the_session_of_the_first_steps_runs() {
+    let guide = document("docs/getting-started.md");
+    let session = blocks(&guide, "console").concat();
     let (commands, shown): (Vec<&str>, Vec<&str>) =
         session.lines().partition(|line| line.starts_with("$ "));
     // Nobody sits at this terminal to answer the one question.

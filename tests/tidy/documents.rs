@@ -14,6 +14,7 @@ const HOSTS: &[&str] = &[
     "localhost",
     "rustup.rs",
     "www.apache.org",
+    "www.w3.org",
 ];
 
 #[test]
@@ -101,8 +102,25 @@ fn crates_come_from_the_public_registry() {
 fn every_document_is_linked_from_the_readme() {
     let readme = &file("README.md").text;
     let documents = FILES.iter().filter(|file| file.path.starts_with("docs/"));
-    let offences = documents.filter(|file| !readme.contains(&format!("({})", file.path)));
+    let offences = documents
+        .filter(|file| file.path.ends_with(".md") && !readme.contains(&format!("({})", file.path)));
     hold("linked", offences.map(|file| file.path.clone()));
+}
+
+#[test]
+fn every_picture_is_on_some_page() {
+    let pictures = FILES.iter().filter(|file| file.path.ends_with(".svg"));
+    let offences = pictures.filter(|picture| {
+        let (directory, name) = picture.path.rsplit_once('/').unwrap_or(("", &picture.path));
+        let mut pages = FILES.iter().filter(|file| file.path.ends_with(".md"));
+        !pages.any(|page| {
+            let above = page.path.rsplit_once('/').map_or("", |(above, _)| above);
+            let from_there = directory.strip_prefix(above).unwrap_or(directory);
+            let link = format!("{from_there}/{name})");
+            page.text.contains(&format!("]({}", link.trim_start_matches('/')))
+        })
+    });
+    hold("shown", offences.map(|file| file.path.clone()));
 }
 
 #[test]

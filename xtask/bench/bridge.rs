@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use moss_model_bridge::{Finish, Options, Parser, Registry, Reply, ToolDefinition};
+use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value as Json, json};
-
-use crate::report::{Figure, Value};
-use crate::timing::Durations;
 
 /// Times that each is measured, and before that not measured.
 const TIMES: usize = 60;
@@ -38,7 +36,7 @@ struct Case {
 }
 
 /// Measures everything.
-pub(crate) fn measure() -> Result<Vec<Figure>> {
+pub(crate) fn measure() -> Result<Vec<Row>> {
     let specs = moss_builtin_tools::specs();
     let registry = Registry::new(specs.iter().map(|spec| ToolDefinition {
         name: spec.name.clone(),
@@ -134,7 +132,7 @@ fn prose() -> Result<String> {
 // === impl Case ===
 
 impl Case {
-    fn measure(&self, registry: &Arc<Registry>) -> Result<Figure> {
+    fn measure(&self, registry: &Arc<Registry>) -> Result<Row> {
         let reply = self.read(registry);
         if reply.calls.len() != self.calls {
             bail!("`{}` is not read as it should be: {} calls", self.name, reply.calls.len());
@@ -152,11 +150,10 @@ impl Case {
                 bare.push(parse);
             }
         }
-        Ok(Figure {
-            name: self.name,
-            value: Value::Durations(Durations::from(reads)),
-            baseline: Some(Value::Durations(Durations::from(bare))),
-            target: self.target,
+        let row = Row::timed(self.name, reads).against(Spread::of(bare));
+        Ok(match self.target {
+            Some(target) => row.wanted(target),
+            None => row,
         })
     }
 

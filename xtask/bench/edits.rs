@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use moss_builtin_tools::matching::{Occurrence, locate};
+use moss_xtask::rows::{Row, Spread};
 
 use self::levels::{Case, Wanted};
-use crate::report::{Figure, Value};
-use crate::timing::Durations;
 
 /// Times that each place is looked for.
 const LOOKS: usize = 40;
@@ -24,19 +23,19 @@ const LOOKS: usize = 40;
 const WARM_UP: usize = 3;
 
 /// Measures everything; `directory` is on the disk that is meant.
-pub(crate) fn measure(directory: &Path) -> Result<Vec<Figure>> {
+pub(crate) fn measure(directory: &Path) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
-    let mut figures = Vec::new();
+    let mut rows = Vec::new();
     for case in levels::cases() {
-        figures.push(place(&case)?);
+        rows.push(place(&case)?);
     }
-    figures.push(commit::measure(directory)?);
-    figures.push(history::measure(directory)?);
-    Ok(figures)
+    rows.push(commit::measure(directory)?);
+    rows.extend(history::measure(directory)?);
+    Ok(rows)
 }
 
 /// Looks for the place of one edit.
-fn place(case: &Case) -> Result<Figure> {
+fn place(case: &Case) -> Result<Row> {
     let Case { name, text, search, replace, wanted, target } = case;
     let look = || locate(black_box(text), black_box(search), black_box(replace), Occurrence::Only);
     let is_as_wanted = match (look(), wanted) {
@@ -57,9 +56,11 @@ fn place(case: &Case) -> Result<Figure> {
             scans.push(scan);
         }
     }
-    let durations = |durations: Vec<Duration>| Value::Durations(Durations::from(durations));
-    let baseline = Some(durations(scans));
-    Ok(Figure { name, value: durations(looks), baseline, target: *target })
+    let row = Row::timed(*name, looks).against(Spread::of(scans));
+    Ok(match target {
+        Some(target) => row.wanted(target),
+        None => row,
+    })
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> Duration {

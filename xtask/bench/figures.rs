@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use moss_xtask::rows::{Row, Spread};
 use prost::Message as _;
 use serde_json::json;
 
@@ -11,8 +12,6 @@ use crate::bare::Answer;
 use crate::caller::{Caller, done};
 use crate::place::Place;
 use crate::process::Server;
-use crate::report::{Figure, Value};
-use crate::timing::Durations;
 
 /// Calls before any is measured.
 const WARM_UP: usize = 200;
@@ -28,9 +27,9 @@ const COMMANDS: usize = 50;
 const PLUGINS_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// What to call: the tool and the arguments of the n-th call.
-type Call = (&'static str, fn(usize) -> String);
+pub(crate) type Call = (&'static str, fn(usize) -> String);
 
-const READ: Call = ("read_file", |_| json!({ "path": "src/read.rs" }).to_string());
+pub(crate) const READ: Call = ("read_file", |_| json!({ "path": "src/read.rs" }).to_string());
 const EDIT: Call = ("replace_lines", |number| {
     let line = format!("// edit {number:06}");
     json!({ "path": "src/edited.rs", "startLine": 1, "endLine": 1, "newText": line }).to_string()
@@ -39,7 +38,7 @@ const COUNT: Call = ("word_count", |_| json!({ "path": "docs" }).to_string());
 const DELETE: Call = ("delete_file", |_| json!({ "path": "src/read.rs" }).to_string());
 
 /// Measures everything.
-pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
+pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     eprintln!("measuring; this takes about a minute");
     let (daemon, caller) = Server::daemon(place).await?;
     ready(&caller).await?;
@@ -50,8 +49,8 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
     let used = daemon.resident_bytes()?;
     let mut figures = calls(place, &caller).await?;
     figures.extend([
-        bytes("memory, idle, one plugin loaded", idle),
-        bytes("memory after 1,000 calls", used),
+        memory("memory, idle, one plugin loaded", idle),
+        memory("memory after 1,000 calls", used),
     ]);
     figures.push(command(place, "`moss call read_file`, with a daemon")?);
     drop(caller);
@@ -62,7 +61,7 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Figure>> {
 }
 
 /// Calls over gRPC, in pairs with the bare server.
-async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Figure>> {
+async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Row>> {
     let mut answers = Vec::new();
     for call in [READ, EDIT, COUNT] {
         let bytes = done(one(caller, call, 0).await?)?.encoded_len();
@@ -71,11 +70,10 @@ async fn calls(place: &Place, caller: &Caller) -> Result<Vec<Figure>> {
     let (bare, bare_caller) = Server::bare(place, &answers).await?;
     let both = [caller, &bare_caller];
     let figures = vec![
-        paired("read_file, 16 KiB", both, READ, READS, Some("ratio ≤ 1.12")).await?,
-        paired("plugin call, 8 small files", both, COUNT, PLUGIN_CALLS, Some("ratio ≤ 1.3"))
-            .await?,
-        paired("call refused by policy", both, DELETE, REFUSALS, Some("ratio ≤ 1.3")).await?,
-        paired("edit, durable", both, EDIT, EDITS, Some("ratio ≤ 2.0")).await?,
+        paired("read_file, 16 KiB", both, READ, READS, "ratio ≤ 1.12").await?,
+        paired("plugin call, 8 small files", both, COUNT, PLUGIN_CALLS, "ratio ≤ 1.3").await?,
+        paired("call refused by policy", both, DELETE, REFUSALS, "ratio ≤ 1.3").await?,
+        paired("edit, durable", both, EDIT, EDITS, "ratio ≤ 2.0").await?,
     ];
     drop(bare_caller);
     bare.stop().await?;
@@ -88,8 +86,8 @@ async fn paired(
     [moss, bare]: [&Caller; 2],
     call: Call,
     count: usize,
-    target: Option<&'static str>,
-) -> Result<Figure> {
+    target: &str,
+) -> Result<Row> {
     for number in 1..=WARM_UP.min(count) {
         timed(moss, call, number).await?;
         timed(bare, call, number).await?;
@@ -105,8 +103,7 @@ async fn paired(
             with.push(timed(moss, call, count + number).await?);
         }
     }
-    let durations = |durations: Vec<Duration>| Value::Durations(Durations::from(durations));
-    Ok(Figure { name, value: durations(with), baseline: Some(durations(without)), target })
+    Ok(Row::timed(name, with).against(Spread::of(without)).wanted(target))
 }
 
 async fn timed(caller: &Caller, call: Call, number: usize) -> Result<Duration> {
@@ -133,10 +130,15 @@ async fn one(
 
 /// Waits until every plugin is ready.
 pub(crate) async fn ready(caller: &Caller) -> Result<()> {
+    ready_within(caller, PLUGINS_WAIT_MAX).await
+}
+
+/// Waits so long until every plugin is ready.
+pub(crate) async fn ready_within(caller: &Caller, longest: Duration) -> Result<()> {
     let started = Instant::now();
     while !caller.plugins_are_ready().await? {
-        if started.elapsed() > PLUGINS_WAIT_MAX {
-            bail!("the plugins are not ready after {PLUGINS_WAIT_MAX:?}");
+        if started.elapsed() > longest {
+            bail!("the plugins are not ready after {longest:?}");
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -144,7 +146,7 @@ pub(crate) async fn ready(caller: &Caller) -> Result<()> {
 }
 
 /// Whole processes of the command line.
-fn command(place: &Place, name: &'static str) -> Result<Figure> {
+fn command(place: &Place, name: &'static str) -> Result<Row> {
     let mut durations = Vec::with_capacity(COMMANDS);
     for _ in 0..COMMANDS {
         let mut command = place.moss();
@@ -156,12 +158,11 @@ fn command(place: &Place, name: &'static str) -> Result<Figure> {
             bail!("`moss call` failed: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
-    let value = Value::Durations(durations.into());
-    Ok(Figure { name, value, baseline: None, target: Some("< 50 ms") })
+    Ok(Row::timed(name, durations).wanted("< 50 ms"))
 }
 
 /// From the start of the process to its first answer.
-async fn start(place: &Place) -> Result<Figure> {
+async fn start(place: &Place) -> Result<Row> {
     let mut durations = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
         let (daemon, caller) = Server::daemon(place).await?;
@@ -169,10 +170,10 @@ async fn start(place: &Place) -> Result<Figure> {
         drop(caller);
         daemon.stop().await?;
     }
-    let value = Value::Durations(durations.into());
-    Ok(Figure { name: "start to first answer", value, baseline: None, target: Some("< 100 ms") })
+    Ok(Row::timed("start to first answer", durations).wanted("< 100 ms"))
 }
 
-pub(crate) fn bytes(name: &'static str, bytes: u64) -> Figure {
-    Figure { name, value: Value::Bytes(bytes), baseline: None, target: Some("< 60 MiB") }
+/// What a daemon holds.
+pub(crate) fn memory(name: &str, bytes: u64) -> Row {
+    Row::bytes(name, bytes).wanted("< 60 MiB")
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use moss_xtask::rows::{Row, Spread};
 use prost::Message as _;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::bare::Answer;
 use crate::caller::{Caller, done};
-use crate::figures::{bytes, ready};
+use crate::figures::{memory, ready};
 use crate::place::{CLIENTS, Place};
 use crate::process::Server;
-use crate::report::{Figure, Value};
 
 /// Out of so many calls of a client …
 const ROUND: usize = 20;
@@ -26,7 +26,7 @@ const COUNTS: usize = 3;
 type Kinds = BTreeMap<&'static str, Vec<Duration>>;
 
 /// Puts the load on both servers and measures.
-pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Figure>> {
+pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Row>> {
     eprintln!("{CLIENTS} clients, {seconds} s with moss and {seconds} s without");
     let length = Duration::from_secs(seconds);
     let (daemon, caller) = Server::daemon(place).await?;
@@ -48,21 +48,16 @@ pub(crate) async fn measure(place: &Place, seconds: u64) -> Result<Vec<Figure>> 
     drop(caller);
     server.stop().await?;
     let total = |kinds: &Kinds| kinds.values().map(Vec::len).sum::<usize>() as u64 / seconds;
-    let (with, without) = (total(&moss), total(&bare));
-    let percent = with * 100 / without.max(1);
-    println!("\ncalls a second: {with} with moss, {without} without, {percent} % (wanted: 80 %)");
-    let mut figures: Vec<_> = moss
-        .into_iter()
-        .map(|(kind, durations)| Figure {
-            name: kind,
-            value: Value::Durations(durations.into()),
-            baseline: bare.get(kind).cloned().map(|durations| Value::Durations(durations.into())),
-            target: (kind == "replace_lines").then_some("ratio ≤ 4"),
-        })
-        .collect();
-    figures.push(bytes("memory before", before));
-    figures.push(bytes("memory after", after));
-    Ok(figures)
+    let calls = Row::per_second("calls of every kind", total(&moss));
+    let mut rows = vec![calls.against(Spread::single(total(&bare))).wanted("ratio ≥ 0.8")];
+    rows.extend(moss.into_iter().map(|(kind, durations)| {
+        let bare = Spread::of(bare.get(kind).cloned().unwrap_or_default());
+        let row = Row::timed(kind, durations).against(bare);
+        if kind == "replace_lines" { row.wanted("ratio ≤ 4") } else { row }
+    }));
+    rows.push(memory("memory before", before));
+    rows.push(memory("memory after", after));
+    Ok(rows)
 }
 
 /// Lets all clients call until the time is over; a call that fails ends the measuring.

@@ -12,6 +12,7 @@
 mod bare;
 mod bridge;
 mod caller;
+mod crowd;
 mod edits;
 mod figures;
 mod load;
@@ -19,14 +20,16 @@ mod place;
 mod plugins;
 mod process;
 mod report;
-mod timing;
+mod scale;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-const USAGE: &str = "usage: bench-calls calls|plugins|load MOSS COMPONENTS DIRECTORY [SECONDS], or \
-                     bench-calls edits DIRECTORY, or bench-calls bridge; see `cargo xtask bench`";
+const USAGE: &str = "\
+usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
+       bench-calls [--json FILE] edits DIRECTORY, or bench-calls [--json FILE] bridge;
+see `cargo xtask bench`";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,30 +39,30 @@ fn main() -> Result<()> {
 }
 
 async fn run(arguments: &[String]) -> Result<()> {
+    let (json, arguments) = match arguments {
+        [option, file, rest @ ..] if option == "--json" => (Some(Path::new(file)), rest),
+        all => (None, all),
+    };
     match arguments {
         [bare, socket, workspace, component, answers @ ..] if bare == "bare" => {
             let answers = answers.iter().map(|text| bare::Answer::parse(text));
             let answers = answers.collect::<Result<_>>()?;
             bare::serve(socket.as_ref(), workspace.as_ref(), component.as_ref(), answers).await
         }
-        [bridge] if bridge == "bridge" => {
-            report::print(&bridge::measure()?);
-            Ok(())
-        }
+        [bridge] if bridge == "bridge" => report::publish(&bridge::measure()?, json),
         [edits, directory] if edits == "edits" => {
-            report::print(&edits::measure(directory.as_ref())?);
-            Ok(())
+            report::publish(&edits::measure(directory.as_ref())?, json)
         }
         [what, moss, components, directory, seconds @ ..] => {
             let place = place::Place::new(moss.into(), components.into(), directory.as_ref())?;
-            let figures = match (what.as_str(), seconds) {
+            let rows = match (what.as_str(), seconds) {
                 ("calls", []) => figures::measure(&place).await?,
                 ("plugins", []) => plugins::measure(&place).await?,
                 ("load", [seconds]) => load::measure(&place, seconds.parse()?).await?,
+                ("scale", []) => scale::measure(&place).await?,
                 _ => bail!(USAGE),
             };
-            report::print(&figures);
-            Ok(())
+            report::publish(&rows, json)
         }
         _ => bail!(USAGE),
     }

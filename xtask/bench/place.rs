@@ -143,6 +143,12 @@ impl Place {
         command
     }
 
+    /// Writes the configuration of the daemon.
+    pub(crate) fn configure(&self, config: &str) -> Result<()> {
+        let file = self.config().join("moss/config.toml");
+        fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))
+    }
+
     /// A directory for files of the measuring.
     pub(crate) fn directory(&self) -> &Path {
         self.home.path()
@@ -152,8 +158,14 @@ impl Place {
         self.home.path().join("config")
     }
 
+    /// The list of plugins that the daemon is told.
     pub(crate) fn plugin_list(&self) -> PathBuf {
         self.home.path().join("moss-tools.json")
+    }
+
+    /// The list of plugins of the user.
+    pub(crate) fn user_list(&self) -> PathBuf {
+        self.config().join("moss/moss-tools.json")
     }
 }
 

@@ -33,6 +33,8 @@ impl Server {
 
     /// Starts this program as the bare server, with answers as long as the daemon's.
     pub(crate) async fn bare(place: &Place, answers: &[Answer]) -> Result<(Self, Caller)> {
+        // Left behind by the one before.
+        let _ = std::fs::remove_file(place.bare_socket());
         let mut bare = Command::new(crate::this_program()?);
         bare.arg("bare").arg(place.bare_socket()).arg(place.bare_workspace()).arg(&place.component);
         bare.args(answers.iter().map(ToString::to_string));

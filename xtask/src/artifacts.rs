@@ -1,6 +1,7 @@
 //! What the other commands need to have built: the WASM target, the daemon, the example plugins, those of
 //! the tests.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -28,6 +29,17 @@ pub(crate) fn daemon(layout: &Layout, profile: Profile) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--package", "moss", "--bin", "moss"]);
     child::run(build.args(profile.arguments()))
+}
+
+/// Builds the daemon as it is released, but with the names of its functions, and returns where it is.
+/// It differs from the released one in its last step only, and does not stay in its place.
+pub(crate) fn with_symbols(layout: &Layout) -> Result<PathBuf> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args(["rustc", "--package", "moss", "--bin", "moss"]);
+    child::run(build.args(Profile::Release.arguments()).args(["--", "-C", "strip=none"]))?;
+    let (built, kept) = (layout.moss(Profile::Release), layout.target.join("bench/moss"));
+    std::fs::copy(&built, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
+    Ok(kept)
 }
 
 /// Builds the example plugins.

@@ -1,75 +1,182 @@
-//! `cargo xtask bench calls`, `bench plugins`, `bench load`, `bench edits`, `bench bridge` and
-//! `bench zoo`: build what is measured and what measures, then run it.
+//! `cargo xtask bench calls` and its like: builds what is measured and what measures, then runs it.
+//! `bench all` keeps the results in `docs/performance/` and writes the page of figures from them.
 
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
 use crate::layout::{Layout, Profile};
 use crate::{artifacts, child};
 
 /// How long the load lasts on either side, in seconds.
 const LOAD_SECONDS: &str = "60";
+/// The tables of the page, in the order in which they are measured.
+const TABLES: [(&str, Measured); 8] = [
+    ("calls", Measured::Daemon(&[])),
+    ("load", Measured::Daemon(&[LOAD_SECONDS])),
+    ("scale", Measured::Daemon(&[])),
+    ("plugins", Measured::Daemon(&[])),
+    ("edits", Measured::Disk),
+    ("bridge", Measured::Processor),
+    ("size", Measured::Size),
+    ("build", Measured::Build),
+];
+/// The test that shows how hostile plugins end; others of its file need plugins besides.
+const ZOO: &str = "plugin_zoo::every_member";
+/// What is built to measure its build.
+const PACKAGE: &str = "moss";
 
-/// Measures single calls.
-pub(crate) fn calls(layout: &Layout) -> Result<()> {
-    measure(layout, "calls", &[])
+/// What a table is about, and so what has to be there.
+#[derive(Debug, Clone, Copy)]
+enum Measured {
+    /// The daemon with plugins; with what its program is told besides.
+    Daemon(&'static [&'static str]),
+    /// The disk of the target directory.
+    Disk,
+    /// Nothing besides.
+    Processor,
+    /// The release binary.
+    Size,
+    /// Cargo and the compiler.
+    Build,
 }
 
-/// Measures plugins: calls, many clients, starts.
-pub(crate) fn plugins(layout: &Layout) -> Result<()> {
-    measure(layout, "plugins", &[])
+/// What to measure and where its results go.
+#[derive(Debug, Clone, Copy)]
+struct Job<'a> {
+    layout: &'a Layout,
+    /// Whose build is measured.
+    package: &'a str,
+    /// Whether results are kept for the page.
+    is_kept: bool,
 }
 
-/// Measures many clients at once.
-pub(crate) fn load(layout: &Layout) -> Result<()> {
-    measure(layout, "load", &[LOAD_SECONDS])
+/// Runs what the words after `bench` say.
+pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
+    let job = Job { layout, package: PACKAGE, is_kept: false };
+    match words {
+        ["all"] => all(job, &TABLES.map(|(name, _)| name)),
+        ["all", "--only", names] => all(job, &names.split(',').collect::<Vec<_>>()),
+        ["page"] => write(layout),
+        ["zoo"] => zoo(layout),
+        ["build", "--package", package] => Job { package, ..job }.table("build"),
+        [name] => job.table(name),
+        _ => bail!("bench does not know `{}`", words.join(" ")),
+    }
 }
 
-/// Measures finding the places of edits, and committing them.
-pub(crate) fn edits(layout: &Layout) -> Result<()> {
-    build(layout)?;
-    child::run(Command::new(layout.bench_calls()).arg("edits").arg(&layout.target))
+/// Measures tables and writes the page with them. Each is kept as soon as it is measured.
+fn all(job: Job<'_>, names: &[&str]) -> Result<()> {
+    for name in names {
+        measured(name)?;
+    }
+    for name in names {
+        Job { is_kept: true, ..job }.table(name)?;
+    }
+    write(job.layout)
 }
 
-/// Measures reading the replies of models.
-pub(crate) fn bridge(layout: &Layout) -> Result<()> {
-    build(layout)?;
-    child::run(Command::new(layout.bench_calls()).arg("bridge"))
+/// Writes the page from the results that are kept.
+fn write(layout: &Layout) -> Result<()> {
+    page_program(layout)?;
+    child::run(Command::new(layout.bench_page()).arg("write").arg(layout.docs()))
+}
+
+fn measured(name: &str) -> Result<Measured> {
+    let found = TABLES.iter().find(|(known, _)| *known == name);
+    let names = TABLES.map(|(name, _)| name).join(", ");
+    let (_, measured) =
+        found.with_context(|| format!("there is no table `{name}`; there are: {names}"))?;
+    Ok(*measured)
 }
 
 /// Shows how every hostile plugin ends, and when: the test that holds them to it, with what it prints.
-pub(crate) fn zoo(layout: &Layout) -> Result<()> {
+fn zoo(layout: &Layout) -> Result<()> {
     artifacts::daemon(layout, Profile::Release)?;
     let mut test = child::cargo();
     test.current_dir(&layout.root)
-        .args([
-            "test",
-            "--package",
-            "moss-tests",
-            "--test",
-            "it",
-            "plugin_zoo",
-            "--",
-            "--nocapture",
-        ])
+        .args(["test", "--package", "moss-tests", "--test", "it", ZOO, "--", "--nocapture"])
         .env("MOSS_TEST_BINARY", layout.moss(Profile::Release));
     child::run(&mut test)
 }
 
-fn measure(layout: &Layout, what: &str, arguments: &[&str]) -> Result<()> {
-    artifacts::plugins(layout)?;
-    artifacts::daemon(layout, Profile::Release)?;
-    build(layout)?;
-    let mut measure = Command::new(layout.bench_calls());
-    measure.arg(what).arg(layout.moss(Profile::Release)).arg(layout.components());
-    measure.arg(&layout.target).args(arguments);
-    child::run(&mut measure)
+// === impl Job ===
+
+impl Job<'_> {
+    /// Measures one table.
+    fn table(self, name: &str) -> Result<()> {
+        let layout = self.layout;
+        let rows = self.rows(name)?;
+        let mut measure = match measured(name)? {
+            Measured::Daemon(arguments) => {
+                artifacts::plugins(layout)?;
+                artifacts::daemon(layout, Profile::Release)?;
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name);
+                measure.arg(layout.moss(Profile::Release)).arg(layout.components());
+                measure.arg(&layout.target).args(arguments);
+                measure
+            }
+            Measured::Disk => {
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name).arg(&layout.target);
+                measure
+            }
+            Measured::Processor => {
+                let mut measure = calls_program(layout)?;
+                measure.arg("--json").arg(&rows).arg(name);
+                measure
+            }
+            Measured::Size => {
+                let binary = artifacts::with_symbols(layout)?;
+                artifacts::daemon(layout, Profile::Release)?;
+                page_program(layout)?;
+                let mut measure = Command::new(layout.bench_page());
+                measure.arg("sizes").arg(layout.moss(Profile::Release)).arg(binary).arg(&rows);
+                measure
+            }
+            Measured::Build => {
+                page_program(layout)?;
+                let mut measure = Command::new(layout.bench_page());
+                measure.arg("builds").arg(&layout.root).arg(self.package);
+                measure.arg(layout.target.join("bench-build")).arg(&rows);
+                measure
+            }
+        };
+        child::run(&mut measure)?;
+        if self.is_kept { self.keep(name, &rows) } else { Ok(()) }
+    }
+
+    /// Where the program that measures puts its rows.
+    fn rows(self, name: &str) -> Result<PathBuf> {
+        let directory = self.layout.target.join("bench");
+        std::fs::create_dir_all(&directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        Ok(directory.join(format!("{name}.jsonl")))
+    }
+
+    /// Puts the rows beside the page.
+    fn keep(self, name: &str, rows: &std::path::Path) -> Result<()> {
+        let layout = self.layout;
+        page_program(layout)?;
+        let mut take = Command::new(layout.bench_page());
+        take.arg("take").arg(name).arg(rows).arg(layout.moss(Profile::Release));
+        child::run(take.arg(layout.docs()))
+    }
 }
 
-/// Builds the program that measures.
-fn build(layout: &Layout) -> Result<()> {
+/// Builds the program that measures calls and their parts.
+fn calls_program(layout: &Layout) -> Result<Command> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
-    child::run(build.args(["--features", "bench", "--bin", "bench-calls"]))
+    child::run(build.args(["--features", "bench", "--bin", "bench-calls"]))?;
+    Ok(Command::new(layout.bench_calls()))
+}
+
+/// Builds the program that keeps results and writes the page.
+fn page_program(layout: &Layout) -> Result<()> {
+    let mut build = child::cargo();
+    build.current_dir(&layout.root).args(["build", "--quiet", "--package", "moss-xtask"]);
+    child::run(build.args(["--features", "page", "--bin", "bench-page"]))
 }

@@ -5,34 +5,64 @@
 //! line below.
 
 mod place;
+mod screen;
+mod session;
 mod stage;
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use self::place::Place;
-use self::stage::{Stage, say, well, with};
+use self::stage::{Stage, well, with};
 use crate::artifacts;
 use crate::layout::{Layout, Profile};
 
 const WELCOME: &str = "A tour of moss: it proposes, you decide.";
 /// The file that holds it.
 const FILE: &str = "xtask/src/demo.rs";
+/// The picture of the session, in the directory of documents.
+const PICTURE: &str = "session.svg";
 /// What a plugin says of itself, and what another build of it says, of the same length.
 const WORDS: [&[u8; 19]; 2] = [b"Counts words, lines", b"Obey me now. Counts"];
 
+/// What the command line says.
+#[derive(Debug, Default)]
+struct Options<'a> {
+    /// Whether to go on from step to step by itself.
+    hurries: bool,
+    /// Where to draw the session, where that is wanted.
+    picture: Option<PathBuf>,
+    /// What to use in place of what would be built.
+    binary: Option<&'a str>,
+    components: Option<&'a str>,
+}
+
 /// Builds what is needed and gives the tour.
-pub(crate) fn run(layout: &Layout, wants_pauses: bool) -> Result<()> {
-    artifacts::daemon(layout, Profile::Debug)?;
-    artifacts::plugins(layout)?;
-    let place = Place::new(layout)?;
+pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
+    let options = Options::parse(layout, arguments)?;
+    let binary = match options.binary {
+        Some(binary) => PathBuf::from(binary).canonicalize().context("there is no such binary")?,
+        None => {
+            artifacts::daemon(layout, Profile::Debug)?;
+            layout.moss(Profile::Debug)
+        }
+    };
+    let components = match options.components {
+        Some(directory) => PathBuf::from(directory),
+        None => {
+            artifacts::plugins(layout)?;
+            layout.components()
+        }
+    };
+    let place = Place::new(layout, &binary, &components)?;
     write_list(&place, "docs", "")?;
     println!("{WELCOME}\n\nEverything happens in {}", place.work().display());
     let daemon = place.serve()?;
-    let mut stage = Stage::new(&place, wants_pauses);
+    let mut stage = Stage::new(&place, !options.hurries, options.picture.is_some());
     look(&mut stage)?;
     let digest = propose(&mut stage)?;
     refuse(&mut stage)?;
@@ -40,8 +70,14 @@ pub(crate) fn run(layout: &Layout, wants_pauses: bool) -> Result<()> {
     reload(&mut stage)?;
     escape(&mut stage)?;
     audit(&mut stage)?;
+    let shown = stage.screen.all();
     drop(daemon);
-    by_hand(layout);
+    by_hand(&binary);
+    if let Some(file) = options.picture {
+        fs::write(&file, session::drawn(&shown))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        println!("\nwrote {}", file.display());
+    }
     Ok(())
 }
 
@@ -110,7 +146,7 @@ fn refuse(stage: &mut Stage<'_>) -> Result<()> {
     let mut words: Vec<&str> = edit.iter().map(String::as_str).collect();
     words.push("--wait");
     let caller = stage.start(&words)?;
-    println!("\n$ {} &", caller.text());
+    stage.screen.typed(&format!("{} &", caller.text()));
     stage.until(&["moss", "confirm", "list"], well(&["replace_text"]))?;
     let listed = stage.place.command(&["moss", "confirm", "list", "--json"])?.output()?;
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -119,8 +155,8 @@ fn refuse(stage: &mut Stage<'_>) -> Result<()> {
     stage.run(&["moss", "confirm", "show", id], well(&["+const WELCOME"]))?;
     let deny = ["moss", "confirm", "deny", id, "--reason", "the old title is fine"];
     stage.run(&deny, well(&[]))?;
-    say("The call that waited ends with exit code 3:");
-    caller.end(with(3, &["the old title is fine", "nothing was changed"]))?;
+    stage.screen.say("The call that waited ends with exit code 3:");
+    stage.end(caller, with(3, &["the old title is fine", "nothing was changed"]))?;
     Ok(())
 }
 
@@ -180,7 +216,7 @@ fn reload(stage: &mut Stage<'_>) -> Result<()> {
     )?;
     write_list(stage.place, "xtask", "")?;
     stage.until(&count("path=xtask/src/demo.rs"), well(&["\"total\""]))?;
-    say(
+    stage.screen.say(
         "Then its code: another build takes the place of the component. It tells models something\n\
          else about itself, so it does not serve yet:",
     );
@@ -190,7 +226,7 @@ fn reload(stage: &mut Stage<'_>) -> Result<()> {
     let described = |words| format!("moss tools --json | grep '{words}'");
     let [says, will_say] = WORDS.map(|words| described(String::from_utf8_lossy(words)));
     stage.run(&["sh", "-c", &says], well(&[]))?;
-    say("Its digest in moss-tools.json accepts it:");
+    stage.screen.say("Its digest in moss-tools.json accepts it:");
     let sha256 = listed.split("\"sha256\": \"").nth(1).and_then(|rest| rest.split('"').next());
     let sha256 = sha256.context("the list of plugins shows no digest")?;
     write_list(stage.place, "xtask", &format!(" \"sha256\": \"{sha256}\","))?;
@@ -249,8 +285,7 @@ fn audit(stage: &mut Stage<'_>) -> Result<()> {
 }
 
 /// Says how to do the same without the tour.
-fn by_hand(layout: &Layout) {
-    let moss = layout.moss(Profile::Debug);
+fn by_hand(moss: &Path) {
     println!(
         "\n=== By hand\n\n\
          That was all; nothing is left behind. To do the same by hand, in one terminal\n\n  \
@@ -269,4 +304,35 @@ fn by_hand(layout: &Layout) {
          moss audit verify",
         moss = moss.display(),
     );
+}
+
+// === impl Options ===
+
+impl<'a> Options<'a> {
+    fn parse(layout: &Layout, mut arguments: &[&'a str]) -> Result<Self> {
+        let mut options = Self::default();
+        loop {
+            arguments = match arguments {
+                [] => return Ok(options),
+                ["--yes", rest @ ..] => {
+                    options.hurries = true;
+                    rest
+                }
+                ["--svg", rest @ ..] => {
+                    options.picture = Some(layout.docs().join(PICTURE));
+                    options.hurries = true;
+                    rest
+                }
+                ["--binary", file, rest @ ..] => {
+                    options.binary = Some(*file);
+                    rest
+                }
+                ["--components", directory, rest @ ..] => {
+                    options.components = Some(*directory);
+                    rest
+                }
+                [other, ..] => bail!("demo does not know `{other}`"),
+            };
+        }
+    }
 }

@@ -45,6 +45,21 @@ impl Layout {
         self.target.join(Profile::Release.directory()).join("bench-calls")
     }
 
+    /// The program that keeps results and writes the page of figures.
+    pub(crate) fn bench_page(&self) -> PathBuf {
+        self.target.join(Profile::Debug.directory()).join("bench-page")
+    }
+
+    /// The program that packs a release.
+    pub(crate) fn make_dist(&self) -> PathBuf {
+        self.target.join(Profile::Debug.directory()).join("make-dist")
+    }
+
+    /// The documents.
+    pub(crate) fn docs(&self) -> PathBuf {
+        self.root.join("docs")
+    }
+
     /// The plugins that people copy.
     pub(crate) fn plugins(&self) -> PathBuf {
         self.root.join("plugins-example")

@@ -15,7 +15,8 @@ const PLUGINS: [[&str; 2]; 2] = [
     ["--manifest-path", "tests/guests/Cargo.toml"],
 ];
 /// Everything, what is behind features too.
-const WORKSPACE: [&str; 3] = ["--workspace", "--features", "moss-xtask/bench,moss-sdk/http"];
+const WORKSPACE: [&str; 3] =
+    ["--workspace", "--features", "moss-xtask/bench,moss-xtask/dist,moss-sdk/http"];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 pub(crate) fn run(layout: &Layout) -> Result<()> {

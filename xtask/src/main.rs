@@ -1,9 +1,9 @@
-//! What developers and newcomers run: `cargo xtask demo`, `serve`, `test`, `lint`, `ci`,
-//! `bench calls`, `bench load`, `bench edits`, `bench bridge`, `bench zoo`, `fuzz`.
+//! What developers and newcomers run: `cargo xtask demo`, `serve`, `install`, `dist`, `test`, `lint`, `ci`,
+//! `bench`, `fuzz`.
 //!
 //! Each command does its own set-up, says what it runs, and stops at the first failure. Nothing is
-//! written outside the repository and its target directory, apart from the WASM target that rustup
-//! installs, and from temporary directories that are removed.
+//! written outside the repository and its target directory, apart from what `install` installs, from the
+//! WASM target that rustup adds, and from temporary directories that are removed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -14,7 +14,9 @@ mod artifacts;
 mod bench;
 mod child;
 mod demo;
+mod dist;
 mod fuzz;
+mod install;
 mod layout;
 mod lint;
 mod node;
@@ -30,28 +32,37 @@ use crate::layout::Layout;
 
 const USAGE: &str = "\
 usage:
-  cargo xtask demo [--yes]
+  cargo xtask demo [--yes] [--svg] [--binary FILE] [--components DIR]
       a guided tour on a copy of these sources: read, edit, refuse, undo, plugins, escapes, audit;
-      pauses between its steps on a terminal, unless --yes is given
+      pauses between its steps on a terminal, unless --yes is given; --svg draws a part of it into
+      docs/session.svg; --binary and --components take what is built already
   cargo xtask serve [--workspace DIR] [--release] [-- ARGS]
       build everything, then serve DIR (default: the repository around the current directory);
       ARGS go to `moss serve`
+  cargo xtask install [--prefix DIR] [--binary FILE] [--uninstall]
+      put the release binary, its manual pages, completions and a systemd unit into ~/.local, or into
+      DIR; --uninstall removes exactly what was put there
+  cargo xtask dist [--output DIR] [--binary FILE]
+      make an archive, a Debian package, an SBOM and checksums in target/dist, or in DIR
   cargo xtask test [-- ARGS]
       set everything up and run all tests; ARGS go to `cargo test`
   cargo xtask lint
       formatting, clippy and documentation, warnings as errors
   cargo xtask ci
       lint, then test
-  cargo xtask bench calls
-      measure calls, edits, memory and start against bare baselines, in a release build
-  cargo xtask bench plugins
-      calls of plugins in process against the bare engine, 64 clients, a start with 50 plugins
-  cargo xtask bench load
-      64 clients that read, edit and call a plugin for a minute, then the same without moss
-  cargo xtask bench bridge
-      read replies of models: prose, calls, braces, against serde_json on the same bytes
-  cargo xtask bench edits
-      find places of edits at every level, and commit edits, against bare baselines
+  cargo xtask bench all [--only TABLE,TABLE]
+      measure all that docs/performance.md shows, or some of it, and write the page again and what
+      the READMEs quote of it; its tables, each of which `cargo xtask bench TABLE` measures alone and writes nowhere:
+        calls     single calls, memory and start, against bare baselines
+        load      64 clients that read, edit and call a plugin for a minute
+        scale     reads against clients and files, calls of plugins against plugins
+        plugins   plugins in process, many clients, a changed file, a start with 50
+        edits     find the locations of edits at every level, and commit them
+        bridge    read replies of models, against serde_json on the same bytes
+        size      what the release binary holds
+        build     clean builds, and builds after a change (--package NAME: of that one)
+  cargo xtask bench page
+      write the page from the results that are kept
   cargo xtask bench zoo
       let hostile plugins end, beside one that is called all the time, in a release build
   cargo xtask fuzz TARGET [SECONDS]
@@ -73,9 +84,10 @@ fn run(arguments: &[String]) -> Result<()> {
     let layout = Layout::find()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        ["demo"] => demo::run(&layout, true),
-        ["demo", "--yes"] => demo::run(&layout, false),
+        ["demo", rest @ ..] => demo::run(&layout, rest),
         ["serve", rest @ ..] => serve::run(&layout, rest),
+        ["install", rest @ ..] => install::run(&layout, rest),
+        ["dist", rest @ ..] => dist::run(&layout, rest),
         ["test"] => test::run(&layout, &[]),
         ["test", "--", rest @ ..] => test::run(&layout, rest),
         ["lint"] => lint::run(&layout),
@@ -83,12 +95,7 @@ fn run(arguments: &[String]) -> Result<()> {
             lint::run(&layout)?;
             test::run(&layout, &[])
         }
-        ["bench", "calls"] => bench::calls(&layout),
-        ["bench", "plugins"] => bench::plugins(&layout),
-        ["bench", "load"] => bench::load(&layout),
-        ["bench", "bridge"] => bench::bridge(&layout),
-        ["bench", "edits"] => bench::edits(&layout),
-        ["bench", "zoo"] => bench::zoo(&layout),
+        ["bench", rest @ ..] if !rest.is_empty() => bench::run(&layout, rest),
         ["fuzz", target] => fuzz::run(&layout, target, fuzz::SECONDS_DEFAULT),
         ["fuzz", target, seconds] => fuzz::run(&layout, target, seconds),
         [] | ["help" | "--help" | "-h"] => {

@@ -9,6 +9,9 @@ use anyhow::{Context, Result, bail};
 use crate::layout::{Layout, Profile};
 use crate::{artifacts, child, demo, node, python};
 
+/// What the workspace tests besides: programs that are not built with it.
+const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
+
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
@@ -31,7 +34,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     let mut tally = Tally::default();
     let mut workspace = child::cargo();
     workspace
-        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(["test", "--workspace", "--features", FEATURES, "--no-fail-fast"])
         .args(arguments)
         .env("MOSS_TEST_BINARY", layout.moss(Profile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())

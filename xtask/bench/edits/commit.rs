@@ -14,9 +14,7 @@ use anyhow::Result;
 use moss_sdk::RelPath;
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Splice};
 use moss_workspace::{History, HistoryLimits, Options, Origin, Workspace, hash};
-
-use crate::report::{Figure, Value};
-use crate::timing::Durations;
+use moss_xtask::rows::{Row, Spread};
 
 /// Edits before any is measured.
 const WARM_UP: usize = 20;
@@ -26,7 +24,7 @@ const FILE_BYTES: usize = 16 << 10;
 pub(super) const FILE_NAME: &str = "edited.rs";
 
 /// Measures both sides in turns: whatever else the machine does meets both.
-pub(super) fn measure(directory: &Path) -> Result<Figure> {
+pub(super) fn measure(directory: &Path) -> Result<Row> {
     let place = tempfile::Builder::new().prefix("bench-edits-").tempdir_in(directory)?;
     let [root, state, bare] = ["work", "state", "bare"].map(|name| place.path().join(name));
     for directory in [&root, &bare] {
@@ -44,13 +42,8 @@ pub(super) fn measure(directory: &Path) -> Result<Figure> {
             without.push(bare);
         }
     }
-    let durations = |durations: Vec<Duration>| Value::Durations(Durations::from(durations));
-    Ok(Figure {
-        name: "commit of an edit, 16 KiB",
-        value: durations(with),
-        baseline: Some(durations(without)),
-        target: Some("2 waits, bare 2"),
-    })
+    let row = Row::timed("commit of an edit, 16 KiB", with).against(Spread::of(without));
+    Ok(row.wanted("2 waits, bare 2"))
 }
 
 /// Changes the first line.

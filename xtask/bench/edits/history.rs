@@ -1,19 +1,16 @@
-//! Committing an edit beside a long history, against the same beside a short one, in turns.
+//! Committing an edit beside long histories, against the same beside a short one, in turns.
 
 use std::path::Path;
 
 use anyhow::Result;
 use moss_workspace::{History, HistoryLimits, Options, Workspace};
+use moss_xtask::rows::{Row, Spread, grouped};
 use rusqlite::{Connection, params};
 
 use super::commit::{FILE_NAME, content, edit, timed};
-use crate::report::{Figure, Value};
-use crate::timing::Durations;
 
-/// Entries of the long history.
-const LONG: u32 = 1_000_000;
-/// Entries of the short one.
-const SHORT: u32 = 10;
+/// Entries of the histories; the first is the one that the others are measured against.
+const ENTRIES: [u32; 3] = [10, 10_000, 1_000_000];
 /// Edits before any is measured.
 const WARM_UP: usize = 20;
 const EDITS: usize = 300;
@@ -24,27 +21,31 @@ struct Place {
     history: History,
 }
 
-/// Measures both.
-pub(super) fn measure(directory: &Path) -> Result<Figure> {
+/// Measures all of them.
+pub(super) fn measure(directory: &Path) -> Result<Vec<Row>> {
     let temp = tempfile::Builder::new().prefix("bench-history-").tempdir_in(directory)?;
-    let [long, short] = [(LONG, "long"), (SHORT, "short")]
-        .map(|(entries, name)| Place::new(&temp.path().join(name), entries));
-    let (long, short) = (long?, short?);
-    let (mut with, mut without) = (Vec::with_capacity(EDITS), Vec::with_capacity(EDITS));
+    let places = ENTRIES.map(|entries| {
+        let name = entries.to_string();
+        Place::new(&temp.path().join(name), entries)
+    });
+    let places = places.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut durations = vec![Vec::with_capacity(EDITS); places.len()];
     for number in 1..=WARM_UP + EDITS {
-        let beside_long = timed(|| edit(&long.workspace, &long.history, number))?;
-        let beside_short = timed(|| edit(&short.workspace, &short.history, number))?;
-        if number > WARM_UP {
-            with.push(beside_long);
-            without.push(beside_short);
+        for (Place { workspace, history }, durations) in places.iter().zip(&mut durations) {
+            let duration = timed(|| edit(workspace, history, number))?;
+            if number > WARM_UP {
+                durations.push(duration);
+            }
         }
     }
-    Ok(Figure {
-        name: "commit beside 1,000,000 changes",
-        value: Value::Durations(Durations::from(with)),
-        baseline: Some(Value::Durations(Durations::from(without))),
-        target: Some("ratio ≤ 1.2 to ten"),
-    })
+    let short = Spread::of(durations[0].clone());
+    let rows = ENTRIES.into_iter().zip(durations).map(|(entries, durations)| {
+        let entries = u64::from(entries);
+        let name = format!("commit beside {} changes", grouped(entries));
+        let row = Row::timed(name, durations).against(short);
+        row.wanted("ratio ≤ 1.2").at("history", entries)
+    });
+    Ok(rows.collect())
 }
 
 /// Writes entries as edits of one file would have left them, each with a content of its own.

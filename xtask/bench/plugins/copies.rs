@@ -1,4 +1,4 @@
-//! Copies of a component that differ in their names only: so many plugins as one wants.
+//! Copies of a component that differ in their names only: as many plugins as one wants.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,42 +8,59 @@ use serde_json::json;
 
 use crate::place::Place;
 
+/// The names of the plugin and of its tool.
+const NAME: &str = "word-count";
+const TOOL: &str = "word_count";
+
+/// Most plugins of one list.
+const LIST_MAX: usize = 250;
+
 /// A plugin of the list: its name and its component.
 type Listed = (String, PathBuf);
 
 impl Place {
     /// Makes so many copies of the component that counts words, each with names of its own. The
     /// component as it is stands first.
-    pub(super) fn copies(&self, count: usize) -> Result<Vec<Listed>> {
-        let mut all = vec![("word-count".to_owned(), self.component.clone())];
+    pub(crate) fn copies(&self, count: usize) -> Result<Vec<Listed>> {
+        let mut all = vec![(NAME.to_owned(), self.component.clone())];
         let bytes = fs::read(&self.component)?;
         for number in 1..count {
-            // As long as the names in whose place they stand.
-            let (plugin, tool) = (format!("word-{number:05}"), format!("word_{number:05}"));
-            let copy = replaced(bytes.clone(), "word-count", &plugin)
-                .and_then(|bytes| replaced(bytes, "word_count", &tool))
+            // As long as the name in whose place it stands.
+            let plugin = format!("word-{number:05}");
+            let copy = replaced(bytes.clone(), NAME, &plugin)
                 .context("the component does not name itself")?;
-            let file = self.directory().join(format!("{tool}.wasm"));
+            let file = self.directory().join(format!("{plugin}.wasm"));
             fs::write(&file, copy)?;
             all.push((plugin, file));
         }
         Ok(all)
     }
 
-    /// Writes the list of plugins.
-    pub(super) fn list_copies(&self, plugins: &[Listed]) -> Result<()> {
+    /// Writes the lists of plugins: one, and what is too much for it into that of the user.
+    pub(crate) fn list_copies(&self, plugins: &[Listed]) -> Result<()> {
         let entry = |(name, source): &Listed| {
+            // The tool is known by its own name inside of the component only.
+            let tools = if name == NAME { json!({}) } else { json!({ TOOL: tool_of(name) }) };
             json!({
                 "name": name,
                 "source": source,
+                "tools": tools,
                 "grant": { "fs": [{ "path": "docs", "access": "read" }] },
                 "limits": { "calls": 64 },
             })
         };
-        let entries: Vec<_> = plugins.iter().map(entry).collect();
-        let list = json!({ "version": 1, "plugins": entries });
-        Ok(fs::write(self.plugin_list(), list.to_string())?)
+        let (first, others) = plugins.split_at(plugins.len().min(LIST_MAX));
+        for (file, plugins) in [(self.plugin_list(), first), (self.user_list(), others)] {
+            let entries: Vec<_> = plugins.iter().map(entry).collect();
+            fs::write(file, json!({ "version": 1, "plugins": entries }).to_string())?;
+        }
+        Ok(())
     }
+}
+
+/// The tool of a plugin.
+pub(crate) fn tool_of(plugin: &str) -> String {
+    plugin.replace('-', "_")
 }
 
 fn replaced(mut bytes: Vec<u8>, old: &str, new: &str) -> Result<Vec<u8>> {

@@ -11,12 +11,12 @@ use moss_plugin_host::services::NoServices;
 use moss_plugin_host::{CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin};
 use moss_plugin_list::PluginList;
 use moss_sdk::context::Progress;
+use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::bare::plugin::{self, Component};
 use crate::place::Place;
-use crate::report::{Figure, Value};
 
 const WARM_UP: usize = 500;
 const CALLS: usize = 5000;
@@ -32,18 +32,18 @@ struct Subject {
 
 struct Deaf;
 
-pub(super) async fn measure(place: &Place) -> Result<Vec<Figure>> {
+pub(super) async fn measure(place: &Place) -> Result<Vec<Row>> {
     let subject = Subject {
         name: "in process, component in Rust",
         plugin: "word-count",
         tool: "word_count",
         arguments: json!({ "path": "docs" }),
     };
-    let figure = compared(&place.component, &subject).await.context(subject.name)?;
-    Ok(vec![figure])
+    let row = compared(&place.component, &subject).await.context(subject.name)?;
+    Ok(vec![row])
 }
 
-async fn compared(file: &Path, subject: &Subject) -> Result<Figure> {
+async fn compared(file: &Path, subject: &Subject) -> Result<Row> {
     let list = json!({ "version": 1, "plugins": [{ "name": subject.plugin, "source": "here" }] });
     let list = PluginList::parse("list", &list.to_string()).map_err(anyhow::Error::msg)?;
     let engine = Engine::new(EngineOptions::default())?;
@@ -64,12 +64,7 @@ async fn compared(file: &Path, subject: &Subject) -> Result<Figure> {
             without.push(other);
         }
     }
-    Ok(Figure {
-        name: subject.name,
-        value: Value::Durations(with.into()),
-        baseline: Some(Value::Durations(without.into())),
-        target: Some(TARGET),
-    })
+    Ok(Row::timed(subject.name, with).against(Spread::of(without)).wanted(TARGET))
 }
 
 async fn timed(call: impl AsyncFnOnce() -> Result<()>) -> Result<Duration> {

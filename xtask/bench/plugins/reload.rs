@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use moss_xtask::rows::Row;
 use tokio::time::timeout;
 
 use super::TOOL;
@@ -13,7 +14,6 @@ use crate::caller::Catalogs;
 use crate::figures::ready;
 use crate::place::Place;
 use crate::process::Server;
-use crate::report::{Figure, Value};
 
 /// Versions that are put in the place of each other, over and over.
 const VERSIONS: u8 = 20;
@@ -21,7 +21,7 @@ const ROUNDS: usize = 3;
 /// Longest wait for a version to serve.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-pub(super) async fn measure(place: &Place) -> Result<[Figure; 2]> {
+pub(super) async fn measure(place: &Place) -> Result<[Row; 2]> {
     eprintln!("replacing a plugin {} times", usize::from(VERSIONS) * ROUNDS);
     let served = place.directory().join("served.wasm");
     let bytes = fs::read(&place.component)?;
@@ -40,15 +40,9 @@ pub(super) async fn measure(place: &Place) -> Result<[Figure; 2]> {
     }
     drop((catalogs, caller));
     daemon.stop().await?;
-    let figure = |name, taken: Vec<Duration>, target| Figure {
-        name,
-        value: Value::Durations(taken.into()),
-        baseline: None,
-        target: Some(target),
-    };
     Ok([
-        figure("a changed file serves, new code", fresh, "< 500 ms"),
-        figure("a changed file serves, code kept", kept, "< 150 ms"),
+        Row::timed("a changed file serves, new code", fresh).wanted("< 500 ms"),
+        Row::timed("a changed file serves, code kept", kept).wanted("< 150 ms"),
     ])
 }
 

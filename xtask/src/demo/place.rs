@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::layout::{Layout, Profile};
+use crate::layout::Layout;
 
 /// Names in a repository that are no sources.
 const NO_SOURCES: [&str; 2] = [".git", ".venv"];
@@ -36,7 +36,8 @@ pub(super) struct Daemon(Child);
 // === impl Place ===
 
 impl Place {
-    pub(super) fn new(layout: &Layout) -> Result<Self> {
+    /// Lays everything out for a binary of moss and the components of plugins.
+    pub(super) fn new(layout: &Layout, moss: &Path, components: &Path) -> Result<Self> {
         let name = format!("moss-demo-{}", std::process::id());
         let root = std::env::temp_dir().canonicalize()?.join(name);
         fs::create_dir(&root).with_context(|| format!("cannot make {}", root.display()))?;
@@ -46,11 +47,11 @@ impl Place {
         for directory in ["bin", "home", "config/moss/plugins", "state", "run", "work/.git"] {
             fs::create_dir_all(place.root.join(directory))?;
         }
-        symlink(layout.moss(Profile::Debug), place.root.join("bin/moss"))?;
+        symlink(moss, place.root.join("bin/moss"))?;
         copy(&layout.root, &place.work()).context("cannot copy the sources")?;
         fs::write(place.work().join(".git/config"), "[core]\n")?;
         for component in COMPONENTS {
-            fs::copy(layout.components().join(component), place.plugins().join(component))?;
+            fs::copy(components.join(component), place.plugins().join(component))?;
         }
         Ok(place)
     }

@@ -8,16 +8,15 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use super::place::{BOUND, LOOK_INTERVAL, Place};
+use super::screen::{Screen, plain};
 use crate::child;
-
-/// Most lines of an output that are shown.
-const LINES_MAX: usize = 30;
-/// Longest line that is shown, in characters.
-const LINE_CHARS_MAX: usize = 160;
 
 /// Shows one step after the other.
 pub(super) struct Stage<'a> {
     pub(super) place: &'a Place,
+    pub(super) screen: Screen,
+    /// Whether commands print in colours.
+    is_coloured: bool,
     pauses: bool,
     steps: usize,
 }
@@ -48,18 +47,15 @@ pub(super) fn with<'a>(code: i32, says: &'a [&'a str]) -> Ends<'a> {
     Ends { code, says }
 }
 
-/// Says something between commands.
-pub(super) fn say(text: &str) {
-    println!("\n{text}");
-}
-
 // === impl Stage ===
 
 impl<'a> Stage<'a> {
     /// Pauses before each step where somebody is there and wants it.
-    pub(super) fn new(place: &'a Place, wants_pauses: bool) -> Self {
-        let is_watched = io::stdin().is_terminal() && io::stdout().is_terminal();
-        Self { place, pauses: wants_pauses && is_watched, steps: 0 }
+    pub(super) fn new(place: &'a Place, wants_pauses: bool, wants_colours: bool) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let pauses = wants_pauses && is_terminal && io::stdin().is_terminal();
+        let is_coloured = wants_colours || is_terminal && std::env::var_os("NO_COLOR").is_none();
+        Self { place, screen: Screen::default(), is_coloured, pauses, steps: 0 }
     }
 
     /// Begins a step.
@@ -74,15 +70,15 @@ impl<'a> Stage<'a> {
             }
         }
         self.steps += 1;
-        println!("\n=== {}. {title}\n\n{text}", self.steps);
+        self.screen.title(self.steps, title, text);
         Ok(())
     }
 
     /// Runs a command; returns what it printed.
     pub(super) fn run(&self, words: &[&str], ends: Ends<'_>) -> Result<String> {
         let elsewhere = self.start(words)?;
-        println!("\n$ {}", elsewhere.text);
-        elsewhere.end(ends)
+        self.screen.typed(&elsewhere.text);
+        self.end(elsewhere, ends)
     }
 
     /// Runs a command again and again until it ends as it must, and shows that it did.
@@ -91,11 +87,9 @@ impl<'a> Stage<'a> {
         loop {
             let (text, code, printed) = self.start(words)?.wait()?;
             let is_over = Instant::now() > end;
-            if ends.is_met(code, &printed) || is_over {
-                println!("\n$ {text}");
-                show(&printed);
-                ends.check(&text, code, &printed)?;
-                return Ok(printed);
+            if ends.is_met(code, &plain(&printed)) || is_over {
+                self.screen.typed(&text);
+                return self.ended(&text, code, &printed, ends);
             }
             std::thread::sleep(LOOK_INTERVAL);
         }
@@ -110,8 +104,30 @@ impl<'a> Stage<'a> {
         let (output, writer) = io::pipe()?;
         let mut command = self.place.command(words)?;
         command.stdout(writer.try_clone()?).stderr(writer);
+        if self.is_coloured {
+            command.env("CLICOLOR_FORCE", "1");
+        }
         let child = command.spawn().with_context(|| format!("cannot start `{text}`"))?;
         Ok(Elsewhere { text, child, output })
+    }
+
+    /// Waits for the end of a command, shows what it printed and returns that without colours.
+    pub(super) fn end(&self, command: Elsewhere, ends: Ends<'_>) -> Result<String> {
+        let (text, code, printed) = command.wait()?;
+        self.ended(&text, code, &printed, ends)
+    }
+
+    fn ended(
+        &self,
+        text: &str,
+        code: Option<i32>,
+        printed: &str,
+        ends: Ends<'_>,
+    ) -> Result<String> {
+        self.screen.printed(printed);
+        let printed = plain(printed);
+        ends.check(text, code, &printed)?;
+        Ok(printed)
     }
 }
 
@@ -121,14 +137,6 @@ impl Elsewhere {
     /// The command as it is typed.
     pub(super) fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Waits for the end of the command and shows what it printed.
-    pub(super) fn end(self, ends: Ends<'_>) -> Result<String> {
-        let (text, code, printed) = self.wait()?;
-        show(&printed);
-        ends.check(&text, code, &printed)?;
-        Ok(printed)
     }
 
     fn wait(mut self) -> Result<(String, Option<i32>, String)> {
@@ -154,19 +162,5 @@ impl Ends<'_> {
             bail!("`{text}` did not print `{part}`");
         }
         Ok(())
-    }
-}
-
-/// Shows an output, without the rest of one that is very long.
-fn show(printed: &str) {
-    for line in printed.lines().take(LINES_MAX) {
-        match line.char_indices().nth(LINE_CHARS_MAX) {
-            Some((end, _)) => println!("{}…", &line[..end]),
-            None => println!("{line}"),
-        }
-    }
-    let more = printed.lines().count().saturating_sub(LINES_MAX);
-    if more > 0 {
-        println!("… ({more} more lines)");
     }
 }

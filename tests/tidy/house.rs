@@ -1,0 +1,144 @@
+//! The layers of the house, and their picture in `docs/`: drawn from the table below and nothing else.
+
+use std::fs;
+
+use moss_xtask::picture::{Frame, Picture};
+
+use crate::hold;
+use crate::manifests::{CRATES, package};
+use crate::tree::root;
+
+/// A crate: its directory, and what it is in a few words.
+type Room = (&'static str, &'static str);
+
+/// The layers, from the highest to the lowest: what each is, and its crates.
+const LAYERS: &[(&str, &[Room])] = &[
+    ("the command line", &[("cli", "the binary moss: commands")]),
+    ("the daemon", &[("daemon", "a call's life, gRPC, state")]),
+    (
+        "tools",
+        &[
+            ("builtin-tools", "native tools"),
+            ("crates/catalog", "all tools, ready to be called"),
+            ("crates/plugins", "lists, loading, registration"),
+            ("crates/network", "the only door to the network"),
+        ],
+    ),
+    (
+        "doors and decisions",
+        &[
+            ("crates/policy", "one pure function decides"),
+            ("crates/journal", "what happened, for good"),
+            ("crates/dispatch", "calls, whatever the front"),
+            ("crates/workspace", "the only door to files"),
+            ("crates/sandbox", "the only door to processes"),
+            ("crates/plugin-list", "what lists of plugins say"),
+            ("crates/plugin-host", "alone knows the WASM engine"),
+            ("crates/schema", "arguments, validation"),
+            ("crates/model-bridge", "calls in model text"),
+            ("crates/model-data", "data for models"),
+        ],
+    ),
+    ("contracts", &[("sdk", "the contract of tools"), ("proto", "the wire format moss.v1")]),
+];
+/// Crates that stand beside the house: developers' and tests', and a part of one that is in it.
+const OUTSIDE: [&str; 3] = ["sdk/macros", "tests", "xtask"];
+const PICTURE: &str = "docs/house.svg";
+
+const WIDTH: f64 = 900.0;
+const LABEL_WIDTH: f64 = 172.0;
+const ROOMS_IN_A_ROW: usize = 3;
+const ROOM: (f64, f64) = (220.0, 48.0);
+const GAP: f64 = 12.0;
+const MARGIN: f64 = 16.0;
+const STYLE: &str = "\
+.layer{fill:none;stroke:$edge}
+.room{fill:$box;stroke:$boxedge}
+.name{font-size:13px;font-weight:600}
+.role,.number{fill:$faint}
+.arrow{stroke:$faint;stroke-width:1.5}
+";
+
+#[test]
+fn every_crate_stands_in_one_layer() {
+    let mut in_layers: Vec<&str> = LAYERS
+        .iter()
+        .flat_map(|(_, rooms)| rooms.iter().map(|(directory, _)| *directory))
+        .collect();
+    let mut listed: Vec<&str> = CRATES.iter().map(|(directory, _)| *directory).collect();
+    listed.retain(|directory| !OUTSIDE.contains(directory));
+    in_layers.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(in_layers, listed);
+}
+
+#[test]
+fn no_crate_depends_on_a_higher_layer() {
+    let layer = |name: &str| {
+        LAYERS.iter().position(|(_, rooms)| rooms.iter().any(|(room, _)| package(room) == name))
+    };
+    let offences = CRATES.iter().flat_map(|(directory, may)| {
+        let own = layer(&package(directory));
+        // Those outside stand above all others.
+        let up = may.iter().filter(move |name| own.is_some() && layer(name) < own);
+        up.filter(move |name| layer(name).is_some())
+            .map(move |name| format!("{directory} may depend on {name}, which is above it"))
+    });
+    hold("layers of the picture", offences);
+}
+
+#[test]
+fn the_picture_of_the_house_is_current() {
+    let (file, drawn) = (root().join(PICTURE), drawn());
+    if std::env::var_os("UPDATE_PICTURES").is_some() {
+        fs::write(&file, &drawn).unwrap();
+    }
+    let is_current = fs::read_to_string(&file).is_ok_and(|text| text == drawn);
+    assert!(
+        is_current,
+        "{PICTURE} is old: `UPDATE_PICTURES=1 cargo test -p moss-tests --test tidy house` draws it"
+    );
+}
+
+fn drawn() -> String {
+    let heights: Vec<f64> = LAYERS.iter().map(|(_, rooms)| height(rooms.len())).collect();
+    let gaps = GAP * (LAYERS.len() - 1) as f64;
+    let total = MARGIN * 2.0 + heights.iter().sum::<f64>() + gaps;
+    let mut picture = Picture::new("The layers of moss", WIDTH as u32, total as u32);
+    picture.style(STYLE);
+    let mut y = MARGIN;
+    for (at, (name, rooms)) in LAYERS.iter().enumerate() {
+        let frame = Frame { x: MARGIN, y, width: WIDTH - MARGIN * 2.0, height: heights[at] };
+        picture.rounded("layer", frame);
+        let middle = y + heights[at] / 2.0;
+        picture.text("name", (MARGIN * 2.0, middle - 2.0), name);
+        let number = format!("layer {}", LAYERS.len() - at);
+        picture.text("number", (MARGIN * 2.0, middle + 15.0), &number);
+        for (number, (directory, role)) in rooms.iter().enumerate() {
+            let (row, column) = (number / ROOMS_IN_A_ROW, number % ROOMS_IN_A_ROW);
+            let x = MARGIN + LABEL_WIDTH + column as f64 * (ROOM.0 + GAP);
+            let top = y + GAP + row as f64 * (ROOM.1 + GAP);
+            picture.rounded("room", Frame { x, y: top, width: ROOM.0, height: ROOM.1 });
+            picture.text("name", (x + GAP, top + 20.0), directory);
+            picture.text("role", (x + GAP, top + 37.0), role);
+        }
+        y += heights[at];
+        if at + 1 < LAYERS.len() {
+            arrow(&mut picture, (MARGIN * 2.0 + 20.0, y), GAP);
+        }
+        y += GAP;
+    }
+    picture.finish()
+}
+
+fn height(rooms: usize) -> f64 {
+    let rows = rooms.div_ceil(ROOMS_IN_A_ROW) as f64;
+    GAP + rows * (ROOM.1 + GAP)
+}
+
+/// An arrow from a layer to the one that it uses.
+fn arrow(picture: &mut Picture, (x, y): (f64, f64), length: f64) {
+    let end = y + length;
+    picture.path("arrow", &[(x, y), (x, end)]);
+    picture.path("arrow", &[(x - 4.0, end - 5.0), (x, end), (x + 4.0, end - 5.0)]);
+}

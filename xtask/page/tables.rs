@@ -1,0 +1,177 @@
+//! The tables and plots of the page, in its order. A table that was not measured is left out.
+
+/// A table of the page.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The name of its results, and of what `cargo xtask bench` runs.
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    /// What it is about.
+    pub(crate) text: &'static str,
+    /// What the first column names.
+    pub(crate) subject: &'static str,
+    /// What the columns of moss are called.
+    pub(crate) own: &'static str,
+    /// What it is measured against.
+    pub(crate) baseline: &'static str,
+}
+
+/// A plot of the page.
+#[derive(Debug)]
+pub(crate) struct Plot {
+    /// The name that its points have.
+    pub(crate) name: &'static str,
+    /// The table whose rows they are.
+    pub(crate) table: &'static str,
+    pub(crate) title: &'static str,
+    /// What grows to the right.
+    pub(crate) grows: &'static str,
+    /// Whether the baseline has a line of its own.
+    pub(crate) has_baseline: bool,
+}
+
+/// A row that stands at the top of the page, and in the READMEs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Short {
+    pub(crate) table: &'static str,
+    pub(crate) row: &'static str,
+    /// What it is called there, in English and in Chinese.
+    pub(crate) called: [&'static str; 2],
+}
+
+pub(crate) const IN_SHORT: [Short; 3] = [
+    Short {
+        table: "calls",
+        row: "read_file, 16 KiB",
+        called: ["`read_file`, 16 KiB", "`read_file`，16 KiB"],
+    },
+    Short {
+        table: "calls",
+        row: "edit, durable",
+        called: [
+            "an edit: history, intent, audit, on disk before the response",
+            "一次修改：历史、意图、审计，返回前全部落盘",
+        ],
+    },
+    Short {
+        table: "load",
+        row: "calls of every kind",
+        called: [
+            "64 clients: reads, edits and plugin calls mixed",
+            "64 个客户端：混合读取、修改和插件调用",
+        ],
+    },
+];
+
+pub(crate) const TABLES: &[Table] = &[
+    Table {
+        name: "calls",
+        title: "Single calls",
+        text: "The daemon against a bare gRPC server that does the same work without validation, policy, \
+               journal or limits. One client calls both in turns, over Unix sockets.",
+        subject: "call",
+        own: "moss",
+        baseline: "bare",
+    },
+    Table {
+        name: "load",
+        title: "64 clients at once",
+        text: "Of 20 calls of each client 14 read, 3 edit a file of the client's own, durably, and 3 call a \
+               plugin; for a minute, then the same for the bare server. Edits of different files are \
+               written side by side and share their waits for the disk.",
+        subject: "call",
+        own: "moss",
+        baseline: "bare",
+    },
+    Table {
+        name: "scale",
+        title: "What grows",
+        text: "Reads against the number of clients and of files in the workspace; calls of plugins by 16 \
+               clients, each call of the next plugin, against the number of plugins. The bare server has \
+               one component whatever moss has.",
+        subject: "what",
+        own: "moss",
+        baseline: "bare",
+    },
+    Table {
+        name: "plugins",
+        title: "Plugins",
+        text: "In process: the plugin host in turns with the bare engine that instantiates the same \
+               component and calls it. A changed file serves from the moment at which the watching \
+               client is told so.",
+        subject: "what",
+        own: "moss",
+        baseline: "bare",
+    },
+    Table {
+        name: "edits",
+        title: "Edits",
+        text: "To find the location of an edit, at each of the nine levels and where there is none, \
+               against a plain scan of the same text. To commit it, against what any durable replacement \
+               of a file takes: a temporary file, its fsync, the rename, the fsync of the directory. A \
+               commit waits for the disk as often: the intent goes to disk together with the new version, \
+               the record in the history together with the directory. Commits beside a long history are \
+               measured against those beside ten entries.",
+        subject: "what",
+        own: "moss",
+        baseline: "bare",
+    },
+    Table {
+        name: "bridge",
+        title: "Replies of models",
+        text: "To read what chat models write, in pieces as a socket gives them or word by word, against \
+               `serde_json` on the same bytes.",
+        subject: "reply",
+        own: "moss",
+        baseline: "serde_json",
+    },
+    Table {
+        name: "build",
+        title: "Build times",
+        text: "A clean build, and one after a file of one crate was touched.",
+        subject: "build",
+        own: "time",
+        baseline: "",
+    },
+    Table {
+        name: "size",
+        title: "What the binary holds",
+        text: "The release binary, its largest sections and, of its code, the part of each crate, by the \
+               symbols of the same build before they are stripped. What generic code of one crate becomes \
+               for another counts for the crate that defines it.",
+        subject: "part",
+        own: "size",
+        baseline: "",
+    },
+];
+
+pub(crate) const PLOTS: &[Plot] = &[
+    Plot {
+        name: "clients",
+        table: "scale",
+        title: "Latency of reads against clients",
+        grows: "clients",
+        has_baseline: true,
+    },
+    Plot {
+        name: "files",
+        table: "scale",
+        title: "Latency of reads against files in the workspace",
+        grows: "files",
+        has_baseline: true,
+    },
+    Plot {
+        name: "plugins",
+        table: "scale",
+        title: "Calls of plugins a second against plugins",
+        grows: "plugins",
+        has_baseline: true,
+    },
+    Plot {
+        name: "history",
+        table: "edits",
+        title: "Cost of an edit against changes in the history",
+        grows: "changes in the history",
+        has_baseline: false,
+    },
+];
