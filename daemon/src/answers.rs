@@ -2,16 +2,14 @@
 //! `answers.toml` in the state directory.
 //!
 //! The file is replaced as a whole under a lock between processes, and read again where another
-//! process replaced it. How often answers were used is written with the next change, after a while
-//! or at the end: a crash loses those counts and nothing else. A broken file is left alone: no
-//! stored answer is in force then, and none is added.
+//! process replaced it. A broken file is left alone: no stored answer is in force then, and none is
+//! added. How often answers were used the journal tells.
 
 mod loaded;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use jiff::{SignedDuration, Timestamp};
@@ -22,7 +20,7 @@ use self::loaded::{Loaded, load};
 use crate::config;
 use moss_dispatch::{Offer, Scope, SessionKey};
 use moss_policy::PolicyError;
-use moss_policy::standing::file::{self, Stored, Used};
+use moss_policy::standing::file;
 use moss_policy::standing::{Asker, Permission, StandingAnswer};
 
 /// The file in the state directory of a workspace.
@@ -30,8 +28,6 @@ pub const FILE_NAME: &str = "answers.toml";
 const LOCK_NAME: &str = "answers.lock";
 /// Longest wait for another process that changes the file.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// How long counts of uses wait to be written.
-const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 /// How far in the future an answer may have been given: clocks are set back.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_hours(24);
 /// Digits of an answer's name.
@@ -64,8 +60,6 @@ pub struct Listed {
     pub answer: Arc<StandingAnswer>,
     /// The session that it holds for; none for one that is stored.
     pub session: Option<String>,
-    /// How often it was used.
-    pub used: Used,
     /// When it ends: the limits of today may be shorter than those it was given under.
     pub ends_at: Timestamp,
 }
@@ -91,9 +85,6 @@ pub enum AnswersError {
 struct Inner {
     /// The answers of sessions, oldest first.
     sessions: Vec<(SessionKey, Arc<StandingAnswer>)>,
-    /// Uses that are not in the file, by answer.
-    uses: HashMap<String, Used>,
-    flushed_at: Instant,
 }
 
 /// When an answer ends that may hold for so many hours.
@@ -115,8 +106,7 @@ impl Answers {
     pub fn open(state: &Path, limits: config::Answers) -> Result<Self, moss_workspace::Error> {
         let directory = OwnDir::open(state)?;
         let stored = ArcSwap::from_pointee(load(&directory));
-        let inner =
-            Inner { sessions: Vec::new(), uses: HashMap::new(), flushed_at: Instant::now() };
+        let inner = Inner { sessions: Vec::new() };
         let limits = ArcSwap::from_pointee(limits);
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
     }
@@ -154,7 +144,7 @@ impl Answers {
         let mut found = Vec::new();
         if self.limits.load().always {
             let stored = self.stored.load();
-            let of_file = stored.answers.iter().map(|(answer, _)| answer);
+            let of_file = stored.answers.iter();
             found.extend(of_file.filter(|a| is_for(a) && self.holds(a, now)).cloned());
         }
         if let Some(session) = of.session.filter(|_| self.limits.load().session) {
@@ -220,9 +210,9 @@ impl Answers {
             Scope::Always => {
                 let file = self.directory.path().join(FILE_NAME).display().to_string();
                 let answer = offer.answer(id, Some(file), now);
-                let stored = Stored { answer: answer.clone(), used: Used::default() };
+                let stored = answer.clone();
                 self.change(now, |all| {
-                    all.retain(|other| !offer.is_of(&other.answer));
+                    all.retain(|other| !offer.is_of(other));
                     if all.len() >= self.limits.load().answers_max {
                         return Err(AnswersError::Full(all.len()));
                     }
@@ -248,26 +238,24 @@ impl Answers {
         }
         let mut revoked = None;
         self.change(now, |all| {
-            let index = all.iter().position(|stored| stored.answer.id == id).ok_or_else(unknown)?;
+            let index = all.iter().position(|stored| stored.id == id).ok_or_else(unknown)?;
             revoked = Some(all.remove(index));
             Ok(())
         })?;
-        let Stored { answer, used } = revoked.ok_or_else(unknown)?;
-        Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None, used })
+        let answer = revoked.ok_or_else(unknown)?;
+        Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None })
     }
 
     /// Lists the answers in force: of the file, then of sessions, oldest first.
     pub fn list(&self, now: Timestamp) -> Vec<Listed> {
         let inner = self.lock();
-        let waiting = |answer: &StandingAnswer| inner.uses.get(&answer.id).copied();
         let stored = self.stored.load();
-        let of_file = stored.answers.iter().filter(|(answer, _)| self.holds(answer, now));
+        let of_file = stored.answers.iter().filter(|answer| self.holds(answer, now));
         let mut listed: Vec<_> = of_file
             .filter(|_| self.limits.load().always)
-            .map(|(answer, used)| Listed {
+            .map(|answer| Listed {
                 answer: Arc::clone(answer),
                 session: None,
-                used: used.plus(waiting(answer).unwrap_or_default()),
                 ends_at: self.ends_at(answer),
             })
             .collect();
@@ -277,37 +265,16 @@ impl Answers {
         listed.extend(of_sessions.map(|(key, answer)| Listed {
             answer: Arc::clone(answer),
             session: Some(key.session_id.clone()),
-            used: waiting(answer).unwrap_or_default(),
             ends_at: self.session_ends_at(answer),
         }));
         listed
     }
 
-    /// Notes that an answer let something happen. Returns whether the counts should be written:
-    /// see [`Answers::flush`].
-    pub fn note_use(&self, id: &str, now: Timestamp) -> bool {
-        let mut inner = self.lock();
-        let used = inner.uses.entry(id.to_owned()).or_default();
-        *used = used.plus(Used { count: 1, last_at: Some(now) });
-        inner.flushed_at.elapsed() >= FLUSH_INTERVAL
-    }
-
-    /// Writes how often answers were used. Waits for the disk; a failure costs the counts only.
-    pub fn flush(&self, now: Timestamp) {
-        let is_stored =
-            |id: &String| self.stored.load().answers.iter().any(|(answer, _)| answer.id == *id);
-        let is_due = self.lock().uses.keys().any(is_stored);
-        if is_due && let Err(error) = self.change(now, |_| Ok(())) {
-            tracing::warn!(%error, "how often answers were used is not written");
-        }
-        self.lock().flushed_at = Instant::now();
-    }
-
-    /// Changes the file, under its lock: what is over goes, the counts come in.
+    /// Changes the file, under its lock: what is over goes.
     fn change(
         &self,
         now: Timestamp,
-        change: impl FnOnce(&mut Vec<Stored>) -> Result<(), AnswersError>,
+        change: impl FnOnce(&mut Vec<StandingAnswer>) -> Result<(), AnswersError>,
     ) -> Result<(), AnswersError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
         let loaded = load(&self.directory);
@@ -316,32 +283,11 @@ impl Answers {
             self.stored.store(Arc::new(loaded));
             return Err(AnswersError::Broken(problem));
         }
-        let waiting = self.lock().uses.clone();
-        let holds = |(answer, _): &&(Arc<StandingAnswer>, Used)| now < self.ends_at(answer);
-        let mut all: Vec<_> = loaded
-            .answers
-            .iter()
-            .filter(holds)
-            .map(|(answer, used)| Stored {
-                answer: answer.as_ref().clone(),
-                used: used.plus(waiting.get(&answer.id).copied().unwrap_or_default()),
-            })
-            .collect();
+        let holds = |answer: &&Arc<StandingAnswer>| now < self.ends_at(answer);
+        let mut all: Vec<_> =
+            loaded.answers.iter().filter(holds).map(|answer| answer.as_ref().clone()).collect();
         change(&mut all)?;
         self.directory.write(FILE_NAME, file::render(&all).as_bytes())?;
-        let mut inner = self.lock();
-        for (answer, _) in &loaded.answers {
-            if let Some(written) = waiting.get(&answer.id) {
-                inner.uses.entry(answer.id.clone()).and_modify(|used| used.count -= written.count);
-            }
-        }
-        let Inner { sessions, uses, .. } = &mut *inner;
-        uses.retain(|id, used| {
-            let is_left = all.iter().any(|stored| stored.answer.id == *id)
-                || sessions.iter().any(|(_, answer)| answer.id == *id);
-            used.count > 0 && is_left
-        });
-        drop(inner);
         let version = self.directory.version(FILE_NAME)?;
         self.stored.store(Arc::new(Loaded::new(version, all)));
         Ok(())

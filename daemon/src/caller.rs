@@ -237,7 +237,7 @@ fn load_or_create(state: &OwnDir, role: Role) -> Result<String, Error> {
             }
             return Ok(token);
         }
-        let token = crate::ids::random() + &crate::ids::random();
+        let token = crate::ids::secret();
         if state.create_new(&name, token.as_bytes())? {
             return Ok(token);
         }

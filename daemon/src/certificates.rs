@@ -79,7 +79,7 @@ pub fn make(
     let client = params("moss client", today, until)?;
     let client = leaf(client, ExtendedKeyUsagePurpose::ClientAuth, &issuer)?;
 
-    let token = crate::ids::random() + &crate::ids::random() + "\n";
+    let token = crate::ids::secret() + "\n";
     let files = [
         ("ca.crt", certificate),
         ("server.crt", server.0),

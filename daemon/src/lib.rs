@@ -135,10 +135,7 @@ pub async fn drain(daemon: &state::Daemon) {
     for workspace in daemon.workspaces() {
         let workspace = Arc::clone(workspace);
         workspace.record_folded(true).await;
-        let close = move || {
-            workspace.answers.flush(jiff::Timestamp::now());
-            workspace.journal.close();
-        };
+        let close = move || workspace.journal.close();
         if let Err(error) = tokio::task::spawn_blocking(close).await {
             tracing::error!(%error, "the journal was not closed");
         }

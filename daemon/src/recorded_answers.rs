@@ -78,7 +78,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
         return Err(error.into());
     }
     let ends_at = answer.expires_at;
-    Ok(Listed { answer, session, used: Default::default(), ends_at })
+    Ok(Listed { answer, session, ends_at })
 }
 
 /// Takes an answer back, at once.

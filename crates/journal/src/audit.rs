@@ -7,6 +7,7 @@
 
 mod opening;
 pub mod pruning;
+pub mod uses;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -9,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +30,7 @@ mod writer;
 pub use self::record::{Answer, CalledBy, Event, FileChange, PluginDigest, Record};
 
 use self::audit::pruning::Bounds;
+use self::audit::uses::Uses;
 use self::audit::{Entry, Filter, Verification};
 use self::room::{Room, Rooms};
 use self::writer::{Message, Signals, Writer};
@@ -211,6 +213,17 @@ impl Journal {
     pub fn tail(&self, filter: &Filter) -> Result<Vec<Entry>, JournalError> {
         self.flush()?;
         audit::tail(&self.dir, filter)
+    }
+
+    /// Counts the uses of each lasting answer, by its name, as far as the journal reaches back. Blocks:
+    /// not for async code.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::record`], and [`JournalError::Read`].
+    pub fn answer_uses(&self) -> Result<HashMap<String, Uses>, JournalError> {
+        self.flush()?;
+        audit::uses::answer_uses(&self.dir)
     }
 
     /// Checks the chain of hashes over all records. Blocks: not for async code.

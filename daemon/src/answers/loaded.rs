@@ -8,13 +8,13 @@ use moss_workspace::own::{FileVersion, OwnDir};
 use super::FILE_NAME;
 use moss_policy::PolicyError;
 use moss_policy::standing::StandingAnswer;
-use moss_policy::standing::file::{self, FILE_BYTES_MAX, Stored, Used};
+use moss_policy::standing::file::{self, FILE_BYTES_MAX};
 
 /// What the file says.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     pub(super) version: Option<FileVersion>,
-    pub(super) answers: Vec<(Arc<StandingAnswer>, Used)>,
+    pub(super) answers: Vec<Arc<StandingAnswer>>,
     pub(super) problem: Option<Box<PolicyError>>,
 }
 
@@ -50,9 +50,8 @@ pub(super) fn load(directory: &OwnDir) -> Loaded {
 // === impl Loaded ===
 
 impl Loaded {
-    pub(super) fn new(version: Option<FileVersion>, stored: Vec<Stored>) -> Self {
-        let answers =
-            stored.into_iter().map(|stored| (Arc::new(stored.answer), stored.used)).collect();
+    pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingAnswer>) -> Self {
+        let answers = stored.into_iter().map(Arc::new).collect();
         Self { version, answers, problem: None }
     }
 }

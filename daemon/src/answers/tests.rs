@@ -166,27 +166,6 @@ fn what_another_process_does_is_seen_and_kept() {
 }
 
 #[test]
-fn uses_are_counted_over_processes_and_ends() {
-    let state = TempDir::new().unwrap();
-    let answers = open(&state);
-    let answer = remember(&answers, "a", None);
-    answers.note_use(&answer.id, later(1));
-    assert!(!answers.note_use(&answer.id, later(2)), "it is too soon to write");
-    let used = |answers: &Answers| answers.list(later(3))[0].used;
-    assert_eq!(used(&answers), Used { count: 2, last_at: Some(later(2)) });
-    assert_eq!(used(&open(&state)).count, 0, "they are written later");
-    answers.flush(later(3));
-    assert_eq!(used(&answers).count, 2, "they are not counted twice");
-    answers.flush(later(3));
-    let again = open(&state);
-    assert_eq!(used(&again), Used { count: 2, last_at: Some(later(2)) });
-    again.note_use(&answer.id, later(3));
-    again.flush(later(3));
-    answers.reload();
-    assert_eq!(used(&answers).count, 3);
-}
-
-#[test]
 fn a_broken_file_gives_nothing_and_is_left_alone() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);

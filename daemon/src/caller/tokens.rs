@@ -188,7 +188,7 @@ impl Tokens {
     /// `Name`, `Reserved`, `Taken`, `Full`, `Broken`, `State`.
     pub fn create(&self, name: &str, now: Timestamp) -> Result<(Token, String), TokensError> {
         check_name(name)?;
-        let secret = crate::ids::random() + &crate::ids::random();
+        let secret = crate::ids::secret();
         let created_at = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let token = Token { name: name.to_owned(), created_at, blake3: hash(&secret) };
         self.change(|all| {

@@ -75,6 +75,8 @@ struct Arriving {
     /// When it began to come, and when something came last.
     begun: Instant,
     came: Instant,
+    /// Whether it was looked for again before a timer was set.
+    is_awaited: bool,
     late: Option<Pin<Box<Sleep>>>,
 }
 
@@ -183,8 +185,18 @@ impl Framing {
 impl Arriving {
     fn new(body: Body, bounds: Arc<Bounds>, share: Share<2>, is_stream: bool) -> Self {
         let begun = Instant::now();
-        let (framing, open_bytes) = (Framing::default(), 0);
-        Self { body, bounds, share, is_stream, framing, open_bytes, begun, came: begun, late: None }
+        Self {
+            body,
+            bounds,
+            share,
+            is_stream,
+            framing: Framing::default(),
+            open_bytes: 0,
+            begun,
+            came: begun,
+            is_awaited: false,
+            late: None,
+        }
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<(), Status> {
@@ -231,6 +243,12 @@ impl HttpBody for Arriving {
             Poll::Ready(Some(Ok(frame))) => {
                 let taken = frame.data_ref().map_or(Ok(()), |bytes| this.take(bytes));
                 Poll::Ready(Some(taken.map(|()| frame)))
+            }
+            // What came with the head is read a moment after it. A timer would wake another thread.
+            Poll::Pending if !this.is_awaited => {
+                this.is_awaited = true;
+                cx.waker().wake_by_ref();
+                Poll::Pending
             }
             Poll::Pending if this.is_late(cx) => Poll::Ready(Some(Err(stalled()))),
             other => other,

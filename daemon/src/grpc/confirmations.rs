@@ -15,6 +15,7 @@ use super::{error, from_proto, pass, to_proto};
 use crate::confirm::{ResolveError, Verdict};
 use crate::recorded_answers::settle;
 use crate::state::Daemon;
+use moss_journal::audit::uses::Uses;
 
 /// Messages of a watch that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
@@ -140,7 +141,9 @@ impl ConfirmationService for Confirmations {
         let confirmation = Some(to_proto::confirmation(&settled.confirmation));
         let (answer, problem) = match settled.remembered {
             None => (None, String::new()),
-            Some(Ok(listed)) => (Some(to_proto::lasting_answer(&listed)), String::new()),
+            Some(Ok(listed)) => {
+                (Some(to_proto::lasting_answer(&listed, Uses::default())), String::new())
+            }
             Some(Err(error)) => (None, error.to_string()),
         };
         Ok(Response::new(v1::ResolveConfirmationResponse {

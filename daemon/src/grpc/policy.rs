@@ -13,9 +13,11 @@ use crate::answers::{AnswersError, Listed};
 use crate::explain;
 use crate::recorded_answers::{self, KeepError};
 use crate::state::{Daemon, WorkspaceState};
+use moss_journal::audit::uses::Uses;
 use moss_policy::explain::{Explanation, FoundDecision};
 use moss_policy::{RuleRef, Verdict};
 use moss_schema::arguments;
+use std::collections::HashMap;
 
 #[derive(Debug)]
 pub(super) struct Policy(pub(super) Arc<Daemon>);
@@ -42,8 +44,11 @@ impl PolicyService for Policy {
     ) -> Result<Response<v1::ListAnswersResponse>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let listed = answers(&workspace).await?;
+        let uses = uses(&workspace).await?;
+        let shown =
+            listed.iter().map(|listed| to_proto::lasting_answer(listed, uses_of(&uses, listed)));
         Ok(Response::new(v1::ListAnswersResponse {
-            answers: listed.iter().map(to_proto::lasting_answer).collect(),
+            answers: shown.collect(),
             problem: workspace.answers.problem().unwrap_or_default(),
         }))
     }
@@ -63,7 +68,8 @@ impl PolicyService for Policy {
                     _ => error::status(Reason::AnswersUnusable, &refusal.to_string(), &[]),
                 },
             )?;
-        let answer = Some(to_proto::lasting_answer(&listed));
+        let uses = uses_of(&uses(&workspace).await?, &listed);
+        let answer = Some(to_proto::lasting_answer(&listed, uses));
         Ok(Response::new(v1::RevokeAnswerResponse { answer }))
     }
 
@@ -121,6 +127,17 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
         workspace.answers.list(Timestamp::now())
     };
     Ok(blocking(list).await.map_err(error::broken)?)
+}
+
+/// How often each answer was used, as the journal tells it.
+async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, Uses>, Status> {
+    let workspace = Arc::clone(workspace);
+    let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;
+    counted.map_err(|error| error::internal(&error.to_string()))
+}
+
+fn uses_of(uses: &HashMap<String, Uses>, listed: &Listed) -> Uses {
+    uses.get(&listed.answer.id).copied().unwrap_or_default()
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {

@@ -15,6 +15,7 @@ use moss_dispatch::{
     change::{FileChange, Status},
     confirmation::State,
 };
+use moss_journal::audit::uses::Uses;
 use moss_schema::Violation;
 
 pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
@@ -155,7 +156,7 @@ fn offer(offer: &Offer) -> v1::OfferedAnswer {
     }
 }
 
-pub(super) fn lasting_answer(listed: &Listed) -> v1::LastingAnswer {
+pub(super) fn lasting_answer(listed: &Listed, uses: Uses) -> v1::LastingAnswer {
     let answer = &listed.answer;
     let scope = match listed.session {
         Some(_) => v1::AnswerScope::Session,
@@ -168,8 +169,8 @@ pub(super) fn lasting_answer(listed: &Listed) -> v1::LastingAnswer {
         rule_toml: answer.terms(),
         answered_at: Some(timestamp(answer.answered_at)),
         expires_at: Some(timestamp(listed.ends_at)),
-        uses: listed.used.count,
-        last_used_at: listed.used.last_at.map(timestamp),
+        uses: uses.count,
+        last_used_at: uses.last_at.map(timestamp),
     }
 }
 

@@ -9,8 +9,6 @@
 //! answered_at = "2026-11-21T13:00:00Z"
 //! expires_at = "2026-12-21T13:00:00Z"
 //! component = "…"                               # of a plugin's tool: SHA-256 of its code
-//! uses = 2
-//! last_used_at = "2026-11-22T08:30:00Z"
 //!
 //! [[answer.rule]]                               # as in a policy file, without globs
 //! tools = ["replace_text"]
@@ -47,24 +45,6 @@ const HEADER: &str = "\
 version = 1
 ";
 
-/// An answer as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// The answer.
-    pub answer: StandingAnswer,
-    /// How often it was used.
-    pub used: Used,
-}
-
-/// How often an answer was used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Used {
-    /// So many times.
-    pub count: u64,
-    /// The last time; none if never.
-    pub last_at: Option<Timestamp>,
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileForm {
@@ -80,9 +60,11 @@ struct AnswerForm {
     answered_at: Timestamp,
     expires_at: Spanned<Timestamp>,
     component: Option<String>,
-    #[serde(default)]
-    uses: u64,
-    last_used_at: Option<Timestamp>,
+    /// 0.1 counted here. The journal does.
+    #[serde(default, rename = "uses")]
+    _uses: u64,
+    #[serde(rename = "last_used_at")]
+    _last_used_at: Option<Timestamp>,
     rule: Spanned<Vec<RuleForm>>,
 }
 
@@ -103,7 +85,7 @@ struct RuleForm {
 /// # Errors
 ///
 /// The first thing wrong with it, with its place.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Stored>, Box<PolicyError>> {
+pub fn parse(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Box<PolicyError>> {
     read(file, text).map_err(|fault| PolicyError::locate(file, text, fault))
 }
 
@@ -113,18 +95,12 @@ pub fn unreadable(file: &str, reason: String) -> Box<PolicyError> {
 }
 
 /// Writes a file of answers.
-pub fn render(all: &[Stored]) -> String {
+pub fn render(all: &[StandingAnswer]) -> String {
     let mut text = HEADER.to_owned();
-    for Stored { answer, used } in all {
+    for answer in all {
         let _ = write!(text, "\n[[answer]]\nid = {}\n", quoted(&answer.id));
         let _ = writeln!(text, "answered_at = \"{}\"", answer.answered_at);
         text.push_str(&limits(answer.expires_at, answer.component.as_deref()));
-        if used.count > 0 {
-            let _ = writeln!(text, "uses = {}", used.count);
-        }
-        if let Some(at) = used.last_at {
-            let _ = writeln!(text, "last_used_at = \"{at}\"");
-        }
         text.push_str(&rules(&answer.permissions));
     }
     text
@@ -167,7 +143,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-fn read(file: &str, text: &str) -> Result<Vec<Stored>, Fault> {
+fn read(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Fault> {
     if text.len() > FILE_BYTES_MAX {
         return Err(Fault::new(0..0, format!("the file is larger than {FILE_BYTES_MAX} bytes")));
     }
@@ -176,20 +152,20 @@ fn read(file: &str, text: &str) -> Result<Vec<Stored>, Fault> {
         let message = format!("version {} is not known", form.version.as_ref());
         return Err(Fault::new(form.version.span(), message).help("use a newer moss"));
     }
-    let mut all: Vec<Stored> = Vec::with_capacity(form.answer.len());
+    let mut all: Vec<StandingAnswer> = Vec::with_capacity(form.answer.len());
     for form in form.answer {
         let span = form.span();
-        let stored = stored(form.into_inner(), file)?;
-        if all.iter().any(|other| other.answer.id == stored.answer.id) {
-            let message = format!("a second answer {}", shown(&stored.answer.id));
+        let answer = answer(form.into_inner(), file)?;
+        if all.iter().any(|other| other.id == answer.id) {
+            let message = format!("a second answer {}", shown(&answer.id));
             return Err(Fault::new(span, message).help("remove one of them"));
         }
-        all.push(stored);
+        all.push(answer);
     }
     Ok(all)
 }
 
-fn stored(form: AnswerForm, file: &str) -> Result<Stored, Fault> {
+fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
     let id = form.id.as_ref();
     if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
         let message = format!("{} does not name an answer", shown(id));
@@ -209,16 +185,14 @@ fn stored(form: AnswerForm, file: &str) -> Result<Stored, Fault> {
     let rule = StandingAnswer::rule_of(&id, "always", Some(file.to_owned()), expires_at);
     let permissions =
         form.rule.into_inner().into_iter().map(permission).collect::<Result<_, _>>()?;
-    let answer = StandingAnswer {
+    Ok(StandingAnswer {
         id,
         permissions,
         component: form.component,
         answered_at: form.answered_at,
         expires_at,
         rule,
-    };
-    let used = Used { count: form.uses, last_at: form.last_used_at };
-    Ok(Stored { answer, used })
+    })
 }
 
 fn permission(form: RuleForm) -> Result<Permission, Fault> {
@@ -278,19 +252,6 @@ impl StandingAnswer {
     /// Writes what it allows and until when, as its file has it.
     pub fn terms(&self) -> String {
         terms(&self.permissions, self.component.as_deref(), self.expires_at)
-    }
-}
-
-// === impl Used ===
-
-impl Used {
-    /// Returns both together.
-    #[must_use]
-    pub fn plus(self, more: Self) -> Self {
-        Self {
-            count: self.count.saturating_add(more.count),
-            last_at: self.last_at.max(more.last_at),
-        }
     }
 }
 

@@ -157,12 +157,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read((asker, effects) in drawn(), uses in 0_u64..3) {
+    fn what_is_written_is_read((asker, effects) in drawn()) {
         let mut answer = answer(narrowest(asker, &effects).unwrap());
         answer.component = asker.plugin.map(|_| "0a".repeat(32));
-        let last_at = (uses > 0).then_some(at("2026-11-02T03:04:05.678Z"));
-        let used = file::Used { count: uses, last_at };
-        let stored = vec![file::Stored { answer: answer.clone(), used }];
+        let stored = vec![answer.clone()];
         let text = file::render(&stored);
         prop_assert_eq!(file::parse("a.toml", &text).unwrap(), stored);
         let terms =
@@ -277,9 +275,22 @@ decision = "allow"
 fn file_with(line: &str, by: &str) -> String {
     let path = RelPath::parse("a").unwrap();
     let answer = answer(narrowest(asker(), &[modify(&path, 1)]).unwrap());
-    let text = file::render(&[file::Stored { answer, used: file::Used::default() }]);
+    let text = file::render(&[answer]);
     assert!(text.contains(line), "{text}");
     text.replacen(line, by, 1)
+}
+
+#[test]
+fn counts_that_an_older_version_wrote_are_read_and_dropped() {
+    let path = RelPath::parse("src/a.rs").unwrap();
+    let answer = answer(narrowest(asker(), &[modify(&path, 1)]).unwrap());
+    let text = file::render(std::slice::from_ref(&answer));
+    let counted = "uses = 2\nlast_used_at = \"2026-11-02T03:04:05.678Z\"\n\n[[answer.rule]]";
+    let older = text.replacen("[[answer.rule]]", counted, 1);
+    assert_ne!(older, text);
+    let read = file::parse("a.toml", &older).unwrap();
+    assert_eq!(read, [answer]);
+    assert_eq!(file::render(&read), text);
 }
 
 #[test]

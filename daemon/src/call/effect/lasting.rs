@@ -132,19 +132,11 @@ impl Effects {
         each.iter().for_each(|decision| inner.uses.note(decision));
     }
 
-    /// Records and counts the answers that were used, each once for the call.
+    /// Records the answers that were used, each once for the call.
     pub(super) async fn record_uses(&self) -> Result<(), CallError> {
         let uses = std::mem::take(&mut self.lock().uses);
-        let workspace = &self.scope.workspace;
-        let mut is_due = false;
         for id in uses.0 {
-            is_due |= workspace.answers.note_use(&id, Timestamp::now());
             record::answer_used(&self.scope, id).await?;
-        }
-        if is_due {
-            let workspace = Arc::clone(workspace);
-            // A count that is not written is written later.
-            let _ = self.scope.blocking(move || workspace.answers.flush(Timestamp::now())).await;
         }
         Ok(())
     }

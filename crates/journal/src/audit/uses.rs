@@ -1,0 +1,42 @@
+//! How often lasting answers were used, as the journal tells it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::open_for_reading;
+use crate::JournalError;
+
+/// How often a lasting answer was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Uses {
+    /// So many times, in the time that the journal reaches back.
+    pub count: u64,
+    /// The last time; none if never.
+    pub last_at: Option<Timestamp>,
+}
+
+/// Counts the uses of each answer, by its name. Looks at every row.
+///
+/// # Errors
+///
+/// [`JournalError::Read`].
+pub fn answer_uses(dir: &Path) -> Result<HashMap<String, Uses>, JournalError> {
+    let read = || -> rusqlite::Result<HashMap<String, Uses>> {
+        let Some(connection) = open_for_reading(dir)? else { return Ok(HashMap::new()) };
+        // The first condition is a cheap look at the text.
+        let mut statement = connection.prepare(
+            "SELECT record ->> '$.answer', count(*), max(record ->> '$.time') FROM audit
+             WHERE instr(record, '\"answer_used\"') > 0 AND json_valid(record)
+             AND record ->> '$.kind' = 'answer_used' AND record ->> '$.answer' IS NOT NULL
+             GROUP BY 1",
+        )?;
+        let uses = statement.query_map([], |row| {
+            let (count, last): (i64, String) = (row.get(1)?, row.get(2)?);
+            Ok((row.get(0)?, Uses { count: count.unsigned_abs(), last_at: last.parse().ok() }))
+        })?;
+        uses.collect()
+    };
+    read().map_err(|error| JournalError::Read(error.to_string()))
+}
