@@ -167,6 +167,18 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+fn the_architecture_names_files_that_there_are() {
+    let page = file("docs/architecture.md");
+    let roots =
+        ["builtin-tools/", "cli/", "crates/", "daemon/", "docs/", "proto/", "sdk/", "tests/"];
+    let named = page.text.split('`').skip(1).step_by(2);
+    let paths = named.filter(|name| roots.iter().any(|root| name.starts_with(root)));
+    let paths = paths.filter(|path| !path.contains("NAME") && !path.contains(' '));
+    let gone = paths.filter(|path| !crate::tree::root().join(path).exists());
+    hold("a path of the page leads somewhere", gone.map(ToOwned::to_owned));
+}
+
+#[test]
 fn the_architecture_maps_every_directory() {
     let map = &file("docs/architecture.md").text;
     let directories = FILES.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));

@@ -60,7 +60,6 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-plugins",
             "moss-policy",
             "moss-proto",
-            "moss-sandbox",
             "moss-schema",
             "moss-sdk",
             "moss-workspace",
