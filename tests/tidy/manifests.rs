@@ -14,7 +14,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("crates/sandbox", &[]),
-    ("crates/schema", &["moss-sdk"]),
+    ("crates/schema", &[]),
     ("crates/workspace", &["moss-sdk"]),
     ("crates/plugin-list", &["moss-schema", "moss-sdk"]),
     ("crates/policy", &["moss-sdk", "moss-workspace"]),
