@@ -24,7 +24,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ),
     ("crates/journal", &["moss-policy", "moss-sdk"]),
     ("crates/plugin-host", &["moss-plugin-list", "moss-schema", "moss-sdk"]),
-    ("crates/model-bridge", &[]),
+    ("crates/model-bridge", &["moss-schema"]),
     ("crates/model-data", &["moss-model-bridge"]),
     ("crates/network", &["moss-plugin-host"]),
     (
