@@ -14,7 +14,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("sdk/macros", &[]),
     ("sdk", &["moss-sdk-macros"]),
     ("crates/sandbox", &[]),
-    ("crates/schema", &["moss-sdk"]),
+    ("crates/schema", &[]),
     ("crates/workspace", &["moss-sdk"]),
     ("crates/plugin-list", &["moss-schema", "moss-sdk"]),
     ("crates/policy", &["moss-sdk", "moss-workspace"]),
@@ -24,7 +24,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ),
     ("crates/journal", &["moss-policy", "moss-sdk"]),
     ("crates/plugin-host", &["moss-plugin-list", "moss-schema", "moss-sdk"]),
-    ("crates/model-bridge", &[]),
+    ("crates/model-bridge", &["moss-schema"]),
     ("crates/model-data", &["moss-model-bridge"]),
     ("crates/network", &["moss-plugin-host"]),
     (

@@ -248,7 +248,7 @@ impl PluginTools {
 
 impl Entry {
     fn new(spec: ToolSpec, runner: Runner) -> Result<Self, CatalogError> {
-        let arguments = ArgumentValidator::new(&spec)?;
+        let arguments = ArgumentValidator::new(&spec.name, &spec.parameters_strict, &spec.aliases)?;
         let output = Schema::new(&spec.name, &spec.output)?;
         let fingerprint = fingerprint(&spec, &runner);
         Ok(Self { spec, arguments, output, runner, fingerprint, told: Default::default() })

@@ -35,7 +35,8 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
     }
 }
 
-/// Returns a tool of a catalog in the words of a language. Its schema is compiled once.
+/// Returns a tool of a catalog in the words of a language. Its schema is compiled once; the strict one was
+/// when the tool came to the catalog.
 ///
 /// # Errors
 ///
@@ -47,7 +48,11 @@ pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, 
         (Form::Strict, Language::En) => 2,
         (Form::Strict, Language::Zh) => 3,
     };
-    entry.told(place, || Tool::new(described(entry, form, language)))
+    let described = || described(entry, form, language);
+    entry.told(place, || match form {
+        Form::Published => Tool::new(described()),
+        Form::Strict => Ok(Tool::of(described(), Arc::clone(entry.arguments.compiled()))),
+    })
 }
 
 /// Describes a tool of a catalog, in the words of a language.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use jsonschema::{PatternOptions, Validator};
+use moss_schema::{Compiled, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,8 +17,6 @@ use crate::diagnostic::{Change, Code, Diagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
-/// Size limit of a compiled `pattern`, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// How many ways in which arguments break a schema are told.
 const VIOLATIONS_MAX: usize = 8;
 
@@ -53,7 +51,7 @@ pub struct Registry {
 #[derive(Debug)]
 pub struct Tool {
     definition: ToolDefinition,
-    schema: Validator,
+    compiled: Arc<Compiled>,
 }
 
 /// A registry that cannot be made.
@@ -66,13 +64,8 @@ pub enum RegistryError {
     #[error("tool {0} of the list has no name")]
     Nameless(usize),
     /// A schema cannot be compiled.
-    #[error("the parameters of `{tool}` are no schema that can be used: {message}")]
-    Schema {
-        /// The tool.
-        tool: String,
-        /// What is wrong with its schema.
-        message: String,
-    },
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     /// The text is no list of tools.
     #[error("a registry is a JSON array of {{\"name\", \"parameters\"}}: {0}")]
     Json(#[from] serde_json::Error),
@@ -91,15 +84,6 @@ pub struct Fitted {
     pub coerced: Vec<String>,
     /// Where they do not fit nevertheless.
     pub violations: Vec<Violation>,
-}
-
-/// A way in which arguments do not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// Where, as a JSON pointer; empty for the whole.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
 }
 
 // === impl Registry ===
@@ -199,7 +183,7 @@ impl Registry {
         }
         let mut definition: ToolDefinition = serde_json::from_value(entry)?;
         let Err(error) = self.add(definition.clone()) else { return Ok(()) };
-        let RegistryError::Schema { .. } = error else { return Err(error) };
+        let RegistryError::Schema(_) = error else { return Err(error) };
         let changes = lenient::repair(&mut definition.parameters);
         if changes.is_empty() {
             return Err(error);
@@ -250,15 +234,13 @@ impl Tool {
         if definition.parameters.is_null() {
             definition.parameters = Value::Object(Map::new());
         }
-        let schema = jsonschema::options()
-            .with_draft(jsonschema::Draft::Draft202012)
-            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
-            .build(&definition.parameters)
-            .map_err(|error| RegistryError::Schema {
-                tool: definition.name.clone(),
-                message: error.to_string(),
-            })?;
-        Ok(Self { definition, schema })
+        let compiled = Compiled::new(&definition.name, &definition.parameters)?;
+        Ok(Self::of(definition, Arc::new(compiled)))
+    }
+
+    /// Makes a tool whose schema is compiled already: `compiled` is that of the definition's parameters.
+    pub fn of(definition: ToolDefinition, compiled: Arc<Compiled>) -> Self {
+        Self { definition, compiled }
     }
 
     /// The name that calls it.
@@ -293,17 +275,13 @@ impl Tool {
 
     /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
     pub fn fits(&self, arguments: &Value) -> bool {
-        self.schema.is_valid(arguments)
+        self.compiled.fits(arguments)
     }
 
     /// Where arguments do not satisfy the schema as they are.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
-        let errors = self.schema.iter_errors(arguments).take(VIOLATIONS_MAX);
-        let told = errors.map(|error| Violation {
-            pointer: error.instance_path().to_string(),
-            message: fit::shown(&error.to_string()),
-        });
-        told.collect()
+        let ToolDefinition { parameters: schema, aliases, .. } = &self.definition;
+        self.compiled.violations(Parameters { schema, aliases }, arguments, VIOLATIONS_MAX)
     }
 
     /// Makes one argument fit, as [`Tool::fit`]. Returns none where it is left out.
@@ -350,21 +328,13 @@ impl Tool {
     }
 }
 
-impl Violation {
-    /// Says it in a line: where, and what is wrong.
-    pub fn told(&self) -> String {
-        if self.pointer.is_empty() {
-            self.message.clone()
-        } else {
-            format!("{}: {}", self.pointer, self.message)
-        }
-    }
-}
-
 /// What an entry of a registry is called where it cannot be read.
 fn shown_name(entry: &Value, place: usize) -> String {
     let name = entry.get("function").unwrap_or(entry).get("name").and_then(Value::as_str);
-    name.map_or_else(|| format!("tool {}", place + 1), |name| format!("`{}`", fit::shown(name)))
+    name.map_or_else(
+        || format!("tool {}", place + 1),
+        |name| format!("`{}`", cut(name, SHOWN_KEY_CHARS_MAX)),
+    )
 }
 
 #[cfg(test)]

@@ -86,9 +86,10 @@ fn native(registry: &Registry, entry: &Value) -> (Called, Option<String>) {
     called.is_mended = called.is_valid && (tool.name() != name || fitted.arguments != arguments);
     called.name = tool.name().to_owned();
     called.arguments = if called.is_valid { fitted.arguments } else { arguments };
-    let problem = fitted.violations.first().map(|violation| {
-        format!("the arguments of `{}` do not fit: {}", tool.name(), violation.told())
-    });
+    let problem = fitted
+        .violations
+        .first()
+        .map(|violation| format!("the arguments of `{}` do not fit: {violation}", tool.name()));
     (called, problem)
 }
 

@@ -91,7 +91,7 @@ fn tell_misfit(
     let fix = fixes.next().unwrap_or_else(|| told_keys(tool));
     for violation in tool.violations(arguments) {
         let pointer = format!("{pointer}{}", violation.pointer);
-        findings.add(FindingCode::ArgumentsInvalid, pointer, violation.message, fix.clone());
+        findings.add(FindingCode::ArgumentsInvalid, pointer, violation.message(), fix.clone());
     }
 }
 

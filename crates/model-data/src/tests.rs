@@ -183,10 +183,10 @@ fn calls_are_held_to_the_registry_as_they_are_written() {
             "read_file",
             json!({ "filePath": "a" }),
             ArgumentsInvalid,
-            "/arguments",
+            "/arguments/filePath",
             "write `path` for",
         ),
-        ("read_file", json!({}), ArgumentsInvalid, "/arguments", "`path` (needed)"),
+        ("read_file", json!({}), ArgumentsInvalid, "/arguments/path", "`path` (needed)"),
         ("read_file", json!({ "path": 1 }), ArgumentsInvalid, "/arguments/path", "`startLine`,"),
         (
             "read_file",

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::{SHOWN_KEY_CHARS_MAX, Violation, cut, shown};
+use crate::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, shown};
 
 /// Deepest accepted nesting of arguments.
 pub const DEPTH_MAX: usize = 64;

@@ -4,15 +4,21 @@
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use crate::SchemaCost;
+use crate::cost::SchemaCost;
+use crate::parameters::Parameters;
+use crate::violation::Violation;
 
 /// Size limit of a compiled `pattern`, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// A compiled schema.
+/// A compiled schema, whatever it costs to hold a value to it.
+#[derive(Debug)]
+pub struct Compiled(Validator);
+
+/// A compiled schema that values are held to as far as its cost allows.
 #[derive(Debug)]
 pub struct Schema {
-    compiled: Validator,
+    compiled: Compiled,
     cost: SchemaCost,
 }
 
@@ -36,23 +42,66 @@ pub enum Held<'v> {
     TooManyParts,
 }
 
+// === impl Compiled ===
+
+impl Compiled {
+    /// Compiles a schema of a tool.
+    ///
+    /// # Errors
+    ///
+    /// Where the schema is not valid, or refers to something outside itself.
+    pub fn new(tool: &str, schema: &Value) -> Result<Self, SchemaError> {
+        jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+            .build(schema)
+            .map(Self)
+            .map_err(|error| SchemaError::new(tool, error.to_string()))
+    }
+
+    /// Whether a value fits as it is.
+    pub fn fits(&self, value: &Value) -> bool {
+        self.0.is_valid(value)
+    }
+
+    /// Says where arguments do not fit as they are: the first ways, at most `count_max`. The schema of
+    /// `parameters` is the one that was compiled.
+    pub fn violations(
+        &self,
+        parameters: Parameters<'_>,
+        arguments: &Value,
+        count_max: usize,
+    ) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        parameters.describe(self.0.iter_errors(arguments), count_max, &mut violations);
+        violations
+    }
+
+    /// Holds a value to the schema, as far as its cost allows.
+    pub(crate) fn hold<'v>(&'v self, cost: &SchemaCost, value: &'v Value) -> Held<'v> {
+        let work = cost.work(value);
+        if !work.is_allowed() {
+            return Held::TooManyParts;
+        }
+        // What breaks it is collected, however much that is.
+        if work.can_be_told() {
+            return Held::Breaks(Box::new(self.0.iter_errors(value)));
+        }
+        if self.fits(value) { Held::Fits } else { Held::BreaksSomewhere }
+    }
+}
+
 // === impl Schema ===
 
 impl Schema {
-    /// Compiles the schema of a tool.
+    /// Compiles a schema of a tool.
     ///
     /// # Errors
     ///
     /// Where the schema is not valid, refers to something outside itself, or could take for ever.
     pub fn new(tool: &str, schema: &Value) -> Result<Self, SchemaError> {
-        let refused = |message| SchemaError { tool: tool.to_owned(), message };
-        let cost = SchemaCost::of(schema).map_err(refused)?;
-        let compiled = jsonschema::options()
-            .with_draft(jsonschema::Draft::Draft202012)
-            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
-            .build(schema)
-            .map_err(|error| refused(error.to_string()))?;
-        Ok(Self { compiled, cost })
+        let cost = SchemaCost::of(schema).map_err(|why| SchemaError::new(tool, why))?;
+        Ok(Self { compiled: Compiled::new(tool, schema)?, cost })
     }
 
     /// Whether it takes so little time to hold an object to the schema that nobody waits for it.
@@ -62,14 +111,28 @@ impl Schema {
 
     /// Holds a value to the schema.
     pub fn hold<'v>(&'v self, value: &'v Value) -> Held<'v> {
-        let work = self.cost.work(value);
-        if !work.is_allowed() {
-            return Held::TooManyParts;
+        self.compiled.hold(&self.cost, value)
+    }
+}
+
+// === impl SchemaError ===
+
+impl SchemaError {
+    pub(crate) fn new(tool: &str, message: String) -> Self {
+        Self { tool: tool.to_owned(), message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn schema_that_refers_outside_itself_is_refused() {
+        for reference in ["http://127.0.0.1:1/x.json", "file:///etc/passwd"] {
+            assert!(Schema::new("x", &json!({"$ref": reference})).is_err(), "{reference}");
         }
-        // What breaks it is collected, however much that is.
-        if work.can_be_told() {
-            return Held::Breaks(Box::new(self.compiled.iter_errors(value)));
-        }
-        if self.compiled.is_valid(value) { Held::Fits } else { Held::BreaksSomewhere }
     }
 }

@@ -20,7 +20,7 @@ impl Normalized {
     pub fn registry(&mut self) -> Result<Registry, RegistryError> {
         let tools = &self.conversation.tools;
         match Registry::new(tools.iter().cloned()) {
-            Err(RegistryError::Schema { .. }) => {}
+            Err(RegistryError::Schema(_)) => {}
             done => return done,
         }
         let mut opened = Vec::with_capacity(tools.len());

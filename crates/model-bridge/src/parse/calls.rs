@@ -292,7 +292,7 @@ impl Inside {
         }
         let fitted = tool.fit(arguments);
         if !fitted.violations.is_empty() {
-            let mut told: Vec<String> = fitted.violations.iter().map(|one| one.told()).collect();
+            let mut told: Vec<String> = fitted.violations.iter().map(ToString::to_string).collect();
             told.extend(fitted.dropped.iter().map(|key| format!("there is no parameter `{key}`")));
             let message = format!("{}: {}", tool.name(), told.join("; "));
             return self.refuse(Code::SchemaInvalid, message);

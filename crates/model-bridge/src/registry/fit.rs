@@ -10,8 +10,6 @@ use crate::diagnostic::Change;
 const DEPTH_MAX: usize = 16;
 /// How many levels of JSON inside of strings are taken out.
 const NESTED_JSON_MAX: usize = 2;
-/// The most characters of a message of a validator that are shown.
-const MESSAGE_CHARS_MAX: usize = 300;
 
 /// What was done to arguments that may not be what was meant.
 #[derive(Debug, Default)]
@@ -276,14 +274,6 @@ fn unwrapped(text: &str, types: Types) -> Option<Value> {
         }
     }
     None
-}
-
-/// A validator's message, cut where it quotes something long.
-pub(super) fn shown(message: &str) -> String {
-    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
 }
 
 // === impl Place ===
