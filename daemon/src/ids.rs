@@ -66,7 +66,7 @@ mod tests {
     fn no_two_names_are_the_same() {
         let count = 3 * POOL_BYTES / NAME_BYTES;
         let all = move || (0..count).map(|_| random()).collect::<Vec<_>>();
-        let other = std::thread::spawn(move || all());
+        let other = std::thread::spawn(all);
         let names: HashSet<_> = all().into_iter().chain(other.join().unwrap()).collect();
         assert_eq!(names.len(), 2 * count);
         assert!(names.iter().all(|name| name.len() == 2 * NAME_BYTES));

@@ -5,6 +5,8 @@
 //! The table of reasons is the only one between an error and its forms: the status on the wire, the
 //! exit code, the error that a tool sees. Nothing here knows a transport or the daemon.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
+
 pub mod blocking;
 mod call;
 mod caller;

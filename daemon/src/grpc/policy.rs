@@ -126,7 +126,7 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
         workspace.answers.reload();
         workspace.answers.list(Timestamp::now())
     };
-    Ok(blocking(list).await.map_err(error::broken)?)
+    blocking(list).await.map_err(error::broken)
 }
 
 /// How often each answer was used, as the journal tells it.
