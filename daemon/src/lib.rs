@@ -1,7 +1,7 @@
 //! moss: one daemon that gives editors and models a complete, safe set of coding tools.
 //!
 //! Tools propose; one function decides; the host commits. Read [`call`] next: it is a call's whole
-//! life. Every front (gRPC, the command line) turns its request into a [`call::Call`]; nothing but
+//! life. Every front (gRPC, the command line) turns its request into a [`moss_dispatch::Call`]; nothing but
 //! [`moss_policy::decide`] decides; nothing but `moss-workspace` touches a workspace file.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]

@@ -1,5 +1,5 @@
 //! The table of all tools of a workspace: native ones and those of plugins, each with its compiled
-//! schemas ([`Catalog`], [`Entry`]); in the forms that models and clients take ([`View`], [`told`]).
+//! schemas ([`Catalog`], [`Entry`]); in the forms that models and clients take ([`View`], [`told()`]).
 
 mod catalog;
 mod render;
