@@ -4,7 +4,7 @@ use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{action, from_sql, hash, match_level, path, time, to_sql};
+use super::rows::{action, from_sql, hash, match_level, parse_path, path, time, to_sql};
 use super::store::blob;
 use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent};
 use crate::error::Error;
@@ -114,6 +114,25 @@ pub(super) fn stats(connection: &Connection) -> Result<HistoryStats, Error> {
         bytes: bytes(connection)?,
         kept: from_sql(count("SELECT count(*) FROM kept")?),
     })
+}
+
+/// The directories that entries made, parents first.
+pub(super) fn directories_of(
+    connection: &Connection,
+    numbers: &[u64],
+) -> Result<Vec<RelPath>, Error> {
+    let sql = "SELECT directories FROM entries WHERE number = ?1 AND directories <> ''";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut directories = Vec::new();
+    for number in numbers {
+        let made: Option<String> =
+            statement.query_row([to_sql(*number)], |row| row.get(0)).optional()?;
+        for text in made.iter().flat_map(|made| made.lines()) {
+            directories.push(parse_path(0, text)?);
+        }
+    }
+    directories.sort_by_key(|path| path.components().count());
+    Ok(directories)
 }
 
 /// The bytes of all contents.
