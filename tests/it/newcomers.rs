@@ -1,6 +1,7 @@
 //! What somebody meets who has never used moss: one tool's parameters, words of other programs, a history
 //! that is longer than the screen, a machine on which moss cannot write.
 
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
@@ -22,4 +23,34 @@ fn absolute_path_through_a_link_into_the_workspace_is_taken() {
     let path = format!("path={}", site.outside("link/../secret.txt").display());
     let refused = parsed(&site.run(&["call", "read_file", &path, "--json"]));
     assert_eq!(refused["error"]["code"], "outside_workspace", "{refused}");
+}
+
+#[test]
+fn undo_of_a_creation_leaves_no_directories_and_read_only_is_a_failure() {
+    let site = Site::allowing();
+    site.run(&["call", "create_file", "path=new/deep/a.txt", "content=x"]);
+    assert!(site.has("new/deep/a.txt"));
+    let undone = site.run(&["history", "undo", "1"]);
+    assert_eq!(undone.code, Some(0), "{undone:?}");
+    assert!(!site.has("new"));
+    site.write("closed/a.txt", "x\n");
+    let closed = site.workspace().join("closed");
+    let chmod = |mode| std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(mode));
+    chmod(0o555).unwrap();
+    let words = ["call", "create_file", "path=closed/b.txt", "content=x", "--json"];
+    let ended = site.run(&words);
+    chmod(0o755).unwrap();
+    assert_eq!((ended.code, &parsed(&ended)["outcome"]), (Some(1), &"failed".into()));
+}
+
+#[test]
+fn conflict_names_contents_by_their_first_digits() {
+    let site = Site::allowing();
+    site.write("a.txt", "1\n");
+    let hash = format!("a.txt={}", "0".repeat(64));
+    let words = ["call", "delete_file", "path=a.txt", "--expect", &hash];
+    let ended = site.run(&words);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let is_long = |word: &str| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit());
+    assert!(!ended.stderr.split_whitespace().any(is_long), "{ended:?}");
 }
