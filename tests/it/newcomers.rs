@@ -12,6 +12,24 @@ fn parsed(ended: &Ended) -> Value {
 }
 
 #[test]
+fn history_says_how_much_of_it_is_not_shown() {
+    let site = Site::allowing();
+    let _daemon = site.serve();
+    for number in 0..5 {
+        let path = format!("path={}.txt", number % 2);
+        let content = format!("content={number}");
+        let words = ["call", "create_file", &path, &content, "overwrite=true"];
+        assert_eq!(site.run(&words).code, Some(0));
+    }
+    let some = site.run(&["history", "list", "-n", "3"]);
+    assert!(some.stderr.contains("2 more: `-n 5` lists all"), "{some:?}");
+    let of_file = parsed(&site.run(&["history", "list", "1.txt", "-n", "1", "--json"]));
+    assert_eq!((&of_file["total"], of_file["entries"].as_array().unwrap().len()), (&2.into(), 1));
+    let all = site.run(&["history", "list"]);
+    assert_eq!((all.code, all.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn absolute_path_through_a_link_into_the_workspace_is_taken() {
     let site = Site::allowing();
     site.write("sub/a.txt", "x\n");
