@@ -2,6 +2,7 @@
 //! that is longer than the screen, a machine on which moss cannot write.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -27,6 +28,38 @@ fn history_says_how_much_of_it_is_not_shown() {
     assert_eq!((&of_file["total"], of_file["entries"].as_array().unwrap().len()), (&2.into(), 1));
     let all = site.run(&["history", "list"]);
     assert_eq!((all.code, all.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn doctor_tries_to_write_where_moss_keeps_its_state() {
+    let site = Site::new();
+    let checks = |site: &Site| parsed(&site.run(&["doctor", "--json"]))["checks"].take();
+    let state = |checks: &Value| {
+        let all = checks.as_array().unwrap().iter();
+        all.clone().find(|check| check["name"] == "state directory").unwrap().clone()
+    };
+    site.run(&["tools"]);
+    let fine = state(&checks(&site));
+    assert_eq!(fine["state"], "ok", "{fine}");
+    assert!(fine["detail"].as_str().unwrap().ends_with("free)"), "{fine}");
+    let mut command = site.command(["doctor", "--json"]);
+    command.env("XDG_STATE_HOME", "/proc/none");
+    let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let broken = state(&parsed(&ended)["checks"]);
+    assert_eq!(broken["state"], "fail", "{broken}");
+    assert!(!broken["next"].as_str().unwrap().is_empty(), "{broken}");
+}
+
+#[test]
+fn relative_home_is_refused() {
+    let site = Site::new();
+    let mut command = site.command(["tools"]);
+    command.env("HOME", "home").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("set HOME"), "{ended:?}");
+    assert!(!site.has("home"));
 }
 
 #[test]
