@@ -1,15 +1,84 @@
 //! What somebody meets who has never used moss: one tool's parameters, words of other programs, a history
 //! that is longer than the screen, a machine on which moss cannot write.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::calls::TOOLS;
 use crate::harness::{Ended, Site};
 
 fn parsed(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+/// Tools whose example needs an editor, a person, a change before it or a component.
+const NEEDY: &[&str] = &["get_cursor_context", "clarify", "reapply", "moss_register_plugin_tool"];
+
+#[test]
+fn example_of_every_tool_runs_as_it_is_shown_and_changes_nothing() {
+    let site = Site::new();
+    site.write("README.md", "# Title\n\nit's here\n");
+    let _daemon = site.serve();
+    let before = site.snapshot();
+    for tool in TOOLS.iter().filter(|tool| !NEEDY.contains(tool)) {
+        let shown = site.run(&["tools", tool, "--json"]);
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        let example = parsed(&shown)["example"].as_str().unwrap().to_owned();
+        let words = example.strip_prefix("moss ").unwrap();
+        let mut command = site.command::<&str>([]);
+        let program = command.get_program().to_owned();
+        let line = format!("'{}' {words}", program.to_str().unwrap());
+        let mut shell = std::process::Command::new("sh");
+        for (name, value) in command.get_envs() {
+            shell.env(name, value.unwrap());
+        }
+        command = shell;
+        command.args(["-c", &line]).current_dir(site.workspace()).stdin(Stdio::null());
+        let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert_eq!(ended.code, Some(0), "{example}: {ended:?}");
+    }
+    assert_eq!(site.snapshot(), before);
+}
+
+#[test]
+fn tool_is_shown_with_its_parameters_by_tools_and_by_help() {
+    let site = Site::new();
+    let shown = site.run(&["tools", "grep_search"]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    for part in ["pattern  text, required", "limit  number, default: 50", "moss call grep_search"] {
+        assert!(shown.stdout.contains(part), "{part}: {}", shown.stdout);
+    }
+    let help = site.run(&["call", "grep_search", "--help"]);
+    assert_eq!((help.code, &help.stdout), (Some(0), &shown.stdout));
+    assert!(help.stderr.contains("moss call --help"), "{help:?}");
+    let unknown = site.run(&["tools", "grep_serch"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("grep_search"), "{unknown:?}");
+    let form = parsed(&site.run(&["tools", "read_file", "--format", "openai"]));
+    assert_eq!(form["function"]["name"], "read_file");
+}
+
+#[test]
+fn what_was_meant_is_named() {
+    let site = Site::new();
+    site.write("greeting.txt", "hello\n");
+    for (words, meant) in [
+        (&["call", "read_file", "greeting.txt"][..], "did you mean path=greeting.txt?"),
+        (&["call", "grep_search", "query=foo"], "did you mean pattern=foo?"),
+        (&["call", "grep_search", "query=foo"], "moss tools grep_search"),
+        (&["undo"], "moss history undo N"),
+        (&["stop"], "moss status"),
+        (&["call", "read_file", "path=greeting.txt", "--yes"], "--confirm allow"),
+    ] {
+        let ended = site.run(words);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(meant), "{words:?}: {}", ended.stderr);
+        let as_json = parsed(&site.run(&[words, &["--json"]].concat()));
+        assert!(as_json["error"]["hint"].as_str().unwrap().contains(meant), "{as_json}");
+    }
 }
 
 #[test]
@@ -52,6 +121,25 @@ fn doctor_tries_to_write_where_moss_keeps_its_state() {
 }
 
 #[test]
+fn socket_path_that_is_too_long_keeps_no_command_from_working() {
+    let site = Site::new();
+    let long = site.outside(&"long/".repeat(30));
+    let run = |words: &[&str]| {
+        let mut command = site.command(words);
+        command.env("XDG_RUNTIME_DIR", &long);
+        Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+    };
+    let tools = run(&["tools"]);
+    assert_eq!(tools.code, Some(0), "{tools:?}");
+    assert!(tools.stderr.contains("export XDG_RUNTIME_DIR="), "{tools:?}");
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains("longer than the system allows"), "{doctor:?}");
+    let serve = run(&["serve"]);
+    assert_eq!(serve.code, Some(1), "{serve:?}");
+    assert!(serve.stderr.contains("XDG_RUNTIME_DIR"), "{serve:?}");
+}
+
+#[test]
 fn relative_home_is_refused() {
     let site = Site::new();
     let mut command = site.command(["tools"]);
@@ -60,6 +148,19 @@ fn relative_home_is_refused() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("set HOME"), "{ended:?}");
     assert!(!site.has("home"));
+}
+
+#[test]
+fn path_given_from_a_subdirectory_is_corrected_to_one_from_the_root() {
+    let site = Site::new();
+    site.write("sub/here.txt", "x\n");
+    let mut command = site.command(["call", "read_file", "path=here.txt"]);
+    command.current_dir(site.workspace().join("sub"));
+    std::fs::create_dir(site.workspace().join(".git")).unwrap();
+    let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("did you mean path=sub/here.txt?"), "{ended:?}");
+    assert!(ended.stderr.contains("begin at the root"), "{ended:?}");
 }
 
 #[test]
@@ -104,4 +205,16 @@ fn conflict_names_contents_by_their_first_digits() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let is_long = |word: &str| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit());
     assert!(!ended.stderr.split_whitespace().any(is_long), "{ended:?}");
+}
+
+#[test]
+fn training_data_is_read_from_standard_input() {
+    let site = Site::new();
+    let mut command = site.command(["bridge", "check-data", "-", "--json"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"{}\n{}\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["lines"], 2, "{report}");
 }
