@@ -3,19 +3,23 @@
 //! Only the form is checked here; whether the arguments fit is the daemon's to say.
 
 use std::io::Read as _;
+use std::path::Path;
 
 use crate::client::Client;
+use moss_catalog::Language;
 use moss_proto::v1;
 use serde_json::{Map, Value};
 
 use super::error::CliError;
+use super::example;
+use super::parameters::{self, Kinds, Parameter};
 
 /// Most bytes of arguments that are read from standard input.
 const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Taking changes back.
+/// Parameters that hold a path.
+const PATHS: &[&str] = &["path", "filePath"];
+/// The name of an undo for rules.
 const UNDO: &str = "undo";
-/// Most parts of a parameter's schema that are looked at.
-const SCHEMA_PARTS_MAX: usize = 64;
 
 /// What a tool is called with.
 #[derive(Debug, clap::Args)]
@@ -40,6 +44,32 @@ impl Arguments {
         self.args.as_deref() == Some("-")
     }
 
+    /// The first path that is there as seen from a directory, as it is to be given: from the root.
+    pub(super) fn path_from_root(&self, directory: &Path, root: &Path) -> Option<String> {
+        self.pairs.iter().find_map(|pair| {
+            let (key, value) = split(pair).filter(|(key, _)| PATHS.contains(key))?;
+            let real = directory.join(value).canonicalize().ok()?;
+            let path = real.strip_prefix(root).ok()?.to_str()?;
+            let path = if path.is_empty() { "." } else { path };
+            (path != value).then(|| example::typed(key, path))
+        })
+    }
+
+    /// Adds to an error of arguments that do not fit what may have been meant, and where the parameters
+    /// of the tool are shown.
+    pub(super) async fn explain(&self, error: CliError, client: &Client, tool: &str) -> CliError {
+        let shown = format!("see the parameters with `moss tools {}`", example::quoted(tool));
+        let is_explained = error.error.violations.iter().any(|one| one.suggestion.is_some());
+        let meant = match client.tool(tool, Language::En).await {
+            Ok(tool) if !is_explained => renamed(&self.pairs, &tool),
+            _ => None,
+        };
+        error.hint(match meant {
+            Some(meant) => format!("did you mean {meant}? {shown}"),
+            None => shown,
+        })
+    }
+
     /// Returns them as JSON. Asks for the tool's schema only where there is something to read by it.
     pub(super) async fn to_json(&self, client: &Client, tool: &str) -> Result<String, CliError> {
         match &self.args {
@@ -50,7 +80,7 @@ impl Arguments {
                 let tool = match tool {
                     // It has a name for rules and is in no catalog.
                     UNDO => v1::Tool::default(),
-                    tool => client.tool(tool).await?,
+                    tool => client.tool(tool, Language::En).await?,
                 };
                 Ok(Value::Object(parse(&self.pairs, &tool)?).to_string())
             }
@@ -73,8 +103,12 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
     let schema: Value = serde_json::from_str(&tool.parameters_json).unwrap_or_default();
     let mut arguments = Map::new();
     for pair in pairs {
-        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(CliError::invalid(format!("expected KEY=VALUE, got `{pair}`")));
+        let Some((key, value)) = split(pair) else {
+            let error = CliError::invalid(format!("expected KEY=VALUE, got `{pair}`"));
+            return Err(match meant(pairs, pair, tool) {
+                Some(meant) => error.hint(format!("did you mean {meant}?")),
+                None => error,
+            });
         };
         let (key, value) = match key.strip_suffix(':') {
             Some(key) => (key, json(key, value)?),
@@ -85,6 +119,45 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
         }
     }
     Ok(arguments)
+}
+
+/// Splits `KEY=VALUE`.
+fn split(pair: &str) -> Option<(&str, &str)> {
+    pair.split_once('=').filter(|(key, _)| !key.is_empty())
+}
+
+/// The names of the parameters that some pairs give, after aliases.
+fn given<'a>(pairs: &'a [String], tool: &'a v1::Tool) -> Vec<&'a str> {
+    let keys = pairs.iter().filter_map(|pair| Some(split(pair)?.0));
+    keys.map(|key| parameters::main_name(tool, key.trim_end_matches(':'))).collect()
+}
+
+/// The parameters that a tool needs and that some pairs do not give.
+fn missing(pairs: &[String], tool: &v1::Tool) -> Vec<Parameter> {
+    let given = given(pairs, tool);
+    let is_missing =
+        |one: &Parameter| one.is_required && !given.iter().any(|name| *name == one.name);
+    parameters::of(tool).into_iter().filter(is_missing).collect()
+}
+
+/// What a word without a key was meant as: the first parameter that is needed and is not there.
+fn meant(pairs: &[String], word: &str, tool: &v1::Tool) -> Option<String> {
+    Some(example::typed(&missing(pairs, tool).first()?.name, word))
+}
+
+/// What a pair with an unknown key was meant as, where there is one such pair and one parameter that is
+/// needed and not there.
+fn renamed(pairs: &[String], tool: &v1::Tool) -> Option<String> {
+    let parameters = parameters::of(tool);
+    let is_unknown = |key: &str| {
+        let name = parameters::main_name(tool, key.trim_end_matches(':'));
+        !parameters.iter().any(|known| known.name == name)
+    };
+    let mut unknown =
+        pairs.iter().filter_map(|pair| split(pair)).filter(|(key, _)| is_unknown(key));
+    let ((_, value), None) = (unknown.next()?, unknown.next()) else { return None };
+    let [only] = &missing(pairs, tool)[..] else { return None };
+    Some(example::typed(&only.name, value))
 }
 
 /// Reads one value as what the schema wants; text where it does not say.
@@ -120,83 +193,6 @@ fn in_words(kind: &str, key: &str, value: &str) -> String {
         "array" => format!("a list such as {key}='[\"{value}\"]'"),
         "object" => format!("an object such as {key}='{{\"name\": \"{value}\"}}'"),
         other => other.to_owned(),
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-/// The types that a schema accepts; none where it does not say.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Kinds {
-    text: bool,
-    others: Vec<String>,
-}
-
-// === impl Kinds ===
-
-impl Kinds {
-    /// Looks a parameter up, also by its other names.
-    fn of_parameter(tool: &v1::Tool, schema: &Value, key: &str) -> Self {
-        let main = tool
-            .aliases
-            .iter()
-            .find(|alias| alias.aliases.iter().any(|name| name == key))
-            .map_or(key, |alias| &alias.parameter);
-        let mut kinds = Self::default();
-        if let Some(property) = schema.get("properties").and_then(|all| all.get(main)) {
-            kinds.collect(schema, property);
-        }
-        kinds
-    }
-
-    /// Collects the types that a part of a schema accepts, through references and alternatives.
-    fn collect(&mut self, root: &Value, schema: &Value) {
-        let mut waiting = vec![schema];
-        for _ in 0..SCHEMA_PARTS_MAX {
-            let Some(part) = waiting.pop() else { return };
-            match part.get("type") {
-                Some(Value::String(kind)) => self.add(kind),
-                Some(Value::Array(kinds)) => {
-                    kinds.iter().filter_map(Value::as_str).for_each(|kind| self.add(kind));
-                }
-                _ => {
-                    let values = part.get("enum").and_then(Value::as_array).into_iter().flatten();
-                    values.chain(part.get("const")).for_each(|value| self.add(kind_of(value)));
-                }
-            }
-            let reference = part.get("$ref").and_then(Value::as_str);
-            waiting.extend(reference.and_then(|path| root.pointer(path.strip_prefix('#')?)));
-            for key in ["anyOf", "oneOf", "allOf"] {
-                let parts = part.get(key).and_then(Value::as_array).into_iter().flatten();
-                waiting.extend(parts.take(SCHEMA_PARTS_MAX));
-            }
-        }
-    }
-
-    fn accept(&self, value: &Value) -> bool {
-        let kind = kind_of(value);
-        // An integer is a number, too.
-        self.others.iter().any(|known| known == kind || known == "number" && kind == "integer")
-    }
-
-    fn add(&mut self, kind: &str) {
-        match kind {
-            "string" => self.text = true,
-            other if !self.others.iter().any(|known| known == other) => {
-                self.others.push(other.to_owned());
-            }
-            _ => {}
-        }
     }
 }
 

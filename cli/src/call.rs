@@ -16,18 +16,21 @@ use super::progress::Meter;
 use super::prompt::{self, Answer};
 use super::report::Report;
 use super::ui::Ui;
-use super::{Session, effect, text, whole};
+use super::{Session, clarifying, effect, text, whole};
 use moss_dispatch::{Outcome, Reason};
+
+/// The code of arguments that do not fit the schema of a tool.
+const ARGUMENTS_INVALID: &str = "arguments_invalid";
 
 /// Call a tool
 ///
-/// Prints what the tool returns. Effects that need a confirmation are shown as a diff and asked
+/// `moss call TOOL --help` shows the parameters of one tool. Prints what the tool returns. Effects that need a confirmation are shown as a diff and asked
 /// about on the terminal; with a caller's token alone it waits for an approver elsewhere. Without a
 /// terminal the call ends with exit code 4 and the digest that `--confirm` takes.
 #[derive(Debug, clap::Args)]
 pub(super) struct CallArgs {
     /// Name of the tool
-    tool: String,
+    pub(super) tool: String,
 
     #[command(flatten)]
     arguments: Arguments,
@@ -102,6 +105,11 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
                     changes since then are not noticed";
         session.ui.note(&format!("note: {what}"));
     }
+    let attached = match args.tool == clarifying::TOOL && interactive {
+        // Who may not answer questions is not asked: the result says so.
+        true => client.attach().await.ok(),
+        false => None,
+    };
     let result = super::interruptible(async {
         let is_attended = following.answering.is_here();
         let call = v1::Call {
@@ -114,10 +122,39 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
             session_id: args.session.clone().unwrap_or_default(),
             expected_hashes: expected_hashes(&args.expected),
         };
-        following.follow(client.call(call, args.timeout, is_attended).await?).await
+        let calling = client.call(call, args.timeout, is_attended).await?;
+        let followed = tokio::select! {
+            followed = following.follow(calling) => followed,
+            never = clarifying::answer(attached, &session.ui) => match never {},
+        };
+        match followed {
+            Err(error) if error.error.code == ARGUMENTS_INVALID => {
+                Err(args.arguments.explain(error, client, &args.tool).await)
+            }
+            result => result,
+        }
     })
     .await;
+    let result = result.map(|result| with_path_from_root(result, args, session));
     following.report(args, result)
+}
+
+/// Adds to the failure of a path that is right from the current directory the one from the root.
+fn with_path_from_root(
+    mut result: v1::CallResult,
+    args: &CallArgs,
+    session: &Session,
+) -> v1::CallResult {
+    let is_about_a_path = |error: &&mut v1::ToolError| {
+        matches!(error.code.as_str(), "not_found" | "outside_workspace" | "not_a_directory")
+    };
+    if let Some(error) = result.error.as_mut().filter(is_about_a_path)
+        && let Some((directory, root)) = session.here()
+        && let Some(meant) = args.arguments.path_from_root(&directory, &root)
+    {
+        error.hint = format!("paths begin at the root of the workspace: did you mean {meant}?");
+    }
+    result
 }
 
 fn expected_hashes(expected: &[Expected]) -> HashMap<String, String> {

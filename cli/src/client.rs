@@ -6,6 +6,7 @@
 
 mod answers;
 mod confirmations;
+mod editor;
 mod failure;
 mod host;
 mod plugins;
@@ -29,6 +30,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 
 pub(crate) use self::confirmations::Answer;
+pub(crate) use self::editor::Attached;
 pub(crate) use self::failure::Failure;
 use self::host::Host;
 pub(crate) use self::remote::Server;
@@ -188,11 +190,11 @@ impl Client {
     /// # Errors
     ///
     /// [`Failure`].
-    pub(crate) async fn tool(&self, name: &str) -> Result<v1::Tool, Failure> {
+    pub(crate) async fn tool(&self, name: &str, language: Language) -> Result<v1::Tool, Failure> {
         let request = v1::GetToolRequest {
             workspace: self.workspace.clone(),
             name: name.to_owned(),
-            language: v1::Language::En.into(),
+            language: wire_language(language).into(),
         };
         let request = self.request(Role::Caller, request);
         let response = body(service!(ToolServiceClient, self).get_tool(request).await)?;

@@ -20,7 +20,8 @@ pub(super) enum ConfirmCommand {
     List,
     /// Follow confirmations as they come and go
     ///
-    /// While somebody follows, calls that do not say otherwise wait for an answer.
+    /// While somebody follows, calls that do not say otherwise wait for an answer: `moss confirm
+    /// approve` and `moss confirm deny` give it in another shell.
     Watch,
     /// Show what a confirmation is about
     Show(ShowArgs),
@@ -153,12 +154,20 @@ async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome
         if ui.json() {
             ui.print_json_line(&views::confirmation(&confirmation))?;
         } else if confirmation.state() == v1::ConfirmationState::Pending {
-            ui.print(&described(&confirmation))?;
+            ui.print(&(described(&confirmation) + &how_to_answer(&confirmation)))?;
         } else {
             ui.print(&ended(&confirmation))?;
         }
     }
     Ok(Outcome::Ok)
+}
+
+/// The commands that answer a confirmation: who only follows cannot do it there.
+fn how_to_answer(confirmation: &v1::Confirmation) -> String {
+    let id = text::line(&confirmation.id);
+    dim(format!(
+        "answer in another shell: `moss confirm approve {id}`, or `moss confirm deny {id} --reason TEXT`\n"
+    ))
 }
 
 fn show(ui: &Ui, confirmation: &v1::Confirmation) -> Result<Outcome, CliError> {
@@ -308,6 +317,15 @@ fn find<'a>(waiting: &'a [v1::Confirmation], id: &str) -> Result<&'a v1::Confirm
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn confirmation_that_is_followed_says_how_it_is_answered() {
+        let waiting = v1::Confirmation { id: "abc1".into(), ..Default::default() };
+        let how = how_to_answer(&waiting);
+        assert!(
+            how.contains("moss confirm approve abc1") && how.contains("moss confirm deny abc1")
+        );
+    }
 
     #[test]
     fn beginning_of_an_id_names_it_while_it_is_unique() {

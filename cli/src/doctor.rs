@@ -1,21 +1,25 @@
-//! `moss doctor`: looks at everything that moss stands on, and says what to do about it. Changes
-//! nothing.
+//! `moss doctor`: tries everything that moss stands on, and says what to do about it. Leaves nothing
+//! behind.
 
 mod file_system;
 mod own_files;
 mod plugins;
+mod writing;
+
+use std::path::Path;
 
 use crate::client::Client;
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_workspace::{Options, Resolver, Workspace};
+use rustix::fs::Access;
 use serde::Serialize;
 use serde_json::json;
 
 use super::error::CliError;
 use super::next_step::next_step;
 use super::ui::{bold, green, red, yellow};
-use super::{Session, text};
+use super::{Session, remote, text};
 use moss_dispatch::Outcome;
 
 /// Check what moss stands on, and say what to do next
@@ -45,7 +49,7 @@ enum State {
 
 pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     let setup = session.setup()?;
-    let mut checks = own_files::check(&setup.dirs);
+    let mut checks = own_files::check(&setup.dirs, &setup.workspaces[0]);
     checks.push(match session.global.remote.server {
         Some(_) => server(session).await,
         None => daemon(&setup).await,
@@ -66,6 +70,9 @@ async fn daemon(setup: &Setup) -> Check {
     let socket = setup.dirs.socket().display().to_string();
     let status = match Client::connect(&setup.dirs).await {
         Ok(None) => {
+            if let Some(why) = remote::hindrance(&setup.dirs) {
+                return Check::warn("daemon", why, "shorten the path of the socket");
+            }
             let detail = format!("none listens on {socket}; commands run in their own process");
             return Check::ok("daemon", detail);
         }
@@ -132,8 +139,20 @@ fn workspace(setup: &Setup) -> Vec<Check> {
         ),
         Resolver::Walk => Check::ok("path resolution", "step by step"),
     };
-    let opened = Check::ok("workspace", files.root().display().to_string());
+    let opened = root_check(files.root());
     vec![opened, resolver, file_system::check(root), policy(setup, &files), answers(setup, &files)]
+}
+
+/// Whether the workspace can be changed; nothing is written into a project to find out.
+fn root_check(root: &Path) -> Check {
+    let shown = root.display();
+    match rustix::fs::access(root, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Check::ok("workspace", shown.to_string()),
+        Err(errno) => {
+            let detail = format!("{shown} cannot be changed ({errno}): reading works, edits fail");
+            Check::warn("workspace", detail, format!("chmod u+wx {shown}"))
+        }
+    }
 }
 
 fn answers(setup: &Setup, files: &Workspace) -> Check {

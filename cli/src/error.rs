@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::next_step::next_step;
-use super::text;
 use super::ui::{Ui, bold, red};
+use super::{misnamed, text};
 
 /// An error as programs see it.
 #[derive(Debug, Clone, Serialize)]
@@ -36,14 +36,17 @@ pub(super) struct CliError {
 }
 
 /// Tells what clap found, as text or as JSON.
-pub(super) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+pub(super) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
     use clap::error::ErrorKind;
+    let hint = misnamed::correct(&mut error);
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if json && !is_help {
         let plain = error.to_string();
         let message = plain.trim().trim_start_matches("error: ");
         let ui = Ui::new(true);
-        return finish(&ui, Err(CliError::new(Outcome::Invalid, "usage", message)));
+        let mut told = CliError::invalid(message);
+        told.error.hint = hint.map(ToOwned::to_owned);
+        return finish(&ui, Err(told));
     }
     // Nobody can be told that nobody can be told.
     let _ = error.print();

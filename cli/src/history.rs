@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::error::CliError;
 use super::report::Report;
-use super::ui::bold;
+use super::ui::{bold, dim};
 use super::undoing::{self, Asking, Undoing};
 use super::{Session, effect, table, text, views};
 use moss_dispatch::Outcome;
@@ -114,10 +114,13 @@ pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Ou
 }
 
 async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
-    let entries =
+    let (entries, total) =
         session.with_client(Need::Native, async |client| Ok(entries(client, args).await?)).await?;
     session.ui.print_either(
-        || json!({ "entries": entries.iter().map(views::history_entry).collect::<Vec<Value>>() }),
+        || {
+            let entries: Vec<Value> = entries.iter().map(views::history_entry).collect();
+            json!({ "entries": entries, "total": total })
+        },
         || {
             if entries.is_empty() {
                 return args.nothing().to_owned();
@@ -126,12 +129,25 @@ async fn list(args: &ListArgs, session: &Session) -> Result<Outcome, CliError> {
             table::render(["N", "TIME", "TOOL", "CALLER", "FILES"], &rows)
         },
     )?;
+    if let Some(more) = more(entries.len(), total).filter(|_| !session.ui.json()) {
+        session.ui.note(&dim(more));
+    }
     Ok(Outcome::Ok)
 }
 
-/// Reads as many pages as it takes.
-async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntry>, Failure> {
+/// Says how many entries are not shown and how they are.
+fn more(shown: usize, total: u64) -> Option<String> {
+    let left = total.saturating_sub(shown as u64);
+    (left > 0).then(|| format!("{left} more: `-n {total}` lists all"))
+}
+
+/// Reads as many pages as it takes. Returns how many there are in all, too.
+async fn entries(
+    client: &Client,
+    args: &ListArgs,
+) -> Result<(Vec<v1::HistoryEntry>, u64), Failure> {
     let mut entries = Vec::new();
+    let mut total = 0;
     let mut page_token = String::new();
     while entries.len() < args.lines {
         let left = u32::try_from(args.lines - entries.len()).unwrap_or(PAGE_SIZE);
@@ -144,16 +160,20 @@ async fn entries(client: &Client, args: &ListArgs) -> Result<Vec<v1::HistoryEntr
                 call_id: args.call.clone().unwrap_or_default(),
                 since: args.since.unwrap_or_default(),
                 caller: args.caller.clone().unwrap_or_default(),
+                with_total: entries.is_empty(),
                 ..Default::default()
             })
             .await?;
+        // A daemon that does not count says 0.
+        total = total.max(page.total);
         entries.extend(page.entries);
         page_token = page.next_page_token;
         if page_token.is_empty() {
             break;
         }
     }
-    Ok(entries)
+    let total = total.max(entries.len() as u64);
+    Ok((entries, total))
 }
 
 fn row(entry: &v1::HistoryEntry) -> [String; 5] {
@@ -271,6 +291,12 @@ mod tests {
     fn numbers_that_follow_each_other_are_a_range() {
         assert_eq!(ranges(&[3]), "3");
         assert_eq!(ranges(&[9, 8, 7, 4, 2, 1]), "9-7, 4, 2-1");
+    }
+
+    #[test]
+    fn entries_that_are_not_shown_are_counted() {
+        assert_eq!(more(20, 37).as_deref(), Some("17 more: `-n 37` lists all"));
+        assert_eq!(more(3, 3), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod audit;
 mod bridge;
 mod call;
 mod certificate;
+mod clarifying;
 mod client;
 mod compile_plugin;
 mod compiling;
@@ -22,18 +23,22 @@ mod diff;
 mod doctor;
 mod effect;
 mod error;
+mod example;
 mod history;
 mod listed_as;
 mod logging;
 mod man;
 mod memory;
+mod misnamed;
 mod next_step;
+mod parameters;
 mod plugin;
 mod policy;
 mod progress;
 mod prompt;
 mod remote;
 mod report;
+mod root;
 mod serve;
 mod status;
 mod table;
@@ -47,13 +52,12 @@ mod views;
 mod whole;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::client::{Client, Need};
 use clap::{CommandFactory as _, Parser, Subcommand};
-use moss_daemon::address::Address;
 use moss_daemon::listener::{self, Inherited};
 use moss_daemon::setup::Setup;
 use moss_plugins::compiling::Compilations;
@@ -71,8 +75,6 @@ const EXIT_GRACE: Duration = Duration::from_secs(5);
 /// keeps its worker for some milliseconds each time: after as many as tokio's default, requests and
 /// deadlines would not be noticed for a third of a second where each worker has such a plugin.
 const EVENT_INTERVAL: u32 = 3;
-/// What marks the root of a workspace.
-const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
 /// Coding tools behind one policy: propose, confirm, commit, undo
 ///
@@ -167,11 +169,14 @@ fn main() -> ExitCode {
 fn run(arguments: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return error::usage(&error, arguments.iter().any(|word| word == "--json")),
+        Err(error) => match help_of_tool(&error, arguments) {
+            Some(cli) => cli,
+            None => return error::usage(error, arguments.iter().any(|word| word == "--json")),
+        },
     };
     if let Err(message) = confirming::check(&cli.global.confirm) {
         let error = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, message);
-        return error::usage(&error, cli.global.json);
+        return error::usage(error, cli.global.json);
     }
     if let Command::CompilePlugin(args) = &cli.command {
         return compile_plugin::run(args);
@@ -207,12 +212,17 @@ fn run(arguments: &[OsString]) -> ExitCode {
     error::finish(&session.ui, result)
 }
 
-/// Finds the root above a directory; the directory itself where there is no mark.
-fn nearest_root(directory: &Path) -> &Path {
-    directory
-        .ancestors()
-        .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))
-        .unwrap_or(directory)
+/// `moss call TOOL --help` shows that tool, as `moss tools TOOL` does.
+fn help_of_tool(error: &clap::Error, arguments: &[OsString]) -> Option<Cli> {
+    if error.kind() != clap::error::ErrorKind::DisplayHelp {
+        return None;
+    }
+    let is_help = |word: &&OsString| *word == "--help" || *word == "-h";
+    let rest = arguments.iter().filter(|word| !is_help(word));
+    let mut cli = Cli::try_parse_from(rest).ok()?;
+    let Command::Call(call) = cli.command else { return None };
+    cli.command = Command::Tools(tools::ToolsArgs::help(call.tool));
+    Some(cli)
 }
 
 /// This program, also where its file was replaced since it started.
@@ -270,24 +280,6 @@ impl Session {
             .map_err(|error| CliError::new(Outcome::Failed, "no_home", error.to_string()))
     }
 
-    /// The root directory of the workspace, without links in it.
-    fn root(&self) -> Result<PathBuf, CliError> {
-        let unusable = |directory: &Path, why: &dyn std::fmt::Display| {
-            let message = format!("the workspace {}: {why}", directory.display());
-            CliError::new(Outcome::Invalid, "workspace_unusable", message)
-        };
-        let (start, named) = match &self.global.workspace {
-            Some(directory) => (directory.clone(), true),
-            #[expect(clippy::disallowed_methods, reason = "where the person at the terminal is")]
-            None => (std::env::current_dir()?, false),
-        };
-        let start = start.canonicalize().map_err(|error| unusable(&start, &error))?;
-        if !start.is_dir() {
-            return Err(unusable(&start, &"not a directory"));
-        }
-        Ok(if named { start } else { nearest_root(&start).to_owned() })
-    }
-
     /// What a daemon for this workspace alone is told.
     fn setup(&self) -> Result<Setup, CliError> {
         Ok(Setup {
@@ -309,7 +301,14 @@ impl Session {
     async fn open(&self, need: Need<'_>) -> Result<Client, CliError> {
         let client = match self.reach(true).await? {
             Some(client) => client,
-            None => Client::open(self.setup()?).await?,
+            None => {
+                let setup = self.setup()?;
+                let hindrance = remote::hindrance(&setup.dirs).filter(|_| !self.ui.json());
+                if let Some(message) = hindrance {
+                    self.ui.note(&format!("note: {message}; it runs in this process"));
+                }
+                Client::open(setup).await?
+            }
         };
         let prepared = interruptible(async {
             client.prepare(need).await;
@@ -344,15 +343,6 @@ impl Session {
         Ok(Some(interruptible(async { Ok(Client::reach(server, workspace).await?) }).await?))
     }
 
-    /// The root directory of the workspace as the daemon that was named knows it; none for its only
-    /// one. A directory of another machine is taken as it is written.
-    fn named_root(&self) -> Result<Option<PathBuf>, CliError> {
-        match &self.global.remote.server {
-            Some(Address::Tcp(_)) => Ok(self.global.workspace.clone()),
-            _ => self.root().map(Some),
-        }
-    }
-
     /// Works with the daemon that was named, or the one that listens on the default socket.
     async fn with_daemon<T>(
         &self,
@@ -365,7 +355,11 @@ impl Session {
         };
         let Some(client) = client else {
             let message = format!("no daemon listens on {}", dirs.socket().display());
-            return Err(CliError::new(Outcome::Unavailable, "no_daemon", message));
+            let error = CliError::new(Outcome::Unavailable, "no_daemon", message);
+            return Err(match remote::hindrance(&dirs) {
+                Some(hindrance) => error.hint(hindrance),
+                None => error,
+            });
         };
         let result = interruptible(work(&client)).await;
         client.close().await;
@@ -380,6 +374,22 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_of_a_call_is_that_of_its_tool() {
+        let asked = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let error = Cli::try_parse_from(&words).unwrap_err();
+            help_of_tool(&error, &words).map(|cli| format!("{:?}", cli.command))
+        };
+        for words in [["moss", "call", "x", "--help"], ["moss", "call", "-h", "x"]] {
+            let asked = asked(&words).unwrap();
+            assert!(asked.contains("Tools") && asked.contains("name: Some(\"x\")"), "{asked}");
+        }
+        assert_eq!(asked(&["moss", "call", "--help"]), None);
+        assert_eq!(asked(&["moss", "tools", "--help"]), None);
+        assert_eq!(asked(&["moss", "call", "x", "--no-such"]), None);
     }
 
     #[test]
@@ -399,17 +409,5 @@ mod tests {
         let mut command = Cli::command();
         command.build();
         check(&command);
-    }
-
-    #[test]
-    fn root_is_the_nearest_directory_with_a_mark() {
-        let dir = tempfile::tempdir().unwrap();
-        let deep = dir.path().join("a/b/c");
-        std::fs::create_dir_all(&deep).unwrap();
-        std::fs::create_dir(dir.path().join("a/.moss")).unwrap();
-        assert_eq!(nearest_root(&deep), dir.path().join("a"));
-        // A work tree that is linked has a file of that name.
-        std::fs::write(dir.path().join("a/b/.git"), "gitdir: elsewhere").unwrap();
-        assert_eq!(nearest_root(&deep), dir.path().join("a/b"));
     }
 }

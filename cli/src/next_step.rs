@@ -5,7 +5,7 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
     match code {
         "tool_unknown" => Some("list the tools with `moss tools`"),
         // What a tool itself says of its arguments says it all.
-        "arguments_invalid" => Some("see the parameters of every tool with `moss tools --json`"),
+        "arguments_invalid" => Some("see the parameters of a tool with `moss tools TOOL`"),
         "denied_by_policy" => Some("see the rules with `moss policy explain TOOL KEY=VALUE…`"),
         "confirmation_required" => {
             Some("run it on a terminal, or approve exactly this effect with `--confirm DIGEST`")

@@ -57,6 +57,13 @@ pub(super) async fn agree(ui: &Ui, question: &str) -> io::Result<bool> {
     Ok(answer == Some(Answer::Yes))
 }
 
+/// Asks for a line of words; none where the input ends.
+pub(super) async fn words(ui: &Ui, question: &str) -> io::Result<Option<String>> {
+    let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
+    ui.ask(&bold(question));
+    read_line().await
+}
+
 /// How much more of a long text a person wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {

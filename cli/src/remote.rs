@@ -8,7 +8,7 @@ use crate::client::Server;
 use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
-use moss_daemon::listener::{BindError, Guard};
+use moss_daemon::listener::{self, BindError, Guard};
 use moss_daemon::tls::{self, Identity, TlsError};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 
@@ -154,6 +154,19 @@ impl Remote {
             _ => Err(CliError::invalid("--tls-cert and --tls-key belong together")),
         }
     }
+}
+
+/// Why no daemon can listen on the default socket, where that is so, and what helps.
+pub(super) fn hindrance(dirs: &Dirs) -> Option<String> {
+    let socket = dirs.socket();
+    let user = rustix::process::geteuid().as_raw();
+    (!listener::fits(&socket)).then(|| {
+        let socket = socket.display();
+        format!(
+            "no daemon can listen on {socket}: the path is longer than the system allows; \
+             `export XDG_RUNTIME_DIR=/run/user/{user}`, or another short directory, shortens it"
+        )
+    })
 }
 
 fn are_named_kept(dirs: &Dirs) -> Result<bool, CliError> {

@@ -1,6 +1,8 @@
-//! `moss tools`.
+//! `moss tools`: all of them, or one with its parameters.
 
-use crate::client::Need;
+mod shown;
+
+use crate::client::{Client, Need};
 use crate::listed_as::{Lang, ToolForm};
 use clap::builder::PossibleValuesParser;
 use moss_catalog::{Format, View};
@@ -10,12 +12,18 @@ use serde_json::Value;
 
 use super::Session;
 use super::error::CliError;
-use super::{table, views};
+use super::example::{self, Sample};
+use super::{table, text, views};
+use moss_daemon::address::Address;
 use moss_dispatch::Outcome;
 
-/// List the tools
+/// List the tools, or show one with its parameters
 #[derive(Debug, clap::Args)]
 pub(super) struct ToolsArgs {
+    /// Show this tool: what it does, its parameters, an example call
+    #[arg(value_name = "TOOL", conflicts_with = "toolset")]
+    name: Option<String>,
+
     /// Print them as JSON in the form that a client takes
     #[arg(long, value_enum)]
     format: Option<ToolForm>,
@@ -27,12 +35,24 @@ pub(super) struct ToolsArgs {
     /// Language of titles and descriptions
     #[arg(long, value_enum, default_value_t)]
     lang: Lang,
+
+    /// Whether it is shown as the help of a call.
+    #[arg(skip)]
+    is_help: bool,
 }
 
 pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
-    let listed = session
+    match &args.name {
+        Some(name) => show(name, &args, session).await,
+        None => list(&args, session).await,
+    }
+}
+
+async fn list(args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let (listed, loading) = session
         .with_client(Need::Plugins, async |client| {
-            Ok(client.tools(args.toolset.as_deref(), args.lang.into()).await?)
+            let listed = client.tools(args.toolset.as_deref(), args.lang.into()).await?;
+            Ok((listed, loading(client).await))
         })
         .await?;
     let tools = &listed.tools;
@@ -50,7 +70,58 @@ pub(super) async fn run(args: ToolsArgs, session: &Session) -> Result<Outcome, C
             },
         )?,
     }
+    if let Some(loading) = loading {
+        session.ui.note(&loading);
+    }
     Ok(Outcome::Ok)
+}
+
+/// Shows one tool with its parameters and an example call.
+async fn show(name: &str, args: &ToolsArgs, session: &Session) -> Result<Outcome, CliError> {
+    let tool = session
+        .with_client(Need::Tool(name), async |client| {
+            Ok(client.tool(name, args.lang.into()).await?)
+        })
+        .await?;
+    if let Some(format) = args.format {
+        session.ui.print_json(&render(&tool, format.into()))?;
+        return Ok(Outcome::Ok);
+    }
+    // The files of another machine are not looked at.
+    let sample = match session.global.remote.server {
+        None | Some(Address::Unix(_)) => Sample::of(&session.root()?),
+        Some(Address::Tcp(_)) => Sample::default(),
+    };
+    let example = example::call(&tool, &sample);
+    session.ui.print_either(
+        || {
+            let mut view = views::tool(&tool);
+            view["example"] = example.clone().into();
+            view
+        },
+        || shown::tool(&tool, &example),
+    )?;
+    if args.is_help {
+        session.ui.note("\nthe options of every call: `moss call --help`");
+    }
+    Ok(Outcome::Ok)
+}
+
+/// Says which plugins are being loaded, if any are.
+async fn loading(client: &Client) -> Option<String> {
+    // Tools can be listed where plugins cannot.
+    loading_note(&client.plugins().await.ok()?.plugins)
+}
+
+/// Names the plugins whose tools are not in the list yet.
+fn loading_note(plugins: &[v1::Plugin]) -> Option<String> {
+    let is_loading = |plugin: &&v1::Plugin| plugin.state() == v1::PluginState::Loading;
+    let names: Vec<_> =
+        plugins.iter().filter(is_loading).map(|plugin| text::line(&plugin.name)).collect();
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("note: plugins are being loaded, their tools are not listed yet: {names}")
+    })
 }
 
 fn toolset() -> PossibleValuesParser {
@@ -88,4 +159,32 @@ fn row(tool: &v1::Tool) -> [String; 5] {
         plugin.to_owned(),
         tool.title.clone(),
     ]
+}
+
+// === impl ToolsArgs ===
+
+impl ToolsArgs {
+    /// Asks for one tool, as the help of its calls.
+    pub(super) fn help(name: String) -> Self {
+        Self { name: Some(name), format: None, toolset: None, lang: Lang::default(), is_help: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plugins_that_are_being_loaded_are_named() {
+        let plugin = |name: &str, state: v1::PluginState| v1::Plugin {
+            name: name.to_owned(),
+            state: state.into(),
+            ..v1::Plugin::default()
+        };
+        let [ready, failed] = [v1::PluginState::Ready, v1::PluginState::Failed];
+        assert_eq!(loading_note(&[plugin("a", ready), plugin("c", failed)]), None);
+        let loading = plugin("b", v1::PluginState::Loading);
+        let note = loading_note(&[plugin("a", ready), loading, plugin("c", failed)]).unwrap();
+        assert!(note.ends_with("not listed yet: b"), "{note}");
+    }
 }

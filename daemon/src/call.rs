@@ -141,6 +141,10 @@ async fn execute(scope: Arc<Scope>) -> Result<CallOutcome, CallError> {
         }
         result => result,
     };
+    if matches!(result, Err(CallError::Timeout { .. })) {
+        // What still reads on another thread stops: nobody waits for it.
+        scope.cancel.cancel();
+    }
     let result = effects.conclude(result).await;
     scope.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let shown = effects.take();

@@ -25,7 +25,7 @@ pub use self::inherited::{Inherited, inherit};
 pub use self::peer::Peer;
 use self::places::Places;
 pub use self::tcp::{Guard, TcpSocket};
-pub use self::unix::UnixSocket;
+pub use self::unix::{UnixSocket, fits};
 use crate::address::Address;
 use crate::caller::tokens::Tokens;
 use crate::caller::{Access, Credentials};
@@ -58,6 +58,13 @@ pub enum BindError {
     /// Not the path of a socket.
     #[error("{}: not a usable name for a socket", .0.display())]
     Name(PathBuf),
+    /// The path is longer than that of a socket may be.
+    #[error(
+        "cannot listen on unix:{}: the path is longer than the system allows: set XDG_RUNTIME_DIR to a \
+         short directory such as /run/user/1000, or name a short path with --listen unix:PATH",
+        .0.display()
+    )]
+    TooLong(PathBuf),
     /// A port, and nothing that says who may come in.
     #[error(
         "a port needs a credential: name a file that holds one with --token-file, or make a token \

@@ -29,6 +29,11 @@ impl ContentHash {
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
+
+    /// Returns the first 12 digits: enough for a person to tell contents apart.
+    pub fn short(&self) -> String {
+        self.0[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 impl fmt::Display for ContentHash {

@@ -45,6 +45,7 @@ mod limits;
 mod listings;
 mod metrics;
 mod model_clients;
+mod newcomers;
 mod paths;
 mod plugin_agreed;
 mod plugin_develop;

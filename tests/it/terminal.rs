@@ -323,3 +323,20 @@ fn who_cannot_answer_is_not_asked_and_waits_for_the_approver() {
     let (code, screen) = terminal.end();
     assert_eq!((code, site.read("a.txt").as_str()), (Some(0), "1\n1\n"), "{screen}");
 }
+
+#[test]
+fn question_of_clarify_is_put_to_the_person_at_the_terminal() {
+    for served in [false, true] {
+        let site = site();
+        let _daemon = served.then(|| site.serve());
+        let choices = "choices=[\"tabs\",\"spaces\"]";
+        let words = ["call", "clarify", "question=Tabs or spaces?", choices, "--json"];
+        let mut terminal = Terminal::start(site.command(words));
+        terminal.wait_for("a number, your own words");
+        terminal.type_in("2\n");
+        let (code, screen) = terminal.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("1. tabs"), "{screen}");
+        assert!(screen.contains("\"answer\": \"spaces\""), "{screen}");
+    }
+}

@@ -86,3 +86,58 @@ fn what_cannot_be_read_is_named_with_its_place() {
         assert_eq!(parsed(pairs), Err(message.to_owned()));
     }
 }
+
+fn pairs(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// A tool that needs a path and a line.
+fn needing() -> v1::Tool {
+    let mut schema: Value = serde_json::from_str(&tool().parameters_json).unwrap();
+    schema["required"] = json!(["path", "line"]);
+    v1::Tool { parameters_json: schema.to_string(), ..tool() }
+}
+
+#[test]
+fn word_without_a_key_is_offered_for_the_first_parameter_that_is_missing() {
+    for (words, hint) in [
+        (&["greeting.txt"][..], "did you mean path=greeting.txt?"),
+        (&["path=a", "7"], "did you mean line=7?"),
+        (&["lineNumber=7", "a b"], "did you mean path='a b'?"),
+    ] {
+        let error = parse(&pairs(words), &needing()).unwrap_err();
+        assert_eq!(error.error.hint.as_deref(), Some(hint), "{words:?}");
+    }
+    let error = parse(&pairs(&["path=a", "line=1", "more"]), &needing()).unwrap_err();
+    assert_eq!(error.error.hint, None);
+}
+
+#[test]
+fn unknown_key_is_offered_as_the_one_parameter_that_is_missing() {
+    let meant = |words: &[&str]| renamed(&pairs(words), &needing());
+    assert_eq!(meant(&["file=a b", "line=1"]).as_deref(), Some("path='a b'"));
+    assert_eq!(meant(&["path=a", "row:=3"]).as_deref(), Some("line=3"));
+    // Nobody knows which of two is meant.
+    assert_eq!(meant(&["file=a"]), None);
+    assert_eq!(meant(&["file=a", "row=3"]), None);
+    assert_eq!(meant(&["path=a", "line=1", "more=2"]), None);
+}
+
+#[test]
+fn path_from_a_subdirectory_is_offered_from_the_root() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("sub")).unwrap();
+    std::fs::write(root.join("sub/here.txt"), "").unwrap();
+    std::fs::write(root.join("top.txt"), "").unwrap();
+    let meant = |pair: &str| {
+        let arguments = Arguments { pairs: pairs(&["limit=3", pair]), args: None };
+        arguments.path_from_root(&root.join("sub"), &root)
+    };
+    assert_eq!(meant("path=here.txt").as_deref(), Some("path=sub/here.txt"));
+    assert_eq!(meant("filePath=./here.txt").as_deref(), Some("filePath=sub/here.txt"));
+    assert_eq!(meant("path=../top.txt").as_deref(), Some("path=top.txt"));
+    assert_eq!(meant("path=missing.txt"), None);
+    assert_eq!(meant("path=../.."), None);
+    assert_eq!(meant("pattern=here.txt"), None);
+}

@@ -21,7 +21,7 @@ use moss_dispatch::Outcome;
 /// where a gate is not passed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckDataArgs {
-    /// The file of samples
+    /// The file of samples; `-` reads standard input
     file: PathBuf,
 
     #[command(flatten)]

@@ -1,17 +1,19 @@
 //! Lines of a file of any size: one at a time, each of bounded length.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use moss_model_data::Unreadable;
 use moss_proto::v1;
-use moss_workspace::named::{self, Named};
+use moss_workspace::named;
 
 use super::super::error::CliError;
 use super::super::progress::Meter;
 use super::super::ui::Ui;
 use super::registry::unreadable;
 
+/// Stands for standard input in place of a file.
+const STDIN: &str = "-";
 /// The longest line that is read, in bytes.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How much is read at once.
@@ -21,7 +23,7 @@ const LINES_PER_TELLING: u64 = 2048;
 
 /// The lines of a file.
 pub(super) struct Lines<'u> {
-    reader: BufReader<Named>,
+    reader: BufReader<Box<dyn Read>>,
     buffer: Vec<u8>,
     done: u64,
     total: Option<u64>,
@@ -33,18 +35,26 @@ pub(super) struct Lines<'u> {
 // === impl Lines ===
 
 impl<'u> Lines<'u> {
-    /// Opens a file.
+    /// Opens a file; `-` is standard input.
     pub(super) fn open(file: &Path, ui: &'u Ui) -> Result<Self, CliError> {
+        if file == Path::new(STDIN) {
+            return Ok(Self::of(Box::new(std::io::stdin()), None, "standard input".to_owned(), ui));
+        }
         let opened = named::open(file).map_err(unreadable)?;
-        Ok(Self {
-            total: opened.size_bytes(),
-            reader: BufReader::with_capacity(BUFFER_BYTES, opened),
+        let total = opened.size_bytes();
+        Ok(Self::of(Box::new(opened), total, file.display().to_string(), ui))
+    }
+
+    fn of(reader: Box<dyn Read>, total: Option<u64>, message: String, ui: &'u Ui) -> Self {
+        Self {
+            total,
+            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
             buffer: Vec::new(),
             done: 0,
             count: 0,
             meter: Meter::new(ui),
-            message: file.display().to_string(),
-        })
+            message,
+        }
     }
 
     /// Hands every line to a function, in order, or why it is no text.

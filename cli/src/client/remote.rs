@@ -17,6 +17,7 @@ use super::failure::Failure;
 use super::{Client, transport};
 use moss_daemon::address::{Address, Host, is_loopback};
 use moss_daemon::caller::Credentials;
+use moss_daemon::listener;
 
 /// How long connecting to a port may take, and agreeing on encryption again as long.
 const CONNECT_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -126,6 +127,11 @@ async fn in_time<T>(attempt: impl Future<Output = io::Result<T>>) -> io::Result<
 }
 
 fn nobody(address: &Address) -> Failure {
+    if let Address::Unix(path) = address
+        && !listener::fits(path)
+    {
+        return unreachable(address, &"the path is longer than the system allows for a socket");
+    }
     Failure::new(Reason::NoDaemon, format!("no daemon listens on {address}"))
 }
 

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use http::Uri;
 use hyper_util::rt::TokioIo;
+use moss_daemon::listener;
 use moss_dispatch::Reason;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::UnixStream;
@@ -36,13 +37,16 @@ pub(super) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await
 }
 
-/// Connects to a socket; none where nobody listens. Refuses a process of another user: it would
+/// Connects to a socket; none where nobody listens or could. Refuses a process of another user: it would
 /// get to see a credential.
 pub(super) async fn connect(socket: &Path) -> Result<Option<UnixStream>, Failure> {
     let unreachable = |why: &dyn std::fmt::Display| {
         let message = format!("the daemon on {} is not reachable: {why}", socket.display());
         Failure::new(Reason::DaemonUnreachable, message)
     };
+    if !listener::fits(socket) {
+        return Ok(None);
+    }
     let stream = match UnixStream::connect(socket).await {
         Ok(stream) => stream,
         Err(error)

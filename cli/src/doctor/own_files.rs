@@ -9,17 +9,18 @@ use moss_dispatch::Role;
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 use rustix::fs::Access;
 
-use super::Check;
+use super::{Check, State, writing};
 
 /// Permissions that nobody but the owner should have.
 const OTHERS: u32 = 0o077;
 
-pub(super) fn check(dirs: &Dirs) -> Vec<Check> {
+pub(super) fn check(dirs: &Dirs, root: &Path) -> Vec<Check> {
     let token = |role: Role| dirs.state.join(format!("{}.token", role.as_str()));
     vec![
         directory("configuration directory", &dirs.config, 0o022),
-        directory("state directory", &dirs.state, OTHERS),
-        directory("socket directory", &dirs.runtime, OTHERS),
+        written("state directory", &dirs.state),
+        written("workspace state", &dirs.workspace_state(root)),
+        written("socket directory", &dirs.runtime),
         credential("caller credential", &token(Role::Caller)),
         credential("approver credential", &token(Role::Approver)),
         named_tokens(&dirs.state),
@@ -36,6 +37,15 @@ fn named_tokens(state: &Path) -> Check {
     match listed {
         Ok(tokens) => Check::ok(NAME, format!("{} (`moss token list`)", tokens.len())),
         Err(error) => Check::fail(NAME, error.to_string(), "repair or remove the file"),
+    }
+}
+
+/// A directory of ours that must be writable.
+fn written(name: &'static str, path: &Path) -> Check {
+    let looked = directory(name, path, OTHERS);
+    match looked.state {
+        State::Ok => writing::check(name, path),
+        State::Warn | State::Fail => looked,
     }
 }
 
@@ -103,7 +113,6 @@ fn owner(name: &'static str, path: &Path, metadata: &std::fs::Metadata) -> Optio
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::super::State;
     use super::*;
 
     #[test]

@@ -55,6 +55,8 @@ struct Commit<'a> {
     files: Vec<Step<'a>>,
     /// Directories that were made: where, and under which name. Parents first.
     directories: Vec<Spot>,
+    /// Directories that the undone changes made: those that are empty go, too. Parents first.
+    undone_directories: Vec<RelPath>,
     exchanged: bool,
     /// Makes the intent durable; none once that was waited for.
     intent_sync: Option<PendingSync>,
@@ -192,6 +194,7 @@ impl<'a> Commit<'a> {
         let mut directories: Vec<RelPath> = directories.iter().cloned().collect();
         directories.sort_by_key(|path| path.components().count());
         let temps = plan.files.iter().map(|_| temp_name()).collect::<Result<Vec<_>, _>>()?;
+        let undone_directories = history.directories_of(&plan.undo_of)?;
         let number = history.begin(plan, origin, &directories, &temps)?;
         let step = |((planned, spot), temp): ((&'a PlannedFile, Spot), String)| Step {
             planned,
@@ -211,6 +214,7 @@ impl<'a> Commit<'a> {
             number,
             files: held.into_iter().zip(temps).map(step).collect(),
             directories: Vec::new(),
+            undone_directories,
             exchanged: true,
             intent_sync: Some(history.request_sync()),
             is_marked: false,
@@ -361,6 +365,8 @@ impl<'a> Commit<'a> {
         if self.files.iter().filter(|step| !discard(step)).count() == 0 {
             self.history.settle(self.number);
         }
+        // An empty directory that stays is no loss.
+        let _ = recover::remove_directories(self.workspace, &self.undone_directories);
     }
 }
 

@@ -21,10 +21,16 @@ pub struct Dirs {
     pub admin: PathBuf,
 }
 
-/// There is no home directory.
-#[derive(Debug, thiserror::Error)]
-#[error("no home directory: set HOME")]
-pub struct NoHome;
+/// There is no home directory that moss could keep its files in.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoHome {
+    /// None is known.
+    #[error("no home directory: set HOME")]
+    Missing,
+    /// Credentials would lie in whatever directory a command is started in.
+    #[error("the home directory is not an absolute path, {}: set HOME to one", .0.display())]
+    Relative(PathBuf),
+}
 
 // === impl Dirs ===
 
@@ -33,9 +39,13 @@ impl Dirs {
     ///
     /// # Errors
     ///
-    /// Where there is no home directory.
+    /// Where there is no home directory, or one that depends on where a command is started.
     pub fn of_user() -> Result<Self, NoHome> {
-        let base = etcetera::base_strategy::Xdg::new().map_err(|_| NoHome)?;
+        let base = etcetera::base_strategy::Xdg::new().map_err(|_| NoHome::Missing)?;
+        let home = base.home_dir();
+        if !home.is_absolute() {
+            return Err(NoHome::Relative(home.to_owned()));
+        }
         let state = base.state_dir().unwrap_or_else(|| base.data_dir()).join("moss");
         let runtime = base.runtime_dir().map_or_else(|| state.join("run"), |dir| dir.join("moss"));
         Ok(Self {

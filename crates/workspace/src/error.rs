@@ -325,10 +325,9 @@ impl Error {
             Self::Exists { .. } => ErrorCode::AlreadyExists,
             Self::NotAFile { .. } | Self::IsLink { .. } => ErrorCode::NotAFile,
             Self::NotADirectory { .. } => ErrorCode::NotADirectory,
-            Self::HardLinked { .. }
-            | Self::ReadOnly { .. }
-            | Self::Protected { .. }
-            | Self::Secret { .. } => ErrorCode::Denied,
+            Self::HardLinked { .. } | Self::Protected { .. } | Self::Secret { .. } => {
+                ErrorCode::Denied
+            }
             Self::TooLarge { .. } | Self::TooLargeToKeep { .. } => ErrorCode::TooLarge,
             Self::Binary { .. } => ErrorCode::Binary,
             Self::Encoding { .. } => ErrorCode::Encoding,
@@ -337,6 +336,8 @@ impl Error {
             Self::Changed { .. } | Self::Merge(_) | Self::Forgotten { .. } => ErrorCode::Conflict,
             Self::Limit { .. } => ErrorCode::LimitExceeded,
             Self::Cancelled => ErrorCode::Cancelled,
+            // The system would refuse it: no rule and no person does.
+            Self::ReadOnly { .. } => ErrorCode::Io,
             Self::Busy { .. } | Self::History { .. } | Self::Own { .. } | Self::Io { .. } => {
                 ErrorCode::Io
             }

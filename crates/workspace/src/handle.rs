@@ -50,6 +50,10 @@ pub(crate) enum Patience {
     AtOnce,
 }
 
+/// Whether whoever waits for a read has gone: loops over bytes ask it.
+#[derive(Clone, Copy)]
+pub(crate) struct Stop<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
+
 /// What the system says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
@@ -150,12 +154,22 @@ pub(crate) fn feed(
 
 /// Reads a file from its start, up to one byte more than the limit.
 pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
+    read_until(fd, bytes_max, patience, Stop::NEVER)
+}
+
+/// As [`read_to`]; fails with `CANCELED` where nobody waits for it any more.
+pub(crate) fn read_until(
+    fd: &OwnedFd,
+    bytes_max: u64,
+    patience: Patience,
+    stop: Stop<'_>,
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     feed(fd, bytes_max, None, patience, |chunk| {
         bytes.extend_from_slice(chunk);
-        true
+        !stop.is_due()
     })?;
-    Ok(bytes)
+    if stop.is_due() { Err(Errno::CANCELED) } else { Ok(bytes) }
 }
 
 /// Hashes a file that was found to have so many bytes, from its start in constant memory, up to the
@@ -192,6 +206,23 @@ impl Patience {
                 rustix::io::preadv2(fd, buffers, offset, rustix::io::ReadWriteFlags::NOWAIT)
             }
         }
+    }
+}
+
+// === impl Stop ===
+
+impl Stop<'_> {
+    /// Somebody waits to the end.
+    pub(crate) const NEVER: Self = Self(&|| false);
+
+    pub(crate) fn is_due(self) -> bool {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Stop<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Stop").finish_non_exhaustive()
     }
 }
 

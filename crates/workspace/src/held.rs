@@ -41,7 +41,7 @@ impl OpenedFile<'_> {
     ///
     /// `TooLarge`; what the system refuses.
     pub fn hold(self) -> Result<HeldFile, Error> {
-        let Self { workspace, path, real, fd, stat, patience, unsaved } = self;
+        let Self { workspace, path, real, fd, stat, patience, unsaved, .. } = self;
         let mut looked = Looked::new(real, &stat);
         let content = if let Some(text) = unsaved {
             Content::Text(text)

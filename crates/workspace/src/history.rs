@@ -258,6 +258,15 @@ impl History {
         query::list(&self.connection(), filter)
     }
 
+    /// Counts the entries that a filter lets through, of all pages.
+    ///
+    /// # Errors
+    ///
+    /// `History`, `Busy`.
+    pub fn count(&self, filter: &HistoryFilter) -> Result<u64, Error> {
+        query::count(&self.connection(), filter)
+    }
+
     /// Returns one entry.
     ///
     /// # Errors

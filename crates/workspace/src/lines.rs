@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
 use moss_sdk::ContentHash;
 use moss_sdk::file::{FileLines, Line, LineWindow, Lines, Text, TextForm};
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 
-use crate::handle::{self, Patience};
+use crate::handle::{self, Patience, Stop};
 use crate::text::{self, NotText};
 
 /// Fewest bytes of text that are decoded at once …
@@ -33,12 +33,13 @@ struct Collector {
 }
 
 /// Reads a file that was found to have so many bytes in one pass; none where it is neither UTF-8 nor
-/// marked as UTF-16. The result comes with the number of bytes read.
+/// marked as UTF-16. The result comes with the number of bytes read. Fails with `CANCELED` where nobody
+/// waits for it any more.
 pub(crate) fn stream(
     fd: &OwnedFd,
     bytes_max: u64,
     found_bytes: u64,
-    patience: Patience,
+    (patience, stop): (Patience, Stop<'_>),
     window: LineWindow,
 ) -> Result<Option<(std::result::Result<FileLines, NotText>, u64)>> {
     let mut head = None;
@@ -56,8 +57,11 @@ pub(crate) fn stream(
             collector.push(text);
         });
         binary |= malformed && *encoding == UTF_8 && chunk.contains(&0);
-        !malformed && !binary
+        !malformed && !binary && !stop.is_due()
     })?;
+    if stop.is_due() {
+        return Err(Errno::CANCELED);
+    }
     let ((encoding, bom), mut decoder) = head.unwrap_or_else(|| start(&[]));
     let intact =
         !malformed && decode_into(&mut decoder, &[], true, &mut piece, |text| collector.push(text));

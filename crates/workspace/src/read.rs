@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::buffers::Buffers;
 use crate::error::Error;
-use crate::handle::{self, Patience, Stat};
+use crate::handle::{self, Patience, Stat, Stop};
 use crate::lines;
 use crate::options::Bound;
 use crate::resolve::Place;
@@ -30,6 +30,8 @@ pub struct OpenedFile<'a> {
     pub(crate) fd: OwnedFd,
     pub(crate) stat: Stat,
     pub(crate) patience: Patience,
+    /// Whether somebody still waits for what is read.
+    stop: Stop<'a>,
     /// What an editor holds of it and has not saved.
     pub(crate) unsaved: Option<Arc<str>>,
 }
@@ -68,7 +70,8 @@ impl Workspace {
         let (place, fd, stat) = self.open_file(path)?;
         let (path, real) = (path.clone(), place.path);
         let patience = Patience::Wait;
-        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, unsaved: None })
+        let (stop, unsaved) = (Stop::NEVER, None);
+        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, stop, unsaved })
     }
 
     /// See the Linux version: other systems cannot read without waiting.
@@ -94,7 +97,7 @@ impl Workspace {
     pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(Place, Vec<u8>), Error> {
         let (place, fd, stat) = self.open_file(path)?;
         check_size(path, stat.size_bytes, self.limits().edit())?;
-        let bytes = self.read_whole(path, &fd, Patience::Wait)?;
+        let bytes = self.read_whole(path, &fd, (Patience::Wait, Stop::NEVER))?;
         Ok((place, bytes))
     }
 
@@ -102,10 +105,10 @@ impl Workspace {
         &self,
         path: &RelPath,
         fd: &OwnedFd,
-        patience: Patience,
+        (patience, stop): (Patience, Stop<'_>),
     ) -> Result<Vec<u8>, Error> {
         let bound = self.limits().edit();
-        let bytes = handle::read_to(fd, bound.bytes_max, patience)
+        let bytes = handle::read_until(fd, bound.bytes_max, patience, stop)
             .map_err(|errno| self.unread(path, errno))?;
         check_size(path, bytes.len() as u64, bound)?;
         Ok(bytes)
@@ -116,7 +119,10 @@ impl Workspace {
         if errno == Errno::OPNOTSUPP {
             self.cached.give_up();
         }
-        Error::io(path, "read", errno)
+        match errno {
+            Errno::CANCELED => Error::Cancelled,
+            errno => Error::io(path, "read", errno),
+        }
     }
 }
 
@@ -132,7 +138,8 @@ impl<'a> OpenedFile<'a> {
         fd: OwnedFd,
         stat: Stat,
     ) -> Self {
-        Self { workspace, path, real, fd, stat, patience: Patience::AtOnce, unsaved: None }
+        let (patience, stop) = (Patience::AtOnce, Stop::NEVER);
+        Self { workspace, path, real, fd, stat, patience, stop, unsaved: None }
     }
 
     /// Returns its real path, after all links.
@@ -148,6 +155,14 @@ impl<'a> OpenedFile<'a> {
     /// Hands out the open file, for content that has bounds of its own.
     pub fn into_file(self) -> std::fs::File {
         self.fd.into()
+    }
+
+    /// Reads no further once the function says that nobody waits for it any more: reading fails with
+    /// `Cancelled` then.
+    #[must_use]
+    pub fn unless(mut self, cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        self.stop = Stop(cancelled);
+        self
     }
 
     /// Takes what an editor has not saved of it for its content, where there is such a text.
@@ -168,7 +183,7 @@ impl<'a> OpenedFile<'a> {
             Some(text) => text.as_bytes().into(),
             None => {
                 check_size(path, self.stat.size_bytes, self.workspace.limits().edit())?;
-                Cow::Owned(self.workspace.read_whole(path, &self.fd, self.patience)?)
+                Cow::Owned(self.workspace.read_whole(path, &self.fd, (self.patience, self.stop))?)
             }
         };
         let content = match text::decode(&bytes) {
@@ -206,14 +221,15 @@ impl<'a> OpenedFile<'a> {
         let bound = self.workspace.limits().read();
         check_size(path, self.stat.size_bytes, bound)?;
         let (bytes_max, found_bytes) = (bound.bytes_max, self.stat.size_bytes);
-        let streamed = lines::stream(&self.fd, bytes_max, found_bytes, self.patience, window)
+        let how = (self.patience, self.stop);
+        let streamed = lines::stream(&self.fd, bytes_max, found_bytes, how, window)
             .map_err(|errno| self.workspace.unread(path, errno))?;
         if let Some((lines, size_bytes)) = streamed {
             check_size(path, size_bytes, bound)?;
             return lines.map_err(|not| refusal(path, not));
         }
         // Neither UTF-8 nor UTF-16: the encoding can only be told from the whole file.
-        let bytes = self.workspace.read_whole(path, &self.fd, self.patience)?;
+        let bytes = self.workspace.read_whole(path, &self.fd, how)?;
         let text = text::decode(&bytes).map_err(|not| refusal(path, not))?;
         Ok(lines::of_text(&text, handle::hash(&bytes), bytes.len() as u64, window))
     }

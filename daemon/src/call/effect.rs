@@ -265,8 +265,8 @@ impl Effects {
         for file in plan.files() {
             let Some(expected) = self.scope.call.expected_hashes.get(&file.path) else { continue };
             if file.before != Some(*expected) {
-                let found =
-                    file.before.map_or_else(|| "no file".to_owned(), |hash| hash.to_string());
+                let found = file.before.map_or_else(|| "no file".to_owned(), |hash| hash.short());
+                let expected = expected.short();
                 return Err(ToolError::new(
                     ErrorCode::Conflict,
                     format!("{}: expected the content {expected}, found {found}", file.path),

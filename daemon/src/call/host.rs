@@ -191,7 +191,9 @@ impl Reader {
         read: impl Fn(&OpenedFile<'_>) -> Result<T, moss_workspace::Error>,
     ) -> Result<T, NotRead> {
         let workspace = self.workspace();
+        let cancelled = || self.scope.cancel.is_cancelled();
         let opened = workspace.files.open_for_reading(path)?.over(&*workspace.editors);
+        let opened = opened.unless(&cancelled);
         let real = opened.real();
         let decision = self.decide_open(path, &opened);
         match decision.verdict {

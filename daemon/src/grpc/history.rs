@@ -51,10 +51,14 @@ impl HistoryService for History {
             entries_max: page_size as usize,
         };
         let history = Arc::clone(&workspace.history);
-        let entries = blocking(move || history.list(&filter))
-            .await
-            .map_err(error::broken)?
-            .map_err(|refusal| refused(&refusal))?;
+        let with_total = request.with_total;
+        let (entries, total) = blocking(move || {
+            let total = if with_total { history.count(&filter)? } else { 0 };
+            Ok::<_, Error>((history.list(&filter)?, total))
+        })
+        .await
+        .map_err(error::broken)?
+        .map_err(|refusal| refused(&refusal))?;
         let full = entries.len() == page_size as usize;
         let last = entries.last().filter(|last| full && last.number > 1);
         let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
@@ -66,7 +70,7 @@ impl HistoryService for History {
             v1::HistoryEntry { changes: changes.collect(), ..entry(found) }
         };
         let entries = entries.iter().map(listed).collect();
-        Ok(Response::new(v1::ListHistoryResponse { entries, next_page_token }))
+        Ok(Response::new(v1::ListHistoryResponse { entries, next_page_token, total }))
     }
 
     async fn get_history_entry(

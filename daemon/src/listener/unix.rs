@@ -38,6 +38,9 @@ struct SocketFile {
 /// Where a living daemon has it, something else lies there, its directory is open to others, or
 /// the system refuses.
 pub(super) fn bind(path: &Path) -> Result<UnixSocket, BindError> {
+    if !fits(path) {
+        return Err(BindError::TooLong(path.to_owned()));
+    }
     let io = |source| BindError::Io { address: format!("unix:{}", path.display()), source };
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| BindError::Name(path.to_owned()))?.to_owned();
@@ -62,6 +65,11 @@ pub(super) fn bind(path: &Path) -> Result<UnixSocket, BindError> {
     rustix::fs::chmod(path, mode).map_err(|errno| io(errno.into()))?;
     let file = Some(SocketFile { directory, name, _lock: lock });
     Ok(UnixSocket { listener, path: path.to_owned(), _file: file })
+}
+
+/// Whether the system takes a path for that of a socket: it allows about a hundred bytes.
+pub fn fits(path: &Path) -> bool {
+    SocketAddrUnix::new(path).is_ok()
 }
 
 /// Whether a socket lies there itself, not behind a link.

@@ -62,7 +62,8 @@ pub(crate) fn check_base(
     if expected == found {
         return Ok(());
     }
-    let (expected, found) = (format!("content {expected}"), format!("content {found}"));
+    let (expected, found) =
+        (format!("content {}", expected.short()), format!("content {}", found.short()));
     Err(Error::Changed { path: path.clone(), expected, found })
 }
 

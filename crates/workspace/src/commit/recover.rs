@@ -80,8 +80,11 @@ fn complete(workspace: &Workspace, history: &History, file: &IntentFile) -> Resu
     Ok(())
 }
 
-/// Removes directories that the change set made, the deepest first, where they are empty.
-fn remove_directories(workspace: &Workspace, directories: &[RelPath]) -> Result<(), Error> {
+/// Removes directories that change sets made, the deepest first, where they are empty.
+pub(super) fn remove_directories(
+    workspace: &Workspace,
+    directories: &[RelPath],
+) -> Result<(), Error> {
     for directory in directories.iter().rev() {
         if let Some(spot) = Spot::of_path(workspace, directory)? {
             spot.remove_directory()?;

@@ -88,7 +88,7 @@ fn way_name(path: &RelPath, real: &RelPath) -> String {
 
 /// What a file was planned to hold.
 pub(super) fn content_name(before: Option<ContentHash>) -> String {
-    before.map_or_else(|| "nothing there".to_owned(), |hash| format!("content {hash}"))
+    before.map_or_else(|| "nothing there".to_owned(), |hash| format!("content {}", hash.short()))
 }
 
 /// Writes the new version of a file beside it, durably. Nothing for a deletion.

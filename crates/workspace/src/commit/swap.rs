@@ -355,7 +355,7 @@ fn changed(spot: &Spot, file: &IntentFile, found: Option<Seen>) -> Error {
     let expected = stage::content_name(file.before);
     let found = match found {
         None => "nothing there".to_owned(),
-        Some(Seen { hash: Some(hash), .. }) => format!("content {hash}"),
+        Some(Seen { hash: Some(hash), .. }) => format!("content {}", hash.short()),
         Some(Seen { kind: EntryKind::File, .. }) => "a much larger file".to_owned(),
         Some(Seen { kind, .. }) => kind_name(kind).to_owned(),
     };

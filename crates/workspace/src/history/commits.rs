@@ -10,7 +10,7 @@ use super::claims::{Claim, Touched};
 use super::group_sync::PendingSync;
 use super::lease::{Held, Sharing};
 use super::settled::Settled;
-use super::{History, LOCK_WAIT, store};
+use super::{History, LOCK_WAIT, query, store};
 use crate::changes::Plan;
 use crate::error::Error;
 use crate::origin::Origin;
@@ -107,6 +107,11 @@ impl History {
             // Recovery looks at more than it must where this fails.
             let _ = store::mark_swept(&connection, number);
         }
+    }
+
+    /// The directories that entries made, parents first; none of those that are gone.
+    pub(crate) fn directories_of(&self, numbers: &[u64]) -> Result<Vec<RelPath>, Error> {
+        query::directories_of(&self.connection(), numbers)
     }
 
     /// Asks that everything written by now goes to disk, without waiting for it.

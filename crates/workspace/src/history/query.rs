@@ -4,7 +4,7 @@ use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{action, from_sql, hash, match_level, path, time, to_sql};
+use super::rows::{action, from_sql, hash, match_level, parse_path, path, time, to_sql};
 use super::store::blob;
 use super::{HistoryEntry, HistoryFile, HistoryFilter, HistoryStats, KeptContent};
 use crate::error::Error;
@@ -15,6 +15,13 @@ type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// The columns of an entry, as [`entry`] reads them.
 const COLUMNS: &str = "number, at_ms, call_id, tool, caller, summary";
+
+/// What holds for the entries that a filter lets through, on whichever page.
+const MATCHING: &str = "committed = 1 AND number > ?1
+    AND (?2 IS NULL OR number IN (
+        SELECT entry FROM files WHERE path = ?2 UNION SELECT entry FROM files WHERE real = ?2))
+    AND (?3 IS NULL OR number IN (SELECT number FROM entries WHERE call_id = ?3))
+    AND (?4 IS NULL OR tool = ?4) AND (?5 IS NULL OR caller = ?5)";
 
 pub(super) fn list(
     connection: &Connection,
@@ -27,18 +34,25 @@ pub(super) fn list(
     let path = filter.path.as_ref().map(RelPath::as_str);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries
-         WHERE committed = 1 AND number < ?1 AND number > ?2
-         AND (?3 IS NULL OR number IN (
-             SELECT entry FROM files WHERE path = ?3 UNION SELECT entry FROM files WHERE real = ?3))
-         AND (?4 IS NULL OR number IN (SELECT number FROM entries WHERE call_id = ?4))
-         AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR caller = ?6)
+         WHERE {MATCHING} AND number < ?6
          ORDER BY number DESC LIMIT ?7 OFFSET ?8"
     ))?;
     let HistoryFilter { call_id, tool, caller, .. } = filter;
-    let values = params![before, since, path, call_id, tool, caller, entries_max, skip];
+    let values = params![since, path, call_id, tool, caller, before, entries_max, skip];
     let rows = statement.query_map(values, entry)?;
     let entries: Vec<HistoryEntry> = rows.collect::<Result<_, _>>()?;
     entries.into_iter().map(|entry| complete(connection, entry)).collect()
+}
+
+/// Counts the entries that a filter lets through, of all pages.
+pub(super) fn count(connection: &Connection, filter: &HistoryFilter) -> Result<u64, Error> {
+    let since = filter.since.map_or(-1, to_sql);
+    let path = filter.path.as_ref().map(RelPath::as_str);
+    let HistoryFilter { call_id, tool, caller, .. } = filter;
+    let sql = format!("SELECT count(*) FROM entries WHERE {MATCHING}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values = params![since, path, call_id, tool, caller];
+    Ok(from_sql(statement.query_row(values, |row| row.get(0))?))
 }
 
 pub(super) fn get(connection: &Connection, number: u64) -> Result<HistoryEntry, Error> {
@@ -114,6 +128,25 @@ pub(super) fn stats(connection: &Connection) -> Result<HistoryStats, Error> {
         bytes: bytes(connection)?,
         kept: from_sql(count("SELECT count(*) FROM kept")?),
     })
+}
+
+/// The directories that entries made, parents first.
+pub(super) fn directories_of(
+    connection: &Connection,
+    numbers: &[u64],
+) -> Result<Vec<RelPath>, Error> {
+    let sql = "SELECT directories FROM entries WHERE number = ?1 AND directories <> ''";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut directories = Vec::new();
+    for number in numbers {
+        let made: Option<String> =
+            statement.query_row([to_sql(*number)], |row| row.get(0)).optional()?;
+        for text in made.iter().flat_map(|made| made.lines()) {
+            directories.push(parse_path(0, text)?);
+        }
+    }
+    directories.sort_by_key(|path| path.components().count());
+    Ok(directories)
 }
 
 /// The bytes of all contents.

@@ -1,6 +1,7 @@
 //! Reading whole files and windows of lines.
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::{Content, LineEnding, LineWindow};
@@ -159,4 +160,21 @@ fn what_is_in_memory_is_read_without_waiting() {
     fixture.put("a/small", vec![b'x'; 1 << 20]);
     assert!(opened.read_lines(WINDOW).is_err());
     assert!(opened.read().is_err());
+}
+
+#[test]
+fn read_that_nobody_waits_for_stops_at_its_next_piece() {
+    let fixture = Fixture::new();
+    // Neither UTF-8 nor marked: such a file is read whole, the others piece by piece.
+    for content in [vec![b'x'; 1 << 20], vec![0xe9; 1 << 20]] {
+        fixture.put("x", &content);
+        let asked = AtomicUsize::new(0);
+        let cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
+        let opened = fixture.workspace.open_for_reading(&rel("x")).unwrap().unless(&cancelled);
+        assert!(matches!(opened.read_lines(WINDOW), Err(Error::Cancelled)));
+        assert!(asked.load(Ordering::Relaxed) < 8, "{asked:?}");
+        let gone = || true;
+        let opened = fixture.workspace.open_for_reading(&rel("x")).unwrap().unless(&gone);
+        assert!(matches!(opened.read(), Err(Error::Cancelled)));
+    }
 }

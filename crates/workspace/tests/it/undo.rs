@@ -170,3 +170,20 @@ fn entries_are_found_by_either_path() {
     let filter = HistoryFilter { before: Some(2), ..HistoryFilter::default() };
     assert_eq!(fixture.history.list(&filter).unwrap()[0].number, 1);
 }
+
+#[test]
+fn undo_of_a_creation_removes_the_directories_that_it_made_and_that_are_empty() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.root().join("there")).unwrap();
+    let made = fixture.commit(vec![create("there/a/b/x", "one\n")]).unwrap();
+    let undone = fixture.undo(made.number).unwrap();
+    assert!(fixture.root().join("there").is_dir());
+    assert!(!fixture.root().join("there/a").exists());
+    // The undo is undone as well, and what another program put there stays.
+    let again = fixture.undo(undone.number).unwrap();
+    assert_eq!(fixture.get("there/a/b/x"), b"one\n");
+    fixture.put("there/a/mine", "two\n");
+    fixture.undo(again.number).unwrap();
+    assert!(!fixture.root().join("there/a/b").exists());
+    assert_eq!(fixture.get("there/a/mine"), b"two\n");
+}

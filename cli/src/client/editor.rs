@@ -1,0 +1,95 @@
+//! The terminal as an editor that can do one thing: put questions to the person.
+
+use moss_dispatch::Role;
+use moss_proto::v1;
+use moss_proto::v1::attach_request::Message;
+use moss_proto::v1::attach_response::Message as Told;
+use moss_proto::v1::editor_answer::Answer;
+use moss_proto::v1::editor_question::Question;
+use moss_proto::v1::editor_service_client::EditorServiceClient;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Streaming;
+
+use super::{Client, Failure, RESPONSE_BYTES_MAX, body};
+
+/// What the terminal calls itself: the result of a call says where it was answered.
+const NAME: &str = "terminal";
+/// Messages that wait to be sent: a person answers one question after the other.
+const MESSAGES_MAX: usize = 4;
+
+/// A terminal that is attached. Questions come for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    sender: mpsc::Sender<v1::AttachRequest>,
+    told: Streaming<v1::AttachResponse>,
+}
+
+/// A question to the person.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    id: String,
+    pub(crate) question: String,
+    pub(crate) choices: Vec<String>,
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Attaches this terminal for the questions of a call.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`], for example where the credentials are not an approver's.
+    pub(crate) async fn attach(&self) -> Result<Attached, Failure> {
+        let (sender, messages) = mpsc::channel(MESSAGES_MAX);
+        let hello = v1::EditorHello {
+            name: NAME.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workspace: self.workspace.clone(),
+            capabilities: vec![v1::EditorCapability::Clarify.into()],
+            instance: String::new(),
+        };
+        let hello = v1::AttachRequest { message: Some(Message::Hello(hello)) };
+        // The channel is new and has room.
+        let _ = sender.send(hello).await;
+        let request = self.request(Role::Approver, ReceiverStream::new(messages));
+        let mut service = EditorServiceClient::new(self.channel.clone())
+            .max_decoding_message_size(RESPONSE_BYTES_MAX);
+        let mut told = body(service.attach(request).await)?;
+        match told.message().await.map_err(|status| Failure::from(&status))? {
+            Some(v1::AttachResponse { message: Some(Told::Attached(_)) }) => {
+                Ok(Attached { sender, told })
+            }
+            _ => Err(Failure::incomplete("attachment")),
+        }
+    }
+}
+
+// === impl Attached ===
+
+impl Attached {
+    /// Waits for a question; none when no more will come.
+    pub(crate) async fn next(&mut self) -> Option<Asked> {
+        loop {
+            let message = self.told.message().await.ok()??.message;
+            if let Some(Told::Question(v1::EditorQuestion {
+                id,
+                question: Some(Question::Clarify(v1::ClarifyQuestion { question, choices })),
+                ..
+            })) = message
+            {
+                return Some(Asked { id, question, choices });
+            }
+        }
+    }
+
+    /// Sends what the person said; empty text closes the question.
+    pub(crate) async fn answer(&self, asked: Asked, text: String) {
+        let answer =
+            v1::EditorAnswer { question_id: asked.id, answer: Some(Answer::Clarification(text)) };
+        let message = v1::AttachRequest { message: Some(Message::Answer(answer)) };
+        // Where the daemon has gone, its call says so.
+        let _ = self.sender.send(message).await;
+    }
+}

@@ -1,0 +1,126 @@
+//! Commands and options that other programs have and moss calls otherwise.
+
+use clap::error::{ContextKind, ContextValue};
+
+/// A word that people try, and what does it here.
+type Row = (&'static [&'static str], &'static str);
+
+const COMMANDS: &[Row] = &[
+    (
+        &["undo", "revert", "rollback"],
+        "`moss history undo N` undoes a change; `moss history list` has the numbers",
+    ),
+    (
+        &["redo", "reapply"],
+        "`moss history undo N` of the undo, by its number in `moss history list`",
+    ),
+    (&["log", "changes"], "`moss history list`"),
+    (&["diff"], "`moss history show N`"),
+    (
+        &["stop", "kill", "quit", "shutdown"],
+        "Ctrl-C where `moss serve` runs, or `kill PID` with the pid that `moss status` shows; \
+         `systemctl --user stop moss` where it is a unit",
+    ),
+    (&["restart"], "stop the daemon, then `moss serve`"),
+    (
+        &["start", "run", "daemon", "server", "up"],
+        "`moss serve` starts the daemon; `moss call TOOL` runs a tool",
+    ),
+    (&["list", "ls", "tool"], "`moss tools`"),
+    (
+        &["approve", "deny", "watch"],
+        "`moss confirm list`, then `moss confirm approve ID` or `moss confirm deny ID`",
+    ),
+    (
+        &["init", "config", "setup"],
+        "nothing has to be set up: `moss tools` in a project; `moss doctor` checks it",
+    ),
+    (&["install", "add"], "`moss plugin add FILE`"),
+    (&["rules", "explain"], "`moss policy show`, `moss policy explain TOOL KEY=VALUE…`"),
+];
+
+const OPTIONS: &[Row] = &[
+    (
+        &["--yes", "-y", "--allow", "--approve", "--force", "-f"],
+        "`--confirm allow` says yes to what this call asks",
+    ),
+    (&["--no", "--deny"], "`--confirm deny`"),
+    (
+        &["--dryrun", "--dry", "--preview", "--check"],
+        "`--dry-run` shows the effect and does nothing",
+    ),
+    (&["--root", "--dir", "--cwd", "--project", "-C"], "`--workspace DIR`"),
+    (&["--host", "--addr", "--address", "--socket"], "`--server ADDRESS`"),
+];
+
+/// Replaces the guess of the parser by what the word is called here; returns that.
+pub(super) fn correct(error: &mut clap::Error) -> Option<&'static str> {
+    let said = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    let found = match (said(ContextKind::InvalidSubcommand), said(ContextKind::InvalidArg)) {
+        (Some(command), _) => named(COMMANDS, command),
+        (None, Some(option)) => named(OPTIONS, option),
+        (None, None) => None,
+    }?;
+    for guess in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg] {
+        error.remove(guess);
+    }
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![found.into()]));
+    Some(found)
+}
+
+fn named(rows: &[Row], word: &str) -> Option<&'static str> {
+    let word = word.split('=').next().unwrap_or(word);
+    rows.iter().find(|(words, _)| words.contains(&word)).map(|(_, here)| *here)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::super::Cli;
+    use super::*;
+
+    fn tip(words: &[&str]) -> Option<&'static str> {
+        let mut error = Cli::try_parse_from([&["moss"], words].concat()).unwrap_err();
+        let tip = correct(&mut error)?;
+        let shown = error.to_string();
+        assert!(shown.contains(tip) && shown.matches("tip:").count() == 1, "{shown}");
+        Some(tip)
+    }
+
+    #[test]
+    fn words_of_other_programs_lead_to_commands_of_moss() {
+        assert!(tip(&["undo"]).unwrap().contains("moss history undo"));
+        assert!(tip(&["stop"]).unwrap().contains("moss status"));
+        assert!(tip(&["call", "read_file", "--yes"]).unwrap().contains("--confirm allow"));
+        assert!(tip(&["call", "read_file", "-y"]).unwrap().contains("--confirm allow"));
+        assert_eq!(tip(&["frobnicate"]), None);
+        assert_eq!(tip(&["call"]), None);
+    }
+
+    #[test]
+    fn no_word_is_a_command_already_and_every_command_named_exists() {
+        let mut cli = Cli::command();
+        cli.build();
+        for (words, here) in COMMANDS {
+            for word in *words {
+                assert!(cli.find_subcommand(word).is_none(), "{word}");
+            }
+            for named in here.split('`').filter_map(|part| part.strip_prefix("moss ")) {
+                let mut command = &cli;
+                for word in named.split(' ') {
+                    match command.find_subcommand(word) {
+                        Some(found) => command = found,
+                        None => {
+                            assert!(!command.has_subcommands(), "{named}");
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
