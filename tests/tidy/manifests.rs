@@ -93,6 +93,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-builtin-tools",
             "moss-model-bridge",
             "moss-plugin-host",
+            "moss-plugin-list",
             "moss-proto",
             "moss-sdk",
             "moss-workspace",
