@@ -32,18 +32,23 @@ proptest! {
     #[test]
     fn what_lies_outside_stays_to_the_byte(text in lines(), search in lines(), new in lines()) {
         if let Ok(located) = locate(&text, &search, &new, Occurrence::Only) {
-            let span = located.places[0].before.unwrap();
+            // What leaves lines out has a place for each part that changes.
+            let spans: Vec<_> = located.places.iter().map(|place| place.before.unwrap()).collect();
+            let start = spans.iter().map(|span| span.start_line).min().unwrap();
+            let end = spans.iter().map(|span| span.end_line).max().unwrap();
             let all: Vec<&str> = text.split_inclusive('\n').collect();
             let after = splice(&text, &located.splices).unwrap();
-            prop_assert!(after.starts_with(&all[..span.start_line - 1].concat()));
-            prop_assert!(after.ends_with(&all[span.end_line..].concat()));
+            prop_assert!(after.starts_with(&all[..start - 1].concat()));
+            prop_assert!(after.ends_with(&all[end..].concat()));
             prop_assert_ne!(after, text);
         }
     }
 
     #[test]
     fn two_equal_places_are_never_written(before in lines(), block in lines(), after in lines(), new in lines()) {
-        prop_assume!(!block.trim().is_empty());
+        if block.trim().is_empty() {
+            return Ok(());
+        }
         let text = [&*before, &*block, "§\n", &*block, &*after].concat();
         let result = locate(&text, &block, &new, Occurrence::Only);
         prop_assert!(result.is_err(), "{:?}", result);
