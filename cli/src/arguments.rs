@@ -11,7 +11,8 @@ use moss_proto::v1;
 use serde_json::{Map, Value};
 
 use super::error::CliError;
-use super::example;
+use super::root::through_link;
+use super::{Session, example};
 use super::parameters::{self, Kinds, Parameter};
 
 /// Most bytes of arguments that are read from standard input.
@@ -71,7 +72,12 @@ impl Arguments {
     }
 
     /// Returns them as JSON. Asks for the tool's schema only where there is something to read by it.
-    pub(super) async fn to_json(&self, client: &Client, tool: &str) -> Result<String, CliError> {
+    pub(super) async fn to_json(
+        &self,
+        client: &Client,
+        tool: &str,
+        session: &Session,
+    ) -> Result<String, CliError> {
         match &self.args {
             Some(_) if self.is_stdin() => read_stdin(),
             Some(json) => Ok(json.clone()),
@@ -82,7 +88,11 @@ impl Arguments {
                     UNDO => v1::Tool::default(),
                     tool => client.tool(tool, Language::En).await?,
                 };
-                Ok(Value::Object(parse(&self.pairs, &tool)?).to_string())
+                let mut arguments = parse(&self.pairs, &tool)?;
+                if let Some(root) = session.local_root() {
+                    lead_to_root(&mut arguments, &root);
+                }
+                Ok(Value::Object(arguments).to_string())
             }
         }
     }
@@ -119,6 +129,17 @@ fn parse(pairs: &[String], tool: &v1::Tool) -> Result<Map<String, Value>, CliErr
         }
     }
     Ok(arguments)
+}
+
+/// Names absolute paths that lead through a link into the workspace as the daemon knows them.
+fn lead_to_root(arguments: &mut Map<String, Value>, root: &Path) {
+    for key in PATHS {
+        if let Some(Value::String(path)) = arguments.get_mut(*key)
+            && let Some(from_root) = through_link(path, root)
+        {
+            *path = from_root;
+        }
+    }
 }
 
 /// Splits `KEY=VALUE`.

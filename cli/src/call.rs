@@ -24,9 +24,10 @@ const ARGUMENTS_INVALID: &str = "arguments_invalid";
 
 /// Call a tool
 ///
-/// `moss call TOOL --help` shows the parameters of one tool. Prints what the tool returns. Effects that need a confirmation are shown as a diff and asked
-/// about on the terminal; with a caller's token alone it waits for an approver elsewhere. Without a
-/// terminal the call ends with exit code 4 and the digest that `--confirm` takes.
+/// `moss call TOOL --help` shows the parameters of one tool. Prints what the tool returns. Effects
+/// that need a confirmation are shown as a diff and asked about on the terminal; with a caller's token
+/// alone it waits for an approver elsewhere. Without a terminal the call ends with exit code 4 and the
+/// digest that `--confirm` takes.
 #[derive(Debug, clap::Args)]
 pub(super) struct CallArgs {
     /// Name of the tool
@@ -115,7 +116,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> Report 
         let call = v1::Call {
             workspace: String::new(),
             tool: args.tool.clone(),
-            arguments_json: args.arguments.to_json(client, &args.tool).await?,
+            arguments_json: args.arguments.to_json(client, &args.tool, session).await?,
             confirm: following.answering.mode().into(),
             approved_digests: confirming::approved_digests(confirm),
             dry_run: args.dry_run,

@@ -80,11 +80,7 @@ pub(super) struct Kinds {
 impl Kinds {
     /// Looks a parameter up, also by its other names.
     pub(super) fn of_parameter(tool: &v1::Tool, schema: &Value, key: &str) -> Self {
-        let main = tool
-            .aliases
-            .iter()
-            .find(|alias| alias.aliases.iter().any(|name| name == key))
-            .map_or(key, |alias| &alias.parameter);
+        let main = main_name(tool, key);
         let mut kinds = Self::default();
         if let Some(property) = schema.get("properties").and_then(|all| all.get(main)) {
             kinds.collect(schema, property);

@@ -125,7 +125,7 @@ fn row(rule: &v1::PolicyRule) -> [String; 5] {
 async fn explain(args: &ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
     let explanation = session
         .with_client(Need::Tool(&args.tool), async |client| {
-            let arguments = args.arguments.to_json(client, &args.tool).await?;
+            let arguments = args.arguments.to_json(client, &args.tool, session).await?;
             let (session, caller) = (args.session.clone(), args.caller.clone());
             Ok(client.explain(&args.tool, arguments, session, caller).await?)
         })

@@ -1,6 +1,6 @@
 //! Which directory is the workspace, as seen from where a command was started.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use moss_daemon::address::Address;
 use moss_dispatch::Outcome;
@@ -17,6 +17,24 @@ fn nearest_root(directory: &Path) -> &Path {
         .ancestors()
         .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))
         .unwrap_or(directory)
+}
+
+/// The path from the root of an absolute one that a link outside leads beneath the root; none for any
+/// other. Only the way to the root is followed: what comes after is the daemon's to resolve.
+pub(super) fn through_link(text: &str, root: &Path) -> Option<String> {
+    let path = Path::new(text);
+    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    if !path.is_absolute() || path.starts_with(root) || !path.components().all(is_plain) {
+        return None;
+    }
+    let above: Vec<&Path> = path.ancestors().collect();
+    let beneath = above.into_iter().rev().find_map(|prefix| {
+        let real = prefix.canonicalize().ok()?;
+        let rest = path.strip_prefix(prefix).ok()?;
+        Some(real.strip_prefix(root).ok()?.join(rest))
+    })?;
+    let text = beneath.to_str()?;
+    Some(if text.is_empty() { ".".to_owned() } else { text.to_owned() })
 }
 
 // === impl Session ===
@@ -43,13 +61,18 @@ impl Session {
     /// The current directory and the root above it, without links, where it lies in the workspace and is
     /// not its root.
     pub(super) fn here(&self) -> Option<(PathBuf, PathBuf)> {
-        if matches!(self.global.remote.server, Some(Address::Tcp(_))) {
-            return None;
-        }
+        let root = self.local_root()?;
         #[expect(clippy::disallowed_methods, reason = "where the person at the terminal is")]
         let directory = std::env::current_dir().ok()?.canonicalize().ok()?;
-        let root = self.root().ok()?;
         (directory != root && directory.starts_with(&root)).then_some((directory, root))
+    }
+
+    /// The root directory, where it is one of this machine.
+    pub(super) fn local_root(&self) -> Option<PathBuf> {
+        match self.global.remote.server {
+            Some(Address::Tcp(_)) => None,
+            _ => self.root().ok(),
+        }
     }
 
     /// The root directory of the workspace as the daemon that was named knows it; none for its only
@@ -65,6 +88,32 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absolute_paths_through_links_are_those_beneath_the_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(at("work/src")).unwrap();
+        std::fs::create_dir(at("other")).unwrap();
+        for (target, link) in [("work", "link"), ("work/src", "deep"), ("other", "work/out")] {
+            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+        }
+        let path = |text: &str| through_link(at(text).to_str().unwrap(), &at("work"));
+        for (text, expected) in [
+            ("link", "."),
+            ("link/a.txt", "a.txt"),
+            ("link/src/new/b.txt", "src/new/b.txt"),
+            ("deep/c.txt", "src/c.txt"),
+            // What follows beneath the root is the daemon's to resolve.
+            ("link/out/d.txt", "out/d.txt"),
+        ] {
+            assert_eq!(path(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["other", "other/a.txt", "missing/a.txt", "link/../other/a.txt", "work/a.txt"] {
+            assert_eq!(path(text), None, "{text}");
+        }
+        assert_eq!(through_link("link/a.txt", &at("work")), None);
+    }
 
     #[test]
     fn root_is_the_nearest_directory_with_a_mark() {
