@@ -244,11 +244,11 @@ impl HttpBody for Arriving {
                 let taken = frame.data_ref().map_or(Ok(()), |bytes| this.take(bytes));
                 Poll::Ready(Some(taken.map(|()| frame)))
             }
-            // What came with the head is read a moment after it. A timer would wake another thread.
+            // What came with the head is read a moment after it. A timer would wake another thread, and
+            // so would a task that wakes itself.
             Poll::Pending if !this.is_awaited => {
                 this.is_awaited = true;
-                cx.waker().wake_by_ref();
-                Poll::Pending
+                std::pin::pin!(tokio::task::yield_now()).poll(cx).map(|()| None)
             }
             Poll::Pending if this.is_late(cx) => Poll::Ready(Some(Err(stalled()))),
             other => other,
