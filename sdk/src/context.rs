@@ -11,7 +11,7 @@ use crate::edit::ChangeSet;
 use crate::editor::{DefinitionKind, Definitions, EditorState, Position, Query, Reply, Symbol};
 use crate::error::ToolError;
 use crate::file::{
-    FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
@@ -51,6 +51,9 @@ pub trait Files: Send + Sync {
         &'a self,
         path: &'a RelPath,
     ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>>;
+
+    /// Hashes a regular file of any kind, up to the limit on files that are read in windows.
+    fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>>;
 
     /// Reads a window of lines of a text file of any size.
     fn read_lines<'a>(

@@ -21,6 +21,15 @@ pub struct FileSnapshot {
     pub unsaved: bool,
 }
 
+/// Which content a regular file has at one instant, whatever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileDigest {
+    /// The hash of its bytes.
+    pub hash: ContentHash,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+}
+
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {

@@ -20,7 +20,7 @@ use crate::context::{
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use crate::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;
@@ -218,6 +218,11 @@ impl Files for MemoryHost {
     ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
         let is_denied = self.state().denied.contains(path);
         Box::pin(async move { if is_denied { Ok(None) } else { self.read(path).await.map(Some) } })
+    }
+
+    fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
+        let digest = self.state().digest(path);
+        Box::pin(async { digest })
     }
 
     fn read_lines<'a>(

@@ -1,6 +1,7 @@
 //! What somebody meets who has never used moss: one tool's parameters, words of other programs, a history
 //! that is longer than the screen, a machine on which moss cannot write.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
@@ -217,4 +218,23 @@ fn training_data_is_read_from_standard_input() {
     let output = child.wait_with_output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["lines"], 2, "{report}");
+}
+
+#[test]
+fn files_that_cannot_be_edited_are_deleted_nonetheless() {
+    let site = Site::allowing();
+    let large = site.workspace().join("large.bin");
+    File::create(&large).unwrap().set_len(11 << 20).unwrap();
+    let refused = parsed(&site.run(&["call", "delete_file", "path=large.bin", "--json"]));
+    assert_eq!(refused["error"]["code"], "too_large", "{refused}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("permanent"), "{refused}");
+    assert!(large.exists());
+    let call = ["call", "delete_file", "path=large.bin", "permanent=true", "--json"];
+    let deleted = parsed(&site.run(&call));
+    assert_eq!(deleted["output"]["size_bytes"], 11 << 20, "{deleted}");
+    assert!(!large.exists());
+    // Text of no encoding that can be written back.
+    std::fs::write(site.workspace().join("odd.txt"), b"a\xff\xfeb \x81\x8d\n").unwrap();
+    let deleted = parsed(&site.run(&["call", "delete_file", "path=odd.txt", "--json"]));
+    assert_eq!(deleted["outcome"], "ok", "{deleted}");
 }

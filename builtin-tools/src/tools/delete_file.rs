@@ -48,7 +48,7 @@ impl Tool for DeleteFile {
 
     async fn run(self, cx: Context) -> Result<DeleteFileOutput, ToolError> {
         let path = cx.path(&self.path)?;
-        let file = cx.read(&path).await.map_err(with_hint)?;
+        let file = cx.digest(&path).await.map_err(with_hint)?;
         let retention = if self.permanent { Retention::Permanent } else { Retention::Recoverable };
         let kind = ChangeKind::Delete { base: file.hash, retention };
         let applied = cx.propose(ChangeSet::one(path.clone(), kind)).await?.applied()?;

@@ -173,17 +173,21 @@ pub(crate) fn read_until(
 }
 
 /// Hashes a file that was found to have so many bytes, from its start in constant memory, up to the
-/// limit.
+/// limit. Fails with `CANCELED` where nobody waits for it any more.
 pub(crate) fn hash_to(
     fd: &OwnedFd,
     bytes_max: u64,
     found_bytes: u64,
+    (patience, stop): (Patience, Stop<'_>),
 ) -> Result<(ContentHash, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let size_bytes = feed(fd, bytes_max, Some(found_bytes), Patience::Wait, |chunk| {
+    let size_bytes = feed(fd, bytes_max, Some(found_bytes), patience, |chunk| {
         hasher.update(chunk);
-        true
+        !stop.is_due()
     })?;
+    if stop.is_due() {
+        return Err(Errno::CANCELED);
+    }
     Ok((ContentHash::from_bytes(hasher.finalize().into()), size_bytes))
 }
 
@@ -208,6 +212,9 @@ impl Patience {
         }
     }
 }
+
+/// How a commit reads: waiting for the disk, whoever has gone meanwhile.
+pub(crate) const TO_THE_END: (Patience, Stop<'static>) = (Patience::Wait, Stop::NEVER);
 
 // === impl Stop ===
 

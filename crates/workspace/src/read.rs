@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use moss_sdk::RelPath;
-use moss_sdk::file::{Content, EntryKind, FileLines, FileSnapshot, LineWindow};
+use moss_sdk::file::{Content, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow};
 use rustix::io::Errno;
 
 use crate::buffers::Buffers;
@@ -194,6 +194,27 @@ impl<'a> OpenedFile<'a> {
         let hash = handle::hash(&bytes);
         let (size_bytes, unsaved) = (bytes.len() as u64, self.unsaved.is_some());
         Ok(FileSnapshot { hash, size_bytes, content, unsaved })
+    }
+
+    /// Hashes it, up to [`Limits::read_bytes_max`](crate::Limits), whatever it holds.
+    ///
+    /// # Errors
+    ///
+    /// `TooLarge`; `Cancelled`.
+    pub fn digest(&self) -> Result<FileDigest, Error> {
+        let path = &self.path;
+        if let Some(text) = &self.unsaved {
+            let bytes = text.as_bytes();
+            return Ok(FileDigest { hash: handle::hash(bytes), size_bytes: bytes.len() as u64 });
+        }
+        let bound = self.workspace.limits().read();
+        check_size(path, self.stat.size_bytes, bound)?;
+        let (bytes_max, found_bytes) = (bound.bytes_max, self.stat.size_bytes);
+        let how = (self.patience, self.stop);
+        let (hash, size_bytes) = handle::hash_to(&self.fd, bytes_max, found_bytes, how)
+            .map_err(|errno| self.workspace.unread(path, errno))?;
+        check_size(path, size_bytes, bound)?;
+        Ok(FileDigest { hash, size_bytes })
     }
 
     /// Its content, where it is at most so large and can be read.

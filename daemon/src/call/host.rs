@@ -8,7 +8,7 @@ use moss_sdk::context::{
     BoxFuture, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
 };
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use moss_sdk::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::history::{Past, PastQuery, Recalled};
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
@@ -249,6 +249,10 @@ impl Files for CallHost {
                 Err(NotRead::Failed(error)) => Err(error),
             }
         })
+    }
+
+    fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
+        Box::pin(self.reading(path, |opened: &OpenedFile<'_>| opened.digest()))
     }
 
     fn read_lines<'a>(

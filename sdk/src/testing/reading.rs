@@ -8,7 +8,7 @@ use super::{File, State, decode, hash};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, Entry, EntryKind, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Skipped,
+    Content, Entry, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Skipped,
     SkippedTexts, Text, VisitOptions, Visited, VisitedText,
 };
 use crate::path::RelPath;
@@ -25,6 +25,11 @@ impl State {
             content: decode(bytes),
             unsaved: false,
         })
+    }
+
+    pub(super) fn digest(&self, path: &RelPath) -> Result<FileDigest, ToolError> {
+        let bytes = &self.file(path)?.bytes;
+        Ok(FileDigest { hash: hash(bytes), size_bytes: bytes.len() as u64 })
     }
 
     pub(super) fn read_lines(

@@ -65,7 +65,7 @@ fn check_place(workspace: &Workspace, planned: &PlannedFile, place: &Place) -> R
         return Err(Error::HardLinked { path: path.clone(), names: stat.names });
     }
     let bytes_max = workspace.limits().read_bytes_max;
-    let (hash, _) = handle::hash_to(&fd, bytes_max, stat.size_bytes)
+    let (hash, _) = handle::hash_to(&fd, bytes_max, stat.size_bytes, handle::TO_THE_END)
         .map_err(|errno| Error::io(path, "read", errno))?;
     if let Some(before) = planned.before {
         check_base(path, before, hash)?;

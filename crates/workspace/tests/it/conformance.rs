@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use moss_sdk::context::{Applied, AppliedFile, BoxFuture, Files, Proposed, TextVisitor, Visit};
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use moss_sdk::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::testing::conformance::{Subject, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Resolver, Workspace};
@@ -90,6 +90,10 @@ impl Files for Host {
         path: &'a RelPath,
     ) -> BoxFuture<'a, Result<Option<FileSnapshot>, ToolError>> {
         ready(self.workspace().read(path).map(Some))
+    }
+
+    fn digest<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Result<FileDigest, ToolError>> {
+        ready(self.workspace().open_for_reading(path).and_then(|opened| opened.digest()))
     }
 
     fn read_lines<'a>(
