@@ -32,7 +32,7 @@ fn hold(rule: &str, offences: impl IntoIterator<Item = String>) {
 }
 
 /// Fails with the offences that are not listed and the listed ones that are none. Offences come as
-/// a place and what is wrong there; the list gives places with reasons.
+/// a location and what is wrong there; the list gives locations with reasons.
 fn hold_but(
     rule: &str,
     offences: impl IntoIterator<Item = (String, String)>,

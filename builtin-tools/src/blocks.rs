@@ -31,7 +31,7 @@ pub struct Block<'a> {
 pub struct Split {
     /// What is searched for; empty for the whole file.
     pub search: String,
-    /// What takes its place; empty to delete it.
+    /// What replaces it; empty to delete it.
     pub replace: String,
 }
 
@@ -59,7 +59,7 @@ pub enum BlockError {
     },
     /// A block has no separator.
     #[error(
-        "the block at line {line} has no line `=======` between what is searched for and what takes its place"
+        "the block at line {line} has no line `=======` between what is searched for and its replacement"
     )]
     Undivided {
         /// Where it starts.
@@ -83,7 +83,7 @@ pub enum BlockError {
     },
     /// A block ends twice: its content holds a marker.
     #[error(
-        "line {line} is `+++++++ REPLACE`, but no block is open there: content that holds such a line cannot be told from the end of a block"
+        "line {line} is `+++++++ REPLACE`, but no block is open there: content that holds such a line cannot be distinguished from the end of a block"
     )]
     Unopened {
         /// The line.

@@ -10,7 +10,7 @@ use crate::lines::Lines;
 const LINES_MAX: usize = 100_000;
 /// Most lines of the wanted text that are looked at.
 const WANTED_LINES_MAX: usize = 400;
-/// Most places of one line within the wanted text.
+/// Most locations of one line within the wanted text.
 const PLACES_MAX: usize = 8;
 /// Share of the runs of three characters of a line that another must have to be close.
 const SHARED_PERCENT_MIN: usize = 40;
@@ -58,7 +58,7 @@ fn but_for_white_space(lines: &Lines<'_>, wanted: &str) -> Option<RangeInclusive
     Some(line_of(start)..=line_of(start + wanted.len() - 1))
 }
 
-/// Every wanted line that occurs votes for the place where the wanted text would then start. The
+/// Every wanted line that occurs votes for the location where the wanted text would then start. The
 /// winner must hold a third of the wanted text.
 fn by_equal_lines(lines: &Lines<'_>, wanted: &[&str]) -> Option<usize> {
     let weight = |line: &str| line.len().min(WEIGHT_MAX);

@@ -1,7 +1,7 @@
 //! Edits of one text file: opening it, checking what the caller has seen of it, proposing the
 //! smallest splices, and again where the file changed before anybody saw them.
 //!
-//! An edit is one span of the decoded text and the text that takes its place. Lines that both have
+//! An edit is one span of the decoded text and the text that replaces it. Lines that both have
 //! in common are left out of the proposal, so their bytes stay as they are.
 
 use moss_sdk::context::{Applied, Context, Proposed};
@@ -32,11 +32,11 @@ pub(crate) struct Target {
 pub(crate) struct Edit {
     /// The replacements, in ascending order.
     pub(crate) splices: Vec<Splice>,
-    /// How the places were found, where they were searched for.
+    /// How the locations were found, where they were searched for.
     pub(crate) matched: Option<Matched>,
-    /// The lines that the edit stands for; none where there are several places.
+    /// The lines that the edit stands for; none where there are several locations.
     pub(crate) before: Option<LineSpan>,
-    /// The lines that take their place.
+    /// The lines that replace them.
     pub(crate) after: Option<LineSpan>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct EditOutput {
     /// were only added.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<LineSpan>,
-    /// The lines in their place, as they are numbered now; absent where lines were only removed.
+    /// The replacement lines, as they are numbered now; absent where lines were only removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<LineSpan>,
     /// How many lines the file has after the edit.
@@ -140,7 +140,7 @@ impl Target {
         edit: Edit,
     ) -> Result<Result<EditOutput, Stale>, ToolError> {
         if edit.splices.is_empty() {
-            let message = format!("{} already holds exactly this text there", self.path);
+            let message = format!("{} already has exactly this text there", self.path);
             return Err(ToolError::new(ErrorCode::NoChange, message)
                 .hint("nothing needs to be done, or the new text is not what was meant"));
         }
@@ -220,7 +220,7 @@ pub(crate) fn check_seen(cx: &Context, path: &RelPath, now: ContentHash) -> Resu
 /// `InvalidArguments`.
 pub(crate) fn check_written_out(old: &str, new: &str) -> Result<(), ToolError> {
     let Some(line) = placeholder(old, new) else { return Ok(()) };
-    let message = format!("the new text stands in for lines that it leaves out: `{line}`");
+    let message = format!("the new text has a placeholder for lines that it leaves out: `{line}`");
     Err(ToolError::new(ErrorCode::InvalidArguments, message).hint(
         "write every line out, or change only the lines that differ; \
          if the line itself is meant, use insert_line",
@@ -249,7 +249,7 @@ where
     unreachable!("the attempts are bounded")
 }
 
-/// Proposes to put new lines in the place of `removed` lines from line `first` on. Where the file
+/// Proposes to put new lines in place of `removed` lines from line `first` on. Where the file
 /// changes meanwhile and these lines only move, they are replaced where they are then.
 ///
 /// # Errors

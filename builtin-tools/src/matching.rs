@@ -2,13 +2,13 @@
 //! similar, and the merge that writes it.
 //!
 //! A level only *locates*. What is written is a three-way merge: base is the text that was searched
-//! for, theirs is the replacement, ours is what the file has at that place. So a line that the edit
-//! leaves alone keeps the file's own bytes, a line that it changes keeps what the edit does not
-//! mean, and a new line gets the file's indentation.
+//! for, theirs is the replacement, ours is what the file has at that location. So a line that the
+//! edit leaves alone keeps the file's own bytes, a line that it changes keeps what the edit does
+//! not mean, and a new line gets the file's indentation.
 //!
-//! All places of a level count: where there are several, nothing weaker is tried. A line that the
-//! edit replaces although it is not the line that was searched for is [`Drift`]: whoever proposes
-//! the edit must show it to a person.
+//! All locations of a level count: where there are several, nothing weaker is tried. A line that
+//! the edit replaces although it is not the line that was searched for is [`Drift`]: whoever
+//! proposes the edit must show it to a person.
 //!
 //! Everything here is pure, and its cost is bounded.
 
@@ -44,7 +44,7 @@ pub enum Occurrence {
     Only,
     /// Once, as whole lines: that it also ends other lines does not count.
     OnlyLines,
-    /// Everywhere. No place is found by likeness then.
+    /// Everywhere. No location is found by likeness then.
     All,
 }
 
@@ -55,23 +55,24 @@ pub struct Located {
     pub level: MatchLevel,
     /// What the edit replaces, in ascending order; never empty.
     pub splices: Vec<Splice>,
-    /// Lines that are replaced, or that alone tell the place, and were not as the search claimed.
+    /// Lines that are replaced, or that alone determine the location, and were not as the search
+    /// claimed.
     pub drift: Vec<Drift>,
-    /// The places, from the first on.
+    /// The locations, from the first on.
     pub places: Vec<Spot>,
 }
 
-/// One place of an edit.
+/// One location of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spot {
     /// The lines that were searched for, as they are numbered before; never none.
     pub before: Option<LineSpan>,
-    /// The lines in their place, as they would be numbered if nothing else changed; none where
+    /// The replacement lines, as they would be numbered if nothing else changed; none where
     /// lines are only removed.
     pub after: Option<LineSpan>,
 }
 
-/// Why an edit is not made. Nothing is guessed: a place that is not certain is a miss.
+/// Why an edit is not made. Nothing is guessed: a location that is not certain is a miss.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
     /// The search is the empty text.
@@ -84,7 +85,7 @@ pub enum Miss {
     Numbers,
     /// Search and replacement are the same.
     Same,
-    /// The search occurs nowhere, at no level.
+    /// The search text is not found at any level.
     None,
     /// The search occurs several times.
     Several {
@@ -114,13 +115,13 @@ pub enum Miss {
         /// The lines.
         lines: Vec<Drift>,
     },
-    /// The search occurs nowhere as it is, and the file or the search is too large to look for
+    /// The search text is not found verbatim, and the file or the search is too large to look for
     /// something similar.
     TooLarge,
 }
 
-/// Finds the place of an edit in a text and computes what the edit does there. Line ends count as
-/// equal.
+/// Finds the location of an edit in a text and computes what the edit does there. Line ends count
+/// as equal.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Edits that name their place by the text that stands there: finding it, saying why not, and
+//! Edits that name their location by the text that stands there: finding it, saying why not, and
 //! finding it again where the file changed before anybody saw the edit.
 
 use moss_sdk::context::Context;
@@ -10,7 +10,7 @@ use crate::edit::{Edit, EditOutput, Target, until_fresh};
 use crate::lines::{Lines, has_gutter, refuse_gutter};
 use crate::matching::{Located, Miss, Occurrence, locate};
 
-/// Most places named where a text occurs several times.
+/// Most locations named where a text occurs several times.
 const PLACES_MAX: usize = 10;
 /// Most lines shown word for word as what was probably meant.
 const QUOTED_LINES_MAX: usize = 40;
@@ -19,7 +19,7 @@ const QUOTED_BYTES_MAX: usize = 4_000;
 /// Most lines of drift named in an error.
 const DRIFT_MAX: usize = 8;
 
-/// A text, and what takes its place.
+/// A text, and its replacement.
 #[derive(Debug, Clone)]
 pub(crate) struct Replacement {
     pub(crate) search: String,
@@ -33,7 +33,7 @@ pub(crate) struct Replacement {
 ///
 /// # Errors
 ///
-/// Why the place is not certain, so that the next try can succeed; what proposing can meet.
+/// Why the location is not certain, so that the next try can succeed; what proposing can meet.
 pub(crate) async fn replace(
     cx: &Context,
     path: &str,
@@ -76,12 +76,12 @@ pub(crate) fn explained(
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidArguments, message);
     match miss {
         Miss::Empty | Miss::Blank => {
-            let is = if *miss == Miss::Empty { "is empty" } else { "holds nothing but white space" };
+            let is = if *miss == Miss::Empty { "is empty" } else { "is only white space" };
             invalid(format!("{old} {is}"))
                 .hint("give text that occurs once in the file; use create_file for a whole file")
         }
-        Miss::Nul => invalid(format!("{old} or {new} holds a NUL character"))
-            .hint("text files hold none: send the text without it"),
+        Miss::Nul => invalid(format!("{old} or {new} has a NUL character"))
+            .hint("text files have none: send the text without it"),
         Miss::Numbers => invalid(format!("every line of {new} starts with a line number and a tab"))
             .hint("send the lines alone: the numbers are not part of the file"),
         Miss::Same => ToolError::new(ErrorCode::NoChange, format!("{old} and {new} are the same"))
@@ -93,7 +93,7 @@ pub(crate) fn explained(
             several(path, &Lines::new(text), old, (*level, lines, *more))
         }
         Miss::Applied(line) => {
-            let message = format!("already applied: {path} holds {new} at line {line}");
+            let message = format!("already applied: {path} has {new} at line {line}");
             ToolError::new(ErrorCode::AlreadyApplied, message).hint(format!(
                 "if that is not the edit that you mean, read the file and put more of the lines \
                  around into {old}"
@@ -106,7 +106,7 @@ pub(crate) fn explained(
             ToolError::new(ErrorCode::NoChange, message).hint("read the lines there")
         }
         Miss::Placeholder(line) => {
-            invalid(format!("{new} stands in for lines that it leaves out: `{line}`")).hint(
+            invalid(format!("{new} has a placeholder for lines that it leaves out: `{line}`")).hint(
                 "write every line out, or search for less; \
                  if the line itself is meant, use replace_lines",
             )
@@ -119,7 +119,7 @@ pub(crate) fn explained(
         ),
         Miss::Elision => invalid(format!(
             "{old} and {new} do not leave out the same lines for certain: the lines that stand for \
-             others must be the same in both, what is before and after them must each have one place \
+             others must be the same in both, what is before and after them must each have one location \
              in {path}, in that order, and all must be in the block that the first line opens"
         ))
         .hint("write every line out, or make one edit for each part"),
@@ -212,7 +212,7 @@ fn several(
     let what = match level {
         MatchLevel::Exact => format!("occurs {at_least}{count} times in {path}"),
         MatchLevel::BlockAnchor | MatchLevel::ContextAware => {
-            format!("does not occur in {path}, and may mean {count} places")
+            format!("does not occur in {path}, and may mean {count} locations")
         }
         level => format!("occurs {at_least}{count} times in {path}, as {level} reads it"),
     };
@@ -238,5 +238,5 @@ fn drifted(path: &RelPath, old: &str, level: MatchLevel, lines: &[Drift]) -> Too
         shown.concat()
     );
     ToolError::new(ErrorCode::Drift, message)
-        .hint("read these lines and send the edit for what they are now")
+        .hint("read these lines and send the edit for their current content")
 }

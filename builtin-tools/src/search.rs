@@ -43,8 +43,8 @@ impl<'a> View<'a> {
         original(span.start)..original(span.end)
     }
 
-    /// Returns where a text occurs, overlaps included, up to [`OCCURRENCES_MAX`] places that hold
-    /// what is asked of them.
+    /// Returns where a text occurs, overlaps included, up to [`OCCURRENCES_MAX`] locations that
+    /// hold what is asked of them.
     pub(crate) fn occurrences(&self, wanted: &str, holds: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut found = Vec::new();
         let mut from = 0;

@@ -1,4 +1,4 @@
-//! The smallest splices between a span of a text and what takes its place.
+//! The smallest splices between a span of a text and its replacement.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use moss_sdk::edit::Splice;
 use crate::lines::without_line_end;
 
 /// Finds the splices that turn a span into a new text, where line ends compare equal. Lines that
-/// both start or end with are left out; a line that takes the place of one line keeps its line end.
+/// both start or end with are left out; a line that replaces one line keeps its line end.
 pub(crate) fn splices(text: &str, range: Range<usize>, new: &str) -> Vec<Splice> {
     let old: Vec<&str> = text[range.clone()].split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();

@@ -1,4 +1,4 @@
-//! `moss answers`.
+//! `moss approvals`.
 
 use moss_proto::v1;
 use serde_json::json;
@@ -10,22 +10,22 @@ use super::ui::{bold, dim, yellow};
 use super::{Session, text, views};
 use moss_dispatch::Outcome;
 
-/// Show and take back the answers that hold longer than once
+/// Show and revoke standing approvals
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AnswersCommand {
-    /// List the answers in force with what exactly they allow
+    /// List the standing approvals in effect, with the exact rule of each
     List,
-    /// Take answers back, at once
+    /// Revoke standing approvals; takes effect at once
     Revoke(RevokeArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RevokeArgs {
-    /// The answer, or the beginning of its ID
+    /// ID of the approval, or the beginning of it
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     id: Option<String>,
 
-    /// Take back every answer of the workspace
+    /// Revoke every standing approval of the workspace
     #[arg(long)]
     all: bool,
 }
@@ -38,16 +38,17 @@ pub(super) async fn run(command: AnswersCommand, session: &Session) -> Result<Ou
 }
 
 async fn list(session: &Session) -> Result<Outcome, CliError> {
-    let listed =
-        session.with_client(Need::Native, async |client| Ok(client.answers().await?)).await?;
+    let listed = session
+        .with_client(Need::Native, async |client| Ok(client.standing_approvals().await?))
+        .await?;
     session.ui.print_either(
         || {
-            let answers: Vec<_> = listed.answers.iter().map(views::lasting_answer).collect();
-            json!({ "answers": answers, "problem": listed.problem })
+            let approvals: Vec<_> = listed.approvals.iter().map(views::standing_approval).collect();
+            json!({ "approvals": approvals, "problem": listed.problem })
         },
-        || match listed.answers.as_slice() {
-            [] => "no answers: every question is asked".to_owned(),
-            answers => answers.iter().map(described).collect::<Vec<_>>().join("\n"),
+        || match listed.approvals.as_slice() {
+            [] => "no standing approvals".to_owned(),
+            approvals => approvals.iter().map(described).collect::<Vec<_>>().join("\n"),
         },
     )?;
     if !listed.problem.is_empty() {
@@ -59,28 +60,30 @@ async fn list(session: &Session) -> Result<Outcome, CliError> {
 async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliError> {
     let revoked = session
         .with_client(Need::Native, async |client| {
-            let v1::ListAnswersResponse { answers: listed, problem } = client.answers().await?;
+            let v1::ListStandingApprovalsResponse { approvals: listed, problem } =
+                client.standing_approvals().await?;
             if !problem.is_empty() {
                 let message = format!(
-                    "no answer is in force and none can be taken back: {problem}; repair the file or \
-                     remove it, then try again"
+                    "no standing approval is in effect and none can be revoked: {problem}; fix the \
+                     file or remove it, then try again"
                 );
-                return Err(CliError::new(Outcome::Failed, "answers_broken", message));
+                return Err(CliError::new(Outcome::Failed, "approvals_unusable", message));
             }
             let ids: Vec<_> = match &args.id {
-                None => listed.iter().map(|answer| answer.id.clone()).collect(),
+                None => listed.iter().map(|approval| approval.id.clone()).collect(),
                 Some(id) => vec![find(&listed, id)?.id.clone()],
             };
-            take_back(client, &ids).await
+            revoke_all(client, &ids).await
         })
         .await?;
     session.ui.print_either(
-        || json!({ "revoked": revoked.iter().map(views::lasting_answer).collect::<Vec<_>>() }),
+        || json!({ "revoked": revoked.iter().map(views::standing_approval).collect::<Vec<_>>() }),
         || match revoked.as_slice() {
-            [] => "no answers: nothing to revoke".to_owned(),
+            [] => "no standing approvals: nothing to revoke".to_owned(),
             revoked => {
-                let line =
-                    |answer: &v1::LastingAnswer| format!("revoked {}", text::line(&answer.id));
+                let line = |approval: &v1::StandingApproval| {
+                    format!("revoked {}", text::line(&approval.id))
+                };
                 revoked.iter().map(line).collect::<Vec<_>>().join("\n")
             }
         },
@@ -88,49 +91,55 @@ async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliErro
     Ok(Outcome::Ok)
 }
 
-async fn take_back(client: &Client, ids: &[String]) -> Result<Vec<v1::LastingAnswer>, CliError> {
+async fn revoke_all(
+    client: &Client,
+    ids: &[String],
+) -> Result<Vec<v1::StandingApproval>, CliError> {
     let mut revoked = Vec::with_capacity(ids.len());
     for id in ids {
-        revoked.push(client.revoke_answer(id).await?);
+        revoked.push(client.revoke_standing_approval(id).await?);
     }
     Ok(revoked)
 }
 
-/// Shows an answer with its rule.
-fn described(answer: &v1::LastingAnswer) -> String {
-    let scope = match answer.scope() {
-        v1::AnswerScope::Session => format!("session {}", text::line(&answer.session_id)),
-        v1::AnswerScope::Always | v1::AnswerScope::Unspecified => "always".to_owned(),
+/// Formats an approval with its rule.
+fn described(approval: &v1::StandingApproval) -> String {
+    let scope = match approval.scope() {
+        v1::ApprovalScope::Session => format!("session {}", text::line(&approval.session_id)),
+        v1::ApprovalScope::Always | v1::ApprovalScope::Unspecified => "always".to_owned(),
     };
-    let last = views::time(answer.last_used_at.as_ref());
-    let used = match answer.uses {
+    let last = views::time(approval.last_used_at.as_ref());
+    let used = match approval.uses {
         0 => "never used".to_owned(),
         1 => format!("used 1 time, {last}"),
         uses => format!("used {uses} times, last {last}"),
     };
     format!(
         "{} {scope}\n{}\n{}",
-        bold(text::line(&answer.id)),
+        bold(text::line(&approval.id)),
         dim(format!(
-            "given {}, until {}, {used}",
-            views::time(answer.answered_at.as_ref()),
-            views::time(answer.expires_at.as_ref()),
+            "approved {}, expires {}, {used}",
+            views::time(approval.approved_at.as_ref()),
+            views::time(approval.expires_at.as_ref()),
         )),
-        text::lines(&answer.rule_toml),
+        text::lines(&approval.rule_toml),
     )
 }
 
-/// Finds the one that is meant.
-fn find<'a>(answers: &'a [v1::LastingAnswer], id: &str) -> Result<&'a v1::LastingAnswer, CliError> {
-    let mut fitting = answers.iter().filter(|answer| answer.id.starts_with(id));
+/// Finds the approval with this ID or prefix.
+fn find<'a>(
+    approvals: &'a [v1::StandingApproval],
+    id: &str,
+) -> Result<&'a v1::StandingApproval, CliError> {
+    let mut fitting = approvals.iter().filter(|approval| approval.id.starts_with(id));
     match (fitting.next().filter(|_| !id.is_empty()), fitting.next()) {
         (Some(one), None) => Ok(one),
         (Some(_), Some(_)) => {
-            Err(CliError::invalid(format!("`{id}` is the beginning of several answers")))
+            Err(CliError::invalid(format!("`{id}` is the beginning of several IDs")))
         }
         (None, _) => {
-            let message = format!("there is no answer `{id}`");
-            Err(CliError::new(Outcome::Failed, "answer_unknown", message))
+            let message = format!("there is no standing approval `{id}`");
+            Err(CliError::new(Outcome::Failed, "approval_unknown", message))
         }
     }
 }

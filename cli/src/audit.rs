@@ -9,10 +9,10 @@ use super::error::CliError;
 use super::{Session, table, text};
 use moss_dispatch::Outcome;
 
-/// Read and check the audit journal
+/// Print and verify the audit journal
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum AuditCommand {
-    /// Print the newest records, the oldest of them first
+    /// Print the newest records in chronological order
     Tail(TailArgs),
     /// Check that no record was changed, removed or inserted
     ///
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_chain_names_the_place() {
+    fn broken_chain_names_the_location() {
         let broken = Verification { rows: 3, head: None, broken_at: Some(4), pruned: None };
         assert!(described(&broken).starts_with("record 4 is missing"));
         let whole =

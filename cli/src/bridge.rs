@@ -13,7 +13,7 @@ use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Work with what chat models write and learn from
+/// Parse, prompt and evaluate the tool calls of chat models
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum BridgeCommand {
     CheckData(check_data::CheckDataArgs),

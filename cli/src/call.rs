@@ -24,10 +24,10 @@ const ARGUMENTS_INVALID: &str = "arguments_invalid";
 
 /// Call a tool
 ///
-/// `moss call TOOL --help` shows the parameters of one tool. Prints what the tool returns. Effects
+/// `moss call TOOL --help` shows the parameters of one tool. Prints the result of the tool. Effects
 /// that need a confirmation are shown as a diff and asked about on the terminal; with a caller's token
-/// alone it waits for an approver elsewhere. Without a terminal the call ends with exit code 4 and the
-/// digest that `--confirm` takes.
+/// alone it waits for an approver elsewhere. Without a terminal the call exits with code 4 and prints
+/// the digest for `--confirm`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CallArgs {
     /// Name of the tool
@@ -40,11 +40,11 @@ pub(super) struct CallArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Wait for an approver elsewhere where nobody can be asked here
+    /// Wait for an approver elsewhere if nobody can be asked here
     #[arg(long)]
     wait: bool,
 
-    /// Join the calls that name the same session
+    /// Session ID; calls with the same ID belong together
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
@@ -52,7 +52,7 @@ pub(super) struct CallArgs {
     #[arg(long = "expect", value_name = "PATH=HASH")]
     expected: Vec<Expected>,
 
-    /// Give up after DURATION, for example 30s or 5m
+    /// Timeout of the call, for example 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
 }
@@ -199,7 +199,7 @@ impl Following<'_> {
             Event::ConfirmationNeeded(confirmation) => {
                 self.is_shown = false;
                 self.asked = Some(confirmation.clone());
-                // One without a name tells what was refused: there is nothing to answer.
+                // One without a name says what was refused: there is nothing to answer.
                 if !confirmation.id.is_empty() {
                     return self.answer(&confirmation, calling).await;
                 }
@@ -209,7 +209,7 @@ impl Following<'_> {
         Ok(None)
     }
 
-    /// Answers a question. What happens to the call meanwhile comes first.
+    /// Resolves a question. What happens to the call meanwhile comes first.
     async fn answer(
         &mut self,
         confirmation: &v1::Confirmation,
@@ -218,7 +218,7 @@ impl Following<'_> {
         if self.answering == Answering::Prompt && !self.client.may_answer().await? {
             self.answering = Answering::Elsewhere;
             self.ui.note(
-                "the credentials of this command cannot answer: an approver does, on the daemon's \
+                "the credentials of this command cannot decide: an approver does, on the daemon's \
                  machine or with --approver-token-file",
             );
         }
@@ -237,11 +237,13 @@ impl Following<'_> {
                 self.show(confirmation);
                 let offers = confirming::offers(confirmation, self.client.is_alone());
                 let asked = async {
-                    if confirmation.cut && !whole::show(self.ui, self.client, confirmation).await? {
+                    if confirmation.truncated
+                        && !whole::show(self.ui, self.client, confirmation).await?
+                    {
                         return Ok(Err("not all of it was shown"));
                     }
                     let answer = prompt::ask(self.ui, "apply?", &offers).await?;
-                    Ok::<_, CliError>(answer.ok_or("there was no answer"))
+                    Ok::<_, CliError>(answer.ok_or("nobody decided"))
                 };
                 tokio::select! {
                     answer = asked => match answer? {
@@ -255,7 +257,7 @@ impl Following<'_> {
                         Err(why) => Err(CliError::unconfirmed(why, confirmation)),
                     },
                     event = calling.next() => {
-                        self.ui.note("\nanswered elsewhere, or over");
+                        self.ui.note("\ndecided elsewhere, or expired");
                         Box::pin(self.take(event?, calling)).await
                     }
                 }
@@ -268,7 +270,8 @@ impl Following<'_> {
         self.is_shown = true;
     }
 
-    /// Sends an answer. That somebody was faster is not an error: the call tells how it went on.
+    /// Sends a decision. That somebody was faster is not an error: the call reports how it
+    /// continued.
     async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
@@ -281,11 +284,11 @@ impl Following<'_> {
         }
     }
 
-    /// As [`Following::resolve`], with a yes that holds longer.
+    /// As [`Following::resolve`], with a standing approval.
     async fn remember(
         &self,
         confirmation: &v1::Confirmation,
-        offer: &v1::OfferedAnswer,
+        offer: &v1::OfferedApproval,
     ) -> Result<Option<v1::CallResult>, CliError> {
         match self.client.remember(confirmation, offer).await {
             Ok(remembered) => {

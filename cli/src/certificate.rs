@@ -9,13 +9,13 @@ use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Make certificates for a daemon that other machines reach
+/// Make certificates for a daemon with remote clients
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum CertificateCommand {
     /// Make an authority, certificates for both sides, and a token
     ///
-    /// The key of the authority is thrown away: nobody can make another certificate that it vouches
-    /// for. When the certificates expire, or a client must be shut out, make new ones. Nothing is
+    /// The key of the authority is discarded: nobody can sign another certificate
+    /// with it. When the certificates expire, or to exclude a client, make new ones. Nothing is
     /// overwritten.
     New(NewArgs),
 }
@@ -26,13 +26,13 @@ pub(super) struct NewArgs {
     #[arg(long, value_name = "DIR")]
     dir: PathBuf,
 
-    /// A name or address under which clients reach the daemon, may be given several times
+    /// Host name or address of the daemon; repeatable
     ///
     /// localhost, 127.0.0.1 and ::1 are always among them.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 
-    /// How many days the certificates hold
+    /// How many days the certificates are valid
     #[arg(long, value_name = "N", default_value_t = DAYS_DEFAULT)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=i64::from(DAYS_MAX)))]
     days: u16,
@@ -68,7 +68,7 @@ fn described(made: &Certificates, host: &str) -> String {
         [authority, &server.0, &server.1, &client.0, &client.1, token].map(|path| word(path));
     format!(
         "made {authority}, {certificate}, {key}, {client_certificate}, {client_key}, {token}
-they hold until {until}
+valid until {until}
 
 serve, and let in who has the token and the client certificate:
   moss serve --listen tcp:{at} --token-file {token} \\

@@ -92,7 +92,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Where a daemon listens and does not answer, or none can be started here.
+    /// Where a daemon listens and does not respond, or none can be started here.
     pub(crate) async fn open(setup: Setup) -> Result<Self, OpenError> {
         let root = setup.workspaces.first().map(|root| root.display().to_string());
         if let Some(mut client) = Self::connect(&setup.dirs).await? {
@@ -149,7 +149,7 @@ impl Client {
         }
     }
 
-    /// Tells version, workspaces and load.
+    /// Returns version, workspaces and load.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Client {
             if !failure.is(Reason::CallTimeout) {
                 return failure;
             }
-            let message = format!("the daemon did not answer within {GREETING_MAX:?}");
+            let message = format!("the daemon did not respond within {GREETING_MAX:?}");
             Failure::new(Reason::DaemonUnreachable, message)
         })
     }
@@ -255,7 +255,7 @@ impl Client {
         response.entry.ok_or_else(|| Failure::incomplete("entry"))
     }
 
-    /// Takes a history entry back, in the role that the request needs.
+    /// Undoes a history entry, in the role that the request needs.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ impl Client {
         response.result.ok_or_else(|| Failure::incomplete("result"))
     }
 
-    /// Lists the rules in force.
+    /// Lists the rules in effect.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl Client {
         let mut request = Request::new(message);
         let token = match role {
             Role::Caller => &self.credentials.caller,
-            // Who has none is told so by the daemon.
+            // The daemon reports a missing one.
             Role::Approver if self.credentials.approver.is_empty() => &self.credentials.caller,
             Role::Approver => &self.credentials.approver,
         };

@@ -42,7 +42,7 @@ impl Steps {
         Self { ui, lines: MultiProgress::new() }
     }
 
-    /// Shows a step; where nobody looks it is told at once, and there is nothing to hold.
+    /// Shows a step; where nobody looks it is reported at once, and there is nothing to hold.
     pub(super) fn begin(&self, what: &str) -> Option<Step> {
         let what = text::line(what);
         if self.ui.json() {

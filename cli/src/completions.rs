@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::Cli;
+use super::command_line;
 use super::error::CliError;
 use moss_dispatch::Outcome;
 
@@ -22,7 +21,7 @@ pub(super) struct CompletionsArgs {
 pub(super) fn run(args: &CompletionsArgs) -> Result<Outcome, CliError> {
     // Written at once: the generator takes a writer that must not fail.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "moss", &mut script);
+    clap_complete::generate(args.shell, &mut command_line::command(), "moss", &mut script);
     std::io::stdout().write_all(&script)?;
     Ok(Outcome::Ok)
 }

@@ -10,56 +10,56 @@ use super::ui::{Ui, bold, dim};
 use super::{Session, confirming, effect, prompt, table, text, views, whole};
 use moss_dispatch::Outcome;
 
-/// Show and answer confirmations that wait at the daemon
+/// Show and resolve pending confirmations
 ///
 /// Of all workspaces, unless `--workspace` names one. An ID may be shortened while it stays
 /// unique.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum ConfirmCommand {
-    /// List the confirmations that wait
+    /// List pending confirmations
     List,
-    /// Follow confirmations as they come and go
+    /// Follow confirmations as they arrive and end
     ///
-    /// While somebody follows, calls that do not say otherwise wait for an answer: `moss confirm
-    /// approve` and `moss confirm deny` give it in another shell.
+    /// While this runs, calls wait for a decision unless they say otherwise: `moss confirm
+    /// approve` and `moss confirm deny` send it from another shell.
     Watch,
-    /// Show what a confirmation is about
+    /// Show a confirmation
     Show(ShowArgs),
-    /// Say yes to exactly the effect that the confirmation shows
+    /// Approve exactly the effect that the confirmation shows
     Approve(ApproveArgs),
-    /// Say no
+    /// Deny the effect
     Deny(DenyArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The confirmation, or the beginning of its ID
+    /// ID of the confirmation, or its beginning
     id: String,
 
-    /// Show all of it, however long: on a terminal screen by screen
+    /// Show the complete text; on a terminal page by page
     ///
-    /// What is too long to be shown at once can be approved once all of it was shown.
+    /// A confirmation that is too long to show at once can be approved after this.
     #[arg(long)]
     full: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ApproveArgs {
-    /// The confirmation, or the beginning of its ID
+    /// ID of the confirmation, or its beginning
     id: String,
 
-    /// Remember the answer by the rule that `moss confirm show` shows
+    /// Store a standing approval with the rule that `moss confirm show` shows
     ///
-    /// On a terminal the rule is shown once more and asked about.
+    /// On a terminal the rule is shown again before it is stored.
     #[arg(long, value_name = "SCOPE", value_enum)]
     remember: Option<Remember>,
 
-    /// Approve what is known by its digest, also where it is too long to have been shown
+    /// Approve by digest, also if the effect is too long to be shown
     #[arg(long, value_name = "DIGEST", conflicts_with = "remember")]
     digest: Option<ContentHash>,
 }
 
-/// How long an answer holds.
+/// How long an approval applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Remember {
     /// For calls of the same session
@@ -70,10 +70,10 @@ pub(super) enum Remember {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DenyArgs {
-    /// The confirmation, or the beginning of its ID
+    /// ID of the confirmation, or its beginning
     id: String,
 
-    /// Why; reaches the model
+    /// Reason; the model sees it
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
 }
@@ -162,11 +162,11 @@ async fn watch(ui: &Ui, mut watching: crate::client::Watching) -> Result<Outcome
     Ok(Outcome::Ok)
 }
 
-/// The commands that answer a confirmation: who only follows cannot do it there.
+/// The commands that resolve a confirmation: who only follows cannot do it there.
 fn how_to_answer(confirmation: &v1::Confirmation) -> String {
     let id = text::line(&confirmation.id);
     dim(format!(
-        "answer in another shell: `moss confirm approve {id}`, or `moss confirm deny {id} --reason TEXT`\n"
+        "decide in another shell: `moss confirm approve {id}`, or `moss confirm deny {id} --reason TEXT`\n"
     ))
 }
 
@@ -205,7 +205,7 @@ fn yes(confirmation: &v1::Confirmation, digest: Option<ContentHash>) -> Result<A
         Some(digest) if digest.to_string() == confirmation.digest => Ok(Answer::YesByDigest),
         Some(_) => {
             let message = format!(
-                "the confirmation has the digest {}; nothing was answered",
+                "the confirmation has the digest {}; no decision was sent",
                 text::line(&confirmation.digest)
             );
             Err(CliError::new(Outcome::Invalid, "digest_changed", message))
@@ -232,26 +232,27 @@ async fn remember(
     scope: Remember,
 ) -> Result<Outcome, CliError> {
     let wanted = match scope {
-        Remember::Session => v1::AnswerScope::Session,
-        Remember::Always => v1::AnswerScope::Always,
+        Remember::Session => v1::ApprovalScope::Session,
+        Remember::Always => v1::ApprovalScope::Always,
     };
     let offer = confirmation.offers.iter().find(|offer| offer.scope() == wanted);
     let offer = offer.ok_or_else(|| {
-        let message = "the confirmation does not offer such an answer; nothing was answered";
-        CliError::new(Outcome::Invalid, "answer_not_offered", message.to_owned())
+        let message =
+            "the confirmation does not offer that standing approval; no decision was sent";
+        CliError::new(Outcome::Invalid, "approval_not_offered", message.to_owned())
     })?;
     if ui.interactive() && !ui.json() {
         ui.note(&text::lines(&offer.rule_toml));
         if !prompt::agree(ui, prompt::REMEMBER).await? {
-            let message = "the rule was not agreed to; nothing was answered";
+            let message = "the rule was not approved; no decision was sent";
             return Err(CliError::unconfirmed(message, confirmation));
         }
     }
     let remembered = client.remember(confirmation, offer).await?;
     ui.print_either(
         || match &remembered {
-            Ok(answer) => json!({ "answer": views::lasting_answer(answer) }),
-            Err(problem) => json!({ "answer": null, "remember_problem": problem }),
+            Ok(answer) => json!({ "approval": views::standing_approval(answer) }),
+            Err(problem) => json!({ "approval": null, "remember_problem": problem }),
         },
         || {
             format!(
@@ -279,12 +280,12 @@ fn described(confirmation: &v1::Confirmation) -> String {
     ) + &offered(&confirmation.offers)
 }
 
-/// Shows the rules of lasting answers: mostly one text, which holds shorter or longer.
-fn offered(offers: &[v1::OfferedAnswer]) -> String {
+/// Shows the rules of standing approvals: mostly one text, which holds shorter or longer.
+fn offered(offers: &[v1::OfferedApproval]) -> String {
     let offered = offers.iter().map(|offer| {
-        let scope = views::answer_scope(offer.scope());
+        let scope = views::approval_scope(offer.scope());
         let rule = text::lines(&offer.rule_toml);
-        format!("\n{}\n{rule}", dim(format!("--remember {scope} allows, as often as it comes:")))
+        format!("\n{}\n{rule}", dim(format!("--remember {scope} allows without asking:")))
     });
     offered.collect()
 }
@@ -309,7 +310,7 @@ fn find<'a>(waiting: &'a [v1::Confirmation], id: &str) -> Result<&'a v1::Confirm
         (None, _) => Err(CliError::new(
             Outcome::Failed,
             "confirmation_unknown",
-            format!("no confirmation `{id}` waits"),
+            format!("there is no pending confirmation `{id}`"),
         )),
     }
 }

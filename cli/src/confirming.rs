@@ -21,7 +21,7 @@ pub(super) enum Confirm {
     Digest(ContentHash),
 }
 
-/// How the questions of one call are answered.
+/// How the questions of one call are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answering {
     /// By the person at this terminal.
@@ -72,7 +72,7 @@ pub(super) fn answering(
 pub(super) fn check(confirm: &[Confirm]) -> Result<(), &'static str> {
     let is_digest = |confirm: &Confirm| matches!(confirm, Confirm::Digest(_));
     if confirm.len() > 1 && !confirm.iter().all(is_digest) {
-        return Err("several --confirm are several digests; ask, allow and deny stand alone");
+        return Err("--confirm can be repeated for digests only; ask, allow and deny stand alone");
     }
     Ok(())
 }
@@ -95,32 +95,34 @@ pub(super) fn reply(answering: Answering, confirmation: &v1::Confirmation) -> Re
         Answering::Allow if confirmation.protected => {
             Reply::GiveUp("`--confirm allow` does not cover a protected name")
         }
-        Answering::Allow if confirmation.drift => {
-            Reply::GiveUp("`--confirm allow` does not cover lines that are not as the edit says")
-        }
+        Answering::Allow if confirmation.drift => Reply::GiveUp(
+            "`--confirm allow` does not cover lines that differ from what the edit expects",
+        ),
         Answering::Allow if confirmation.registers => {
-            Reply::GiveUp("`--confirm allow` does not cover plugins that are registered")
+            Reply::GiveUp("`--confirm allow` does not cover the registration of plugins")
         }
         Answering::Allow => Reply::Approve,
-        Answering::Nobody => Reply::GiveUp("nobody can answer here"),
+        Answering::Nobody => Reply::GiveUp("nobody can decide here"),
     }
 }
 
-/// Returns the lasting answers that make sense here: a session ends with a daemon that is `alone`.
-pub(super) fn offers(confirmation: &v1::Confirmation, alone: bool) -> Vec<v1::OfferedAnswer> {
-    let lasts = |offer: &&v1::OfferedAnswer| !alone || offer.scope() != v1::AnswerScope::Session;
+/// Returns the standing approvals that make sense here: a session ends with a daemon that is
+/// `alone`.
+pub(super) fn offers(confirmation: &v1::Confirmation, alone: bool) -> Vec<v1::OfferedApproval> {
+    let lasts =
+        |offer: &&v1::OfferedApproval| !alone || offer.scope() != v1::ApprovalScope::Session;
     confirmation.offers.iter().filter(lasts).cloned().collect()
 }
 
-/// Tells what became of a lasting answer.
-pub(super) fn remembered(remembered: &Result<v1::LastingAnswer, String>) -> String {
+/// Reports what became of a standing approval.
+pub(super) fn remembered(remembered: &Result<v1::StandingApproval, String>) -> String {
     match remembered {
         Ok(answer) => {
             let id = text::line(&answer.id);
-            format!("remembered: `moss answers revoke {id}` takes it back")
+            format!("remembered: `moss approvals revoke {id}` revokes it")
         }
         Err(problem) => {
-            format!("{} it holds only once: {}", yellow("warning:"), text::line(problem))
+            format!("{} it applies only once: {}", yellow("warning:"), text::line(problem))
         }
     }
 }
@@ -150,7 +152,7 @@ impl Answering {
         matches!(self, Self::Prompt | Self::Allow | Self::Deny)
     }
 
-    /// What the daemon is told to do when an answer is needed.
+    /// What the daemon does when a decision is needed.
     pub(super) fn mode(self) -> v1::ConfirmMode {
         match self {
             Self::Prompt | Self::Allow | Self::Deny | Self::Elsewhere => v1::ConfirmMode::Wait,

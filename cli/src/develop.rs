@@ -1,5 +1,6 @@
-//! What authors of plugins need: projects out of templates, checks of a component, a place to try
-//! its tools in. Everything that a project needs is in this program: nothing has to be published.
+//! What authors of plugins need: projects out of templates, checks of a component, a directory to
+//! try its tools in. Everything that a project needs is in this program: nothing has to be
+//! published.
 
 pub(crate) mod bench;
 pub(crate) mod lint;

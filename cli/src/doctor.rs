@@ -22,7 +22,7 @@ use super::ui::{bold, green, red, yellow};
 use super::{Session, remote, text};
 use moss_dispatch::Outcome;
 
-/// Check what moss stands on, and say what to do next
+/// Check the installation and print what to fix
 #[derive(Debug, clap::Args)]
 pub(super) struct DoctorArgs {}
 
@@ -32,8 +32,8 @@ struct Check {
     name: &'static str,
     state: State,
     detail: String,
-    /// What to do next.
-    next: Option<String>,
+    /// What to do about it.
+    hint: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -106,18 +106,18 @@ async fn server(session: &Session) -> Check {
     let status = session.with_daemon(async |client| Ok(client.status().await?)).await;
     match status {
         Ok(status) if status.version != env!("CARGO_PKG_VERSION") => {
-            let detail = format!("version {} answers", status.version);
+            let detail = format!("version {} responds", status.version);
             Check::warn("daemon", detail, "use the same version on both sides")
         }
-        Ok(status) => Check::ok("daemon", format!("pid {} answers", status.pid)),
+        Ok(status) => Check::ok("daemon", format!("pid {} responds", status.pid)),
         Err(error) => {
-            let next = next_step(&error.error.code).unwrap_or("repair it and try again");
-            Check::fail("daemon", error.error.message, next)
+            let hint = next_step(&error.error.code).unwrap_or("fix it and try again");
+            Check::fail("daemon", error.error.message, hint)
         }
     }
 }
 
-/// The workspace, what its file system can do, and the policy in force there.
+/// The workspace, what its file system can do, and the policy in effect there.
 fn workspace(setup: &Setup) -> Vec<Check> {
     let root = &setup.workspaces[0];
     let files = match Workspace::open(root, Options::default()) {
@@ -135,7 +135,7 @@ fn workspace(setup: &Setup) -> Vec<Check> {
         Resolver::Walk if cfg!(target_os = "linux") => Check::warn(
             "path resolution",
             "step by step: the kernel or a sandbox refuses openat2",
-            "nothing has to be done: it is safe, and slower",
+            "nothing to do: it is safe, but slower",
         ),
         Resolver::Walk => Check::ok("path resolution", "step by step"),
     };
@@ -157,31 +157,31 @@ fn root_check(root: &Path) -> Check {
 
 fn answers(setup: &Setup, files: &Workspace) -> Check {
     match moss_daemon::answers::check(&setup.dirs.workspace_state(files.root())) {
-        Ok(count) => Check::ok("stored answers", count.to_string()),
+        Ok(count) => Check::ok("standing approvals", count.to_string()),
         Err(problem) => Check::fail(
-            "stored answers",
-            format!("{problem} (none of them is in force)"),
-            "mend or remove the file",
+            "standing approvals",
+            format!("{problem} (none of them is in effect)"),
+            "fix or remove the file",
         ),
     }
 }
 
 fn policy(setup: &Setup, files: &Workspace) -> Check {
-    let next = "mend it, then `moss policy check`";
+    let hint = "fix it, then run `moss policy check`";
     match start::load_policy(setup, files) {
         Ok(policy) => match policy.problems().next() {
             None => Check::ok("policy", format!("{} rules", policy.rules().count())),
-            Some(problem) => Check::fail("policy", problem.one_line(), next),
+            Some(problem) => Check::fail("policy", problem.one_line(), hint),
         },
-        Err(StartError::AdminPolicy(problem)) => Check::fail("policy", problem.one_line(), next),
-        Err(error) => Check::fail("policy", error.to_string(), next),
+        Err(StartError::AdminPolicy(problem)) => Check::fail("policy", problem.one_line(), hint),
+        Err(error) => Check::fail("policy", error.to_string(), hint),
     }
 }
 
 fn configuration(setup: &Setup) -> Check {
     match setup::configuration(setup) {
         Ok(_) => Check::ok("configuration", "in order"),
-        Err(error) => Check::fail("configuration", error.to_string(), "repair the file"),
+        Err(error) => Check::fail("configuration", error.to_string(), "fix the file"),
     }
 }
 
@@ -189,15 +189,15 @@ fn configuration(setup: &Setup) -> Check {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, state: State::Ok, detail: detail.into(), next: None }
+        Self { name, state: State::Ok, detail: detail.into(), hint: None }
     }
 
-    fn warn(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { name, state: State::Warn, detail: detail.into(), next: Some(next.into()) }
+    fn warn(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, state: State::Warn, detail: detail.into(), hint: Some(hint.into()) }
     }
 
-    fn fail(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { state: State::Fail, ..Self::warn(name, detail, next) }
+    fn fail(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { state: State::Fail, ..Self::warn(name, detail, hint) }
     }
 
     fn to_text(&self) -> String {
@@ -207,8 +207,8 @@ impl Check {
             State::Fail => red("fail"),
         };
         let mut shown = format!("{state}  {}: {}\n", bold(self.name), text::line(&self.detail));
-        if let Some(next) = &self.next {
-            shown.push_str(&format!("      next: {}\n", text::line(next)));
+        if let Some(hint) = &self.hint {
+            shown.push_str(&format!("      hint: {}\n", text::line(hint)));
         }
         shown
     }

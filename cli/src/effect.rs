@@ -9,7 +9,7 @@ use super::plugin::described;
 use super::ui::{bold, dim, yellow};
 use super::{diff, text};
 
-/// Shows what a confirmation is about.
+/// Shows a confirmation.
 pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
     let mut shown = String::new();
     let plugin = match confirmation.plugin.as_str() {
@@ -34,9 +34,9 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> String {
         let _ = writeln!(shown, "arguments: {}", text::json(&confirmation.arguments_json));
     }
     if confirmation.protected {
-        let _ = writeln!(shown, "{}", yellow("a protected name is among them"));
+        let _ = writeln!(shown, "{}", yellow("includes a protected name"));
     }
-    if confirmation.cut {
+    if confirmation.truncated {
         let told = match confirmation.id.as_str() {
             "" => "not all of it is shown".to_owned(),
             id => format!("not all of it is shown: `moss confirm show {} --full`", text::line(id)),
@@ -66,8 +66,8 @@ pub(super) fn changes(changes: &[v1::FileChange]) -> String {
         shown.push_str(&diff::colored(&change.diff));
         if change.unsaved {
             let note = match change.status() {
-                v1::ChangeStatus::Committed => "changed in an editor, where it was not saved",
-                _ => "not saved: its editor is asked to change it, the file stays as it is",
+                v1::ChangeStatus::Committed => "changed in an editor, not saved",
+                _ => "not saved: its editor is asked to apply the change, the file stays as it is",
             };
             let _ = writeln!(shown, "{}", yellow(note));
         }
@@ -90,14 +90,14 @@ fn drift(change: &v1::FileChange) -> String {
     }
     let path = text::line(&change.path);
     let what = match total {
-        1 => "1 line that is not what it says it is".to_owned(),
-        _ => format!("{total} lines that are not what it says they are"),
+        1 => "1 line that differs from what it expects".to_owned(),
+        _ => format!("{total} lines that differ from what it expects"),
     };
     let _ = writeln!(shown, "{}", yellow(bold(format!("{path}: the edit changes {what}"))));
     for v1::Drift { line, expected, found } in &change.drift {
         let _ = writeln!(shown, "  line {line}");
-        let _ = writeln!(shown, "    the edit says: {}", text::line(expected));
-        let _ = writeln!(shown, "    the file has:  {}", text::line(found));
+        let _ = writeln!(shown, "    expected: {}", text::line(expected));
+        let _ = writeln!(shown, "    found:    {}", text::line(found));
     }
     match change.drift_omitted {
         0 => {}
@@ -130,7 +130,7 @@ fn found(level: &str) -> Option<String> {
     Some(words.to_owned())
 }
 
-/// Tells in one line what became of a change, for example `modified src/a.rs (+1 -2)`.
+/// Says in one line what became of a change, for example `modified src/a.rs (+1 -2)`.
 pub(super) fn summary(change: &v1::FileChange) -> String {
     format!(
         "{} {} (+{} -{})",
@@ -204,14 +204,14 @@ mod tests {
         let shown = anstream::adapter::strip_str(&shown).to_string();
         assert_eq!(
             shown,
-            "b: the edit changes 1 line that is not what it says it is\n  \
+            "b: the edit changes 1 line that differs from what it expects\n  \
                line 3\n    \
-                 the edit says: \\ty := 99\n    \
-                 the file has:  \\ty := 2\n\n\
-             c: the edit changes 3 lines that are not what it says they are\n  \
+                 expected: \\ty := 99\n    \
+                 found:    \\ty := 2\n\n\
+             c: the edit changes 3 lines that differ from what it expects\n  \
                line 3\n    \
-                 the edit says: \\ty := 99\n    \
-                 the file has:  \\ty := 2\n  \
+                 expected: \\ty := 99\n    \
+                 found:    \\ty := 2\n  \
                and 2 more, not shown\n\n\
              --- a/a\n+++ b/a\n\n\
              the text was found by its first and last line; the lines between are only alike\n\

@@ -1,4 +1,4 @@
-//! What ends a command before its time, and how the process tells it.
+//! What ends a command before its time, and how the process reports it.
 
 use std::io;
 use std::process::ExitCode;
@@ -29,13 +29,13 @@ pub(super) struct ErrorView {
 pub(super) struct CliError {
     pub(super) outcome: Outcome,
     pub(super) error: ErrorView,
-    /// The effect that waits for an answer.
+    /// The effect that waits for a decision.
     pub(super) confirmation: Option<Box<v1::Confirmation>>,
-    /// Whether nobody reads standard output any more: nothing to tell.
+    /// Whether nobody reads standard output any more: nothing to report.
     is_broken_pipe: bool,
 }
 
-/// Tells what clap found, as text or as JSON.
+/// Reports what clap found, as text or as JSON.
 pub(super) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
     use clap::error::ErrorKind;
     let hint = misnamed::correct(&mut error);
@@ -48,12 +48,12 @@ pub(super) fn usage(mut error: clap::Error, json: bool) -> ExitCode {
         told.error.hint = hint.map(ToOwned::to_owned);
         return finish(&ui, Err(told));
     }
-    // Nobody can be told that nobody can be told.
+    // Nowhere is left to report this.
     let _ = error.print();
     ExitCode::from(if is_help { Outcome::Ok } else { Outcome::Invalid }.exit_code())
 }
 
-/// Ends a command: tells its error, if any, and returns its exit code.
+/// Ends a command: prints its error, if any, and returns its exit code.
 pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
     let outcome = match result {
         Ok(outcome) => outcome,
@@ -66,16 +66,16 @@ pub(super) fn finish(ui: &Ui, result: Result<Outcome, CliError>) -> ExitCode {
     ExitCode::from(outcome.exit_code())
 }
 
-/// Writes an error for people: what, and a hint or one next step.
+/// Prints an error for people: what is wrong, and one hint.
 pub(super) fn tell(ui: &Ui, error: &ErrorView) {
     ui.note(&format!("{} {}", red("error:"), text::indented(heading(error))));
     for violation in &error.violations {
         ui.note(&format!("  {}", text::line(&violation.to_string())));
     }
     match (&error.hint, next_step(&error.code)) {
-        // It knows more of the case than the code tells.
+        // It knows more of the case than the code says.
         (Some(hint), _) => ui.note(&format!("{} {}", bold("hint:"), text::indented(hint))),
-        (None, Some(next)) => ui.note(&format!("{} {next}", bold("next:"))),
+        (None, Some(next)) => ui.note(&format!("{} {next}", bold("hint:"))),
         (None, None) => {}
     }
 }

@@ -18,18 +18,18 @@ const PAGE_SIZE: u32 = 500;
 /// The name of an undo in reports.
 const UNDO: &str = "undo";
 
-/// Look at committed changes and take them back
+/// Show and undo committed changes
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum HistoryCommand {
-    /// List what was committed, the newest first
+    /// List committed changes, newest first
     List(ListArgs),
     /// Show one entry with its diffs
     Show(NumberArgs),
-    /// Take one entry back, or several
+    /// Undo one entry, or several
     ///
-    /// All or nothing, in one change like any other: policy decides, you are asked, and it is an
-    /// entry of its own, which can be taken back as well. Files that still hold the result get back
-    /// what they held; later changes of other lines are kept; where the same lines were changed
+    /// All or nothing, as one change: policy decides, you are asked, and the undo has its own
+    /// entry, which can be undone as well. Files that are unchanged since get back their previous
+    /// content; later changes of other lines are kept; if the same lines were changed
     /// again, the conflicts are listed and nothing is written.
     Undo(UndoArgs),
 }
@@ -39,7 +39,7 @@ pub(super) struct ListArgs {
     /// Only entries that touched this file
     path: Option<String>,
 
-    /// Only entries that this tool made; `undo` for those that took others back
+    /// Only entries that this tool made; `undo` for undos
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
 
@@ -76,12 +76,12 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Wait for an approver elsewhere where nobody can be asked here
+    /// Wait for an approver elsewhere if nobody can be asked here
     #[arg(long)]
     wait: bool,
 }
 
-/// What to take back.
+/// What to undo.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct TargetArgs {
@@ -93,8 +93,8 @@ struct TargetArgs {
     #[arg(long, value_name = "ID")]
     call: Option<String>,
 
-    /// Everything after entry N, so that its files are as they were right after it; 0 for everything
-    /// that the history holds
+    /// Everything after entry N, so that files are as they were right after it; 0 for the whole
+    /// history
     #[arg(long, value_name = "N")]
     since: Option<u64>,
 }
@@ -190,7 +190,8 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
     ]
 }
 
-/// A file with the lines that were changed, and how the place was found where it was not exactly.
+/// A file with the lines that were changed, and how the location was found where it was not
+/// exactly.
 fn file(change: &v1::FileChange) -> String {
     let v1::FileChange { path, lines_added, lines_removed, match_level, .. } = change;
     let found = match match_level.as_str() {
@@ -201,9 +202,9 @@ fn file(change: &v1::FileChange) -> String {
     format!("{path} +{lines_added} -{lines_removed}{found}")
 }
 
-/// The tool, and what it took back.
+/// The tool, and what it undid.
 pub(super) fn tool(entry: &v1::HistoryEntry) -> String {
-    match &entry.took_back[..] {
+    match &entry.undoes[..] {
         [] => entry.tool.clone(),
         numbers => format!("{} of {}", entry.tool, ranges(numbers)),
     }
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn level_of_a_file_is_told_where_it_is_not_exact() {
+    fn level_of_a_file_is_reported_where_it_is_not_exact() {
         let told = |match_level: &str| {
             let match_level = match_level.to_owned();
             file(&v1::FileChange { path: "a".into(), match_level, ..Default::default() })

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
 
-/// Starts it. A daemon tells what it does, a command only what goes wrong.
+/// Starts it. A daemon logs what it does, a command only what goes wrong.
 pub(super) fn start(is_daemon: bool) {
     let level = if is_daemon { "info" } else { "warn" };
     let filter = EnvFilter::try_from_env("MOSS_LOG").unwrap_or_else(|_| EnvFilter::new(level));

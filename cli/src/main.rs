@@ -13,6 +13,7 @@ mod call;
 mod certificate;
 mod clarifying;
 mod client;
+mod command_line;
 mod compile_plugin;
 mod compiling;
 mod completions;
@@ -57,7 +58,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::client::{Client, Need};
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use moss_daemon::listener::{self, Inherited};
 use moss_daemon::setup::Setup;
 use moss_plugins::compiling::Compilations;
@@ -81,8 +82,8 @@ const EVENT_INTERVAL: u32 = 3;
 /// With a daemon that serves the workspace on the default socket, commands use it; with `--server`,
 /// the one that it names. Otherwise they run the same code in their own process.
 ///
-/// Exit codes: 0 done or shown, 1 the tool failed, 2 invalid, 3 denied, 4 needs an answer that
-/// nobody can give here, 5 no daemon, 124 out of time, 130 cancelled.
+/// Exit codes: 0 done or shown, 1 the tool failed, 2 invalid, 3 denied, 4 needs a confirmation
+/// that nobody can give here, 5 no daemon, 124 out of time, 130 cancelled.
 #[derive(Debug, Parser)]
 #[command(name = "moss", version, propagate_version = true, max_term_width = 100)]
 struct Cli {
@@ -92,13 +93,14 @@ struct Cli {
     command: Command,
 }
 
-/// What every command takes.
+/// Options of all commands.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
 struct Global {
     /// Work on the project in DIR
     ///
-    /// By default the nearest directory, upwards from the current one, that holds `.git` or
-    /// `.moss`; where there is none, the current directory.
+    /// Default: the nearest directory, from the current one upwards, with `.git` or `.moss`;
+    /// otherwise the current directory.
     #[arg(long, global = true, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
@@ -106,13 +108,12 @@ struct Global {
     #[arg(long, global = true)]
     json: bool,
 
-    /// Answer confirmations with ask, allow, deny, or the digest of an effect
+    /// Resolve confirmations with ask, allow, deny, or the digest of an effect
     ///
-    /// `ask` asks on the terminal. `allow` says yes to what this call asks, but never about
-    /// protected files and lines that are not as an edit says. `deny` says no. A digest, as a dry
-    /// run shows it, approves exactly that effect; a call that asks several questions takes several
-    /// of them.
-    #[arg(long, global = true, value_name = "ANSWER", default_value = "ask")]
+    /// `ask` asks on the terminal. `allow` approves what this call asks, except protected
+    /// files and lines that are not as an edit says. `deny` refuses. A digest, as shown by a dry
+    /// run, approves exactly that effect; repeat the option for a call that asks several questions.
+    #[arg(long, global = true, value_name = "DECISION", default_value = "ask")]
     confirm: Vec<Confirm>,
 
     #[command(flatten)]
@@ -127,7 +128,7 @@ enum Command {
     #[command(subcommand)]
     Confirm(confirm::ConfirmCommand),
     #[command(subcommand)]
-    Answers(answers::AnswersCommand),
+    Approvals(answers::AnswersCommand),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     #[command(subcommand)]
@@ -167,7 +168,7 @@ fn main() -> ExitCode {
 
 /// Runs the command that the arguments name.
 fn run(arguments: &[OsString]) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match command_line::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => match help_of_tool(&error, arguments) {
             Some(cli) => cli,
@@ -175,7 +176,8 @@ fn run(arguments: &[OsString]) -> ExitCode {
         },
     };
     if let Err(message) = confirming::check(&cli.global.confirm) {
-        let error = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, message);
+        let error =
+            command_line::command().error(clap::error::ErrorKind::ArgumentConflict, message);
         return error::usage(error, cli.global.json);
     }
     if let Command::CompilePlugin(args) = &cli.command {
@@ -188,7 +190,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
     logging::start(is_daemon);
     let ui = Ui::new(cli.global.json);
     let compilations = match is_daemon {
-        // It tells in its log.
+        // It writes to its log.
         true => Compilations::default(),
         false => compiling::compilations(ui),
     };
@@ -219,7 +221,7 @@ fn help_of_tool(error: &clap::Error, arguments: &[OsString]) -> Option<Cli> {
     }
     let is_help = |word: &&OsString| *word == "--help" || *word == "-h";
     let rest = arguments.iter().filter(|word| !is_help(word));
-    let mut cli = Cli::try_parse_from(rest).ok()?;
+    let mut cli = command_line::parse(rest).ok()?;
     let Command::Call(call) = cli.command else { return None };
     cli.command = Command::Tools(tools::ToolsArgs::help(call.tool));
     Some(cli)
@@ -254,7 +256,7 @@ impl Command {
             Self::Tools(args) => tools::run(args, session).await,
             Self::Call(args) => call::run(args, session).await,
             Self::Confirm(command) => confirm::run(command, session).await,
-            Self::Answers(command) => answers::run(command, session).await,
+            Self::Approvals(command) => answers::run(command, session).await,
             Self::Policy(command) => policy::run(command, session).await,
             Self::History(command) => history::run(command, session).await,
             Self::Prompt(command) => user_prompt::run(command, session).await,
@@ -280,7 +282,7 @@ impl Session {
             .map_err(|error| CliError::new(Outcome::Failed, "no_home", error.to_string()))
     }
 
-    /// What a daemon for this workspace alone is told.
+    /// The start options of a daemon for this workspace alone.
     fn setup(&self) -> Result<Setup, CliError> {
         Ok(Setup {
             dirs: self.dirs()?,
@@ -373,14 +375,14 @@ mod tests {
 
     #[test]
     fn arguments_are_consistent() {
-        Cli::command().debug_assert();
+        command_line::command().debug_assert();
     }
 
     #[test]
     fn help_of_a_call_is_that_of_its_tool() {
         let asked = |words: &[&str]| {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            let error = Cli::try_parse_from(&words).unwrap_err();
+            let error = command_line::parse(&words).unwrap_err();
             help_of_tool(&error, &words).map(|cli| format!("{:?}", cli.command))
         };
         for words in [["moss", "call", "x", "--help"], ["moss", "call", "-h", "x"]] {
@@ -406,7 +408,7 @@ mod tests {
                 assert!(!help.is_empty() && !help.ends_with('.'), "{}: {help}", argument.get_id());
             }
         }
-        let mut command = Cli::command();
+        let mut command = command_line::command();
         command.build();
         check(&command);
     }

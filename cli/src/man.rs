@@ -2,9 +2,7 @@
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
-
-use super::Cli;
+use super::command_line;
 use super::error::CliError;
 use moss_dispatch::Outcome;
 
@@ -18,7 +16,7 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn run(args: &ManArgs) -> Result<Outcome, CliError> {
-    let mut command = Cli::command();
+    let mut command = command_line::command();
     // What is inherited (`--json`, names with their parents) is filled in by this.
     command.build();
     for name in &args.command {

@@ -33,7 +33,7 @@ const COMMANDS: &[Row] = &[
     ),
     (
         &["init", "config", "setup"],
-        "nothing has to be set up: `moss tools` in a project; `moss doctor` checks it",
+        "no setup is needed: run `moss tools` in a project; `moss doctor` checks it",
     ),
     (&["install", "add"], "`moss plugin add FILE`"),
     (&["rules", "explain"], "`moss policy show`, `moss policy explain TOOL KEY=VALUE…`"),
@@ -42,7 +42,7 @@ const COMMANDS: &[Row] = &[
 const OPTIONS: &[Row] = &[
     (
         &["--yes", "-y", "--allow", "--approve", "--force", "-f"],
-        "`--confirm allow` says yes to what this call asks",
+        "`--confirm allow` approves what this call asks",
     ),
     (&["--no", "--deny"], "`--confirm deny`"),
     (

@@ -25,12 +25,12 @@ pub(super) fn next_step(code: &str) -> Option<&'static str> {
             Some("try again in a moment")
         }
         "admin_policy_invalid" | "policy_invalid" => {
-            Some("repair the file, then check it with `moss policy check`")
+            Some("fix the file, then check it with `moss policy check`")
         }
         "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
-        "answer_unknown" => Some("see the answers in force with `moss answers list`"),
-        "answers_unusable" => Some("look for the cause with `moss doctor`"),
-        "answer_not_offered" => Some("see what is offered with `moss confirm show ID`"),
+        "approval_unknown" => Some("see the standing approvals with `moss approvals list`"),
+        "approvals_unusable" => Some("look for the cause with `moss doctor`"),
+        "approval_not_offered" => Some("see what is offered with `moss confirm show ID`"),
         "confirmation_unknown" | "confirmation_over" => {
             Some("see what waits with `moss confirm list`")
         }

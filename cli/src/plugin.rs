@@ -14,14 +14,14 @@ use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Look at plugins, add them, take them out, write them
+/// Show, add, remove and develop plugins
 ///
-/// A plugin is a WebAssembly component that a list names, `moss-tools.json`, together with what it
-/// may do. Adding shows what it is, asks for and would be allowed; what the list pins with `sha256`
-/// is the version that serves.
+/// A plugin is a WebAssembly component that a list, `moss-tools.json`, names with what it
+/// may do. Adding shows what it is, requests and would be allowed; the version that the list pins
+/// with `sha256` serves.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PluginCommand {
-    /// List the plugins that the lists name, loaded or not
+    /// List the plugins of all lists, loaded or not
     List,
     Show(show::ShowArgs),
     Add(Box<add::AddArgs>),

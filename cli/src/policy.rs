@@ -18,14 +18,14 @@ use super::ui::{bold, green, red, yellow};
 use super::{Session, table, text, views};
 use moss_dispatch::Outcome;
 
-/// Look at the rules that decide what may happen
+/// Show, check and explain policy rules
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PolicyCommand {
-    /// List the rules in force with their places
+    /// List the rules in effect with their locations
     Show,
-    /// Check policy files: the ones in force, or FILE
+    /// Check policy files: the ones in effect, or FILE
     Check(CheckArgs),
-    /// Explain what the policy says of a call, without running it
+    /// Explain the decision for a call, without running it
     Explain(ExplainArgs),
 }
 
@@ -34,10 +34,10 @@ pub(super) struct CheckArgs {
     /// A policy file
     file: Option<PathBuf>,
 
-    /// The layer that FILE is for; what a file may say depends on it
+    /// Layer of FILE, which determines what it may contain
     ///
-    /// By default told by its place: what lies in the administrator's directory, a `policy.toml` in
-    /// a directory `.moss`, anything else as the user's.
+    /// By default inferred from its location: what lies in the administrator's directory, a
+    /// `policy.toml` in a directory `.moss`, anything else as the user's.
     #[arg(long, value_enum, requires = "file")]
     layer: Option<CheckedLayer>,
 }
@@ -60,7 +60,7 @@ pub(super) struct ExplainArgs {
     #[command(flatten)]
     arguments: Arguments,
 
-    /// Count the answers that hold for the session
+    /// Include the standing approvals of this session
     #[arg(long, value_name = "ID", default_value = "")]
     session: String,
 
@@ -98,14 +98,14 @@ async fn show(session: &Session) -> Result<Outcome, CliError> {
                 return "no rules: the defaults decide".to_owned();
             }
             let rows: Vec<_> = listed.rules.iter().map(row).collect();
-            table::render(["LAYER", "DECISION", "PLACE", "NAME", "REASON"], &rows)
+            table::render(["LAYER", "DECISION", "LOCATION", "NAME", "REASON"], &rows)
         },
     )?;
     note_problems(&listed.problems, session);
     Ok(Outcome::Ok)
 }
 
-/// Tells what is wrong with files: what was shown is not what they say now.
+/// Reports what is wrong with files: what was shown is not what they say now.
 fn note_problems(problems: &[String], session: &Session) {
     for problem in problems {
         session.ui.note(&format!("{} {}", yellow("broken:"), text::line(problem)));
@@ -166,13 +166,13 @@ fn sizes(by_size: &[v1::SizedDecision]) -> String {
     shown
 }
 
-/// Shows what would be decided by how the place of an edit is found.
+/// Shows what would be decided by how the location of an edit is found.
 fn levels(by_level: &[v1::FoundDecision]) -> String {
     let mut shown = String::new();
     for found in by_level {
         let levels = text::line(&found.match_levels.join(", "));
         let when = if found.drift {
-            "where lines are not as the edit says".to_owned()
+            "where lines differ from what the edit expects".to_owned()
         } else {
             format!("depends on how the text is found: {levels}")
         };
@@ -240,7 +240,7 @@ fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
                 count => format!("broken files: {count}"),
             };
             match assumed {
-                Some(layer) => format!("{found} (as {}; --layer says otherwise)", layer.word()),
+                Some(layer) => format!("{found} (as {}; --layer overrides this)", layer.word()),
                 None => found,
             }
         },
@@ -259,7 +259,7 @@ fn check_in_force(session: &Session) -> Result<Checked, CliError> {
     }
 }
 
-/// Tells by its place which layer a file is for.
+/// Infers from its location which layer a file is for.
 fn layer_of(file: &Path, admin: &Path) -> CheckedLayer {
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let is_in = |directory: &Path| {
@@ -313,7 +313,7 @@ fn problem_view(problem: &PolicyError) -> Value {
     })
 }
 
-/// Draws the place in the file. The streams take colours out where they are not wanted.
+/// Draws the location in the file. The streams take colours out where they are not wanted.
 fn diagnostic(problem: &PolicyError) -> String {
     let mut drawn = String::new();
     let handler = miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode());
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn layer_is_told_by_the_place_of_a_file() {
+    fn layer_follows_from_the_location_of_a_file() {
         let dir = tempfile::tempdir().unwrap();
         let admin = dir.path().join("etc/moss");
         std::fs::create_dir_all(&admin).unwrap();
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_is_shown_with_its_place() {
+    fn rule_is_shown_with_its_location() {
         let rule = v1::PolicyRule {
             layer: "user".into(),
             file: "/p.toml".into(),

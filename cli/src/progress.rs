@@ -11,12 +11,12 @@ use super::ui::{Ui, dim};
 /// Where nobody looks, a long call says so often how far it is.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Tells how far a call is.
+/// Prints the progress of a call.
 pub(super) struct Meter<'a> {
     ui: &'a Ui,
     /// While it is shown.
     bar: Option<ProgressBar>,
-    /// When the last line was told, or the call began.
+    /// When the last line was reported, or the call began.
     told: Instant,
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_without_an_end_tells_how_far_it_is() {
+    fn progress_without_an_end_reports_how_far_it_is() {
         let mut progress = v1::CallProgress { message: "files\r".into(), done: 3, total: None };
         assert_eq!(line(&progress), "files\\r 3");
         progress.done = 0;

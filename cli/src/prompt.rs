@@ -12,11 +12,11 @@ use super::ui::{Ui, bold};
 
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4 * 1024;
-/// How often an answer that is not understood is asked for again.
+/// How often a decision that is not understood is asked for again.
 const ATTEMPTS_MAX: usize = 3;
 
-/// What is asked when the rule of a lasting answer was shown.
-pub(super) const REMEMBER: &str = "allow all that this says without asking?";
+/// What is asked when the rule of a standing approval was shown.
+pub(super) const REMEMBER: &str = "allow everything in this rule without asking?";
 
 /// What a person says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,15 +25,15 @@ pub(super) enum Answer {
     /// With the reason, which may be empty.
     No(String),
     /// Yes, for longer than once.
-    Lasting(v1::OfferedAnswer),
+    Lasting(v1::OfferedApproval),
 }
 
-/// Asks until there is an answer; none where the input ends or makes no sense. A lasting answer
+/// Asks until there is a decision; none where the input ends or makes no sense. A standing approval
 /// counts when its rule was shown and confirmed.
 pub(super) async fn ask(
     ui: &Ui,
     question: &str,
-    offers: &[v1::OfferedAnswer],
+    offers: &[v1::OfferedApproval],
 ) -> io::Result<Option<Answer>> {
     let lasting: String = offers.iter().map(|offer| format!(" / {}", choice(offer))).collect();
     let question = format!("{question} [y]es / [n]o / n with a reason{lasting}:");
@@ -75,7 +75,7 @@ pub(super) enum More {
     Nothing,
 }
 
-/// Asks whether to go on showing. Where the input ends, nobody reads on.
+/// Asks whether to continue showing. Where the input ends, nobody reads on.
 pub(super) async fn more(ui: &Ui) -> io::Result<More> {
     let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
     ui.ask(&bold("[enter] next screen / [a]ll the rest / [q]uit:"));
@@ -90,9 +90,9 @@ pub(super) async fn more(ui: &Ui) -> io::Result<More> {
 async fn ask_once(
     ui: &Ui,
     question: &str,
-    offers: &[v1::OfferedAnswer],
+    offers: &[v1::OfferedApproval],
 ) -> io::Result<Option<Answer>> {
-    // What was typed before the question was seen is no answer to it.
+    // What was typed before the question was seen is no decision to it.
     let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
     for _ in 0..ATTEMPTS_MAX {
         ui.ask(&bold(question));
@@ -107,16 +107,16 @@ async fn ask_once(
     Ok(None)
 }
 
-/// How a lasting answer is chosen.
-fn choice(offer: &v1::OfferedAnswer) -> &'static str {
+/// How a standing approval is chosen.
+fn choice(offer: &v1::OfferedApproval) -> &'static str {
     match offer.scope() {
-        v1::AnswerScope::Session => "for the [s]ession",
-        v1::AnswerScope::Always | v1::AnswerScope::Unspecified => "[a]lways",
+        v1::ApprovalScope::Session => "for the [s]ession",
+        v1::ApprovalScope::Always | v1::ApprovalScope::Unspecified => "[a]lways",
     }
 }
 
-/// Reads an answer.
-fn parse(line: &str, offers: &[v1::OfferedAnswer]) -> Option<Answer> {
+/// Reads a decision.
+fn parse(line: &str, offers: &[v1::OfferedApproval]) -> Option<Answer> {
     let line = line.trim();
     let (word, rest) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
     let lasting = |scope| {
@@ -125,15 +125,15 @@ fn parse(line: &str, offers: &[v1::OfferedAnswer]) -> Option<Answer> {
     };
     match word.to_ascii_lowercase().as_str() {
         "y" | "yes" if rest.trim().is_empty() => Some(Answer::Yes),
-        "s" | "session" if rest.trim().is_empty() => lasting(v1::AnswerScope::Session),
-        "a" | "always" if rest.trim().is_empty() => lasting(v1::AnswerScope::Always),
+        "s" | "session" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Session),
+        "a" | "always" if rest.trim().is_empty() => lasting(v1::ApprovalScope::Always),
         "n" | "no" => Some(Answer::No(rest.trim().to_owned())),
         _ => None,
     }
 }
 
 /// Reads a line on a thread of its own, which a call that ends meanwhile leaves behind: a read of
-/// a terminal cannot be broken off.
+/// a terminal cannot be cancelled.
 async fn read_line() -> io::Result<Option<String>> {
     let (sender, receiver) = oneshot::channel();
     std::thread::Builder::new().name("moss-prompt".to_owned()).spawn(move || {
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn only_what_is_offered_can_be_chosen() {
-        let offer = |scope: v1::AnswerScope| v1::OfferedAnswer {
+        let offer = |scope: v1::ApprovalScope| v1::OfferedApproval {
             scope: scope.into(),
-            ..v1::OfferedAnswer::default()
+            ..v1::OfferedApproval::default()
         };
-        let always = [offer(v1::AnswerScope::Always)];
-        let both = [offer(v1::AnswerScope::Session), always[0].clone()];
+        let always = [offer(v1::ApprovalScope::Always)];
+        let both = [offer(v1::ApprovalScope::Session), always[0].clone()];
         for line in ["a\n", "Always"] {
             assert_eq!(parse(line, &[]), None);
             assert_eq!(parse(line, &always), Some(Answer::Lasting(always[0].clone())));

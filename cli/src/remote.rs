@@ -17,9 +17,9 @@ use moss_dispatch::Outcome;
 
 /// How a daemon is reached that is not on the default socket.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Remote access")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Remote {
-    /// Use the daemon at unix:PATH or tcp:HOST:PORT, and no other
+    /// Connect to the daemon at unix:PATH or tcp:HOST:PORT
     ///
     /// Over TCP, `--workspace` names a directory of the daemon's machine; without it the daemon's
     /// only workspace is used.
@@ -32,33 +32,33 @@ pub(super) struct Remote {
     )]
     pub(super) server: Option<Address>,
 
-    /// Show the credential in FILE to the daemon; `moss serve` asks for it on its ports
+    /// Authenticate with the credential in FILE; `moss serve` requires it on its ports
     ///
-    /// Its holder may call tools. The file must be readable by its owner only. A command that shows one
-    /// works with a daemon only: the one of `--server`, or on the default socket. `moss serve` accepts
-    /// tokens that `moss token create` made without it.
+    /// Its holder may call tools. The file must be readable by its owner only. With this option a
+    /// command works with a daemon only: the one of `--server`, or on the default socket. `moss
+    /// serve` accepts tokens made by `moss token create` without it.
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TOKEN_FILE")]
     #[arg(hide_env_values = true)]
     token_file: Option<PathBuf>,
 
-    /// The same for the approver's role, which also answers confirmations
+    /// Credential file of the approver role, which also resolves confirmations
     ///
-    /// `moss serve` takes no answers over TCP without it.
+    /// Without it `moss serve` accepts no decisions over TCP.
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_APPROVER_TOKEN_FILE")]
     #[arg(hide_env_values = true)]
     approver_token_file: Option<PathBuf>,
 
-    /// Encrypt, and trust only certificates of the authority in FILE
+    /// Use TLS, and trust only certificates of the authority in FILE
     ///
-    /// Of the daemon; for `moss serve`, of those who connect (mutual TLS).
+    /// Checks the daemon's certificate; for `moss serve`, those of clients (mutual TLS).
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TLS_CA", hide_env_values = true)]
     tls_ca: Option<PathBuf>,
 
-    /// Show the certificate in FILE to the other side
+    /// Present the certificate in FILE to the peer
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TLS_CERT", hide_env_values = true)]
     tls_cert: Option<PathBuf>,
 
-    /// The private key of that certificate, readable by its owner only
+    /// Private key of that certificate, readable by its owner only
     #[arg(long, global = true, value_name = "FILE", env = "MOSS_TLS_KEY", hide_env_values = true)]
     tls_key: Option<PathBuf>,
 }
@@ -85,7 +85,9 @@ impl Remote {
                 Some(Arc::new(config))
             }
             (Address::Tcp(_), None) if identity.is_some() => {
-                return Err(CliError::invalid("--tls-cert needs --tls-ca: whom to show it to"));
+                return Err(CliError::invalid(
+                    "--tls-cert needs --tls-ca, the authority of the daemon",
+                ));
             }
             (Address::Tcp(_), None) => None,
         };
@@ -105,7 +107,7 @@ impl Remote {
                 .and_then(|state| Credentials::load_or_create(&state))
                 .map_err(invalid),
             (None, Address::Tcp(_)) => {
-                Err(CliError::invalid("a daemon behind a port wants a credential: --token-file"))
+                Err(CliError::invalid("a daemon on a port requires a credential: --token-file"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How one call ended, as people and programs are told.
+//! How one call ended, as people and programs see it.
 
 use moss_dispatch::{Outcome, outcome_of};
 use moss_proto::v1;
@@ -22,7 +22,7 @@ pub(super) struct Report {
     /// The number in the history; only where anything was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<u64>,
-    /// What stands in the way of an undo; only where anything does.
+    /// The conflicts of an undo; only where anything does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<Value>,
     /// What a person is shown.
@@ -41,7 +41,7 @@ struct ChangeView {
     #[serde(skip_serializing_if = "Option::is_none")]
     diff_omitted_bytes: Option<u64>,
     status: String,
-    /// How the places of an edit were found, where they were searched for.
+    /// How the locations of an edit were found, where they were searched for.
     match_level: Option<String>,
     /// Lines that an edit changes and that are not as it says.
     drift: Value,
@@ -56,7 +56,7 @@ enum Shown {
     Output(Vec<v1::FileChange>),
     /// The effect of a dry run.
     Effect(Vec<v1::FileChange>),
-    /// An error, after the effect that waits for an answer.
+    /// An error, after the effect that waits for a decision.
     Error(Option<Box<v1::Confirmation>>),
 }
 
@@ -156,7 +156,7 @@ impl Report {
                 // The tools of moss say so themselves; plugins do not know.
                 let is_told = self.output.as_ref().is_some_and(|o| o.get("history").is_some());
                 if let Some(number) = self.history.filter(|_| !is_told) {
-                    ui.note(&dim(format!("take it back: moss history undo {number}")));
+                    ui.note(&dim(format!("undo it: moss history undo {number}")));
                 }
             }
             Shown::Effect(changes) => {

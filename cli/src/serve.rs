@@ -16,19 +16,19 @@ use moss_dispatch::Outcome;
 
 /// Serve the workspace to editors, models and other commands
 ///
-/// Ends on SIGTERM or Ctrl-C: running calls get time to finish, open questions are withdrawn.
+/// Stops on SIGTERM or Ctrl-C: running calls get time to finish, pending questions are withdrawn.
 #[derive(Debug, clap::Args)]
 pub(super) struct ServeArgs {
-    /// Listen on unix:PATH or tcp:HOST:PORT, may be given several times
+    /// Listen on unix:PATH or tcp:HOST:PORT; repeatable
     ///
-    /// Unless a Unix socket is named or inherited, also on the one that commands look for:
+    /// Unless a Unix socket is named or inherited, also on the default socket:
     /// `moss/moss.sock` in XDG_RUNTIME_DIR. A port needs `--token-file` or a token that `moss
     /// token create` made, and `--tls-cert` and `--tls-key` where other machines can reach it. Port 0
-    /// takes a free one.
+    /// picks a free port.
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<Address>,
 
-    /// Tell numbers to Prometheus at http://HOST:PORT/metrics, on loopback only
+    /// Expose metrics for Prometheus at http://HOST:PORT/metrics, on loopback only
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<Host>,
 
@@ -37,15 +37,15 @@ pub(super) struct ServeArgs {
     #[arg(hide_env_values = true)]
     traces: Option<String>,
 
-    /// Load the plugins of another list
+    /// Load the plugins of another list as well
     #[arg(long, value_name = "FILE")]
     plugins: Vec<PathBuf>,
 
-    /// Read limits from FILE in place of the user's config.toml
+    /// Read limits from FILE instead of the user's config.toml
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Obey another admin policy beside /etc/moss/policy.toml
+    /// Apply another admin policy in addition to /etc/moss/policy.toml
     #[arg(long, value_name = "FILE")]
     admin_policy: Vec<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub(super) async fn run(
     let remote = &session.global.remote;
     if remote.server.is_some() {
         let message =
-            "`moss serve` starts a daemon, and --server (MOSS_SERVER) names one that runs";
+            "`moss serve` starts a daemon, and --server (MOSS_SERVER) names a running one";
         return Err(CliError::invalid(message));
     }
     let setup = Setup {
@@ -72,7 +72,7 @@ pub(super) async fn run(
     };
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown()?;
-    // Next: a second daemon is told so before it touches anything.
+    // Next: a second daemon fails before it touches anything.
     let guard = if needs_guard(&args.listen, &inherited) {
         remote.guard(&setup.dirs)?
     } else {
@@ -113,7 +113,7 @@ fn check_tokens(guard: &Guard, started: &Started, session: &Session) -> Result<(
         |message: String| Err(CliError::new(Outcome::Failed, "credential_invalid", message));
     if guard.tokens.hands_out(&started.credentials) {
         return refused(
-            "--token-file names the approver's credential: whoever holds it could answer \
+            "--token-file names the approver's credential: anyone who has it could resolve \
              confirmations; name another file"
                 .to_owned(),
         );
@@ -126,9 +126,7 @@ fn check_tokens(guard: &Guard, started: &Started, session: &Session) -> Result<(
         ));
     }
     if guard.tokens.lack_a_caller() && started.tokens.list()?.is_empty() {
-        session
-            .ui
-            .note("nobody gets in by the port: `moss token create NAME` makes a token for it");
+        session.ui.note("nobody can use the port: `moss token create NAME` makes a token for it");
     }
     Ok(())
 }
@@ -156,10 +154,10 @@ async fn sockets(
     Ok(sockets)
 }
 
-/// Tells systemd, where it started the daemon with `Type=notify`.
+/// Notifies systemd, where it started the daemon with `Type=notify`.
 fn tell_supervisor(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
-        tracing::warn!(%error, "cannot tell the supervisor (NOTIFY_SOCKET)");
+        tracing::warn!(%error, "cannot notify the supervisor (NOTIFY_SOCKET)");
     }
 }
 

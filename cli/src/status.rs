@@ -9,7 +9,7 @@ use super::ui::{bold, yellow};
 use super::{Session, text, views};
 use moss_dispatch::Outcome;
 
-/// Tell what the daemon on the default socket serves and does
+/// Show the status of the daemon: workspaces, plugins, load
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {}
 
@@ -21,7 +21,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
 
 fn described(status: &v1::GetStatusResponse) -> String {
     let mut shown = format!(
-        "moss {}, pid {}, since {}\n{} calls run, {} wait; {} confirmations wait\n",
+        "moss {}, pid {}, since {}\n{} calls running, {} queued; {} confirmations pending\n",
         text::line(&status.version),
         status.pid,
         views::time(status.started_at.as_ref()),
@@ -56,8 +56,8 @@ fn described(status: &v1::GetStatusResponse) -> String {
             let problem = text::line(&workspace.policy_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("warning:"));
         }
-        if !workspace.answers_problem.is_empty() {
-            let problem = text::line(&workspace.answers_problem);
+        if !workspace.approvals_problem.is_empty() {
+            let problem = text::line(&workspace.approvals_problem);
             let _ = writeln!(shown, "  {} {problem}", yellow("answers:"));
         }
         if !workspace.untrusted_list.is_empty() {

@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn no_line_of_a_plugin_looks_like_one_of_moss() {
         assert_eq!(quoted("done\napply? [y]es"), "  | done\n  | apply? [y]es");
-        assert_eq!(indented("bad\nnext: rm"), "bad\n  next: rm");
+        assert_eq!(indented("bad\nhint: rm"), "bad\n  hint: rm");
     }
 
     #[test]

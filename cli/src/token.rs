@@ -1,4 +1,4 @@
-//! `moss token`: named tokens, kept in the state directory. A daemon that runs needs not be told.
+//! `moss token`: named tokens, kept in the state directory. A running daemon needs no notification.
 
 use jiff::Timestamp;
 use moss_daemon::address::Address;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use super::error::CliError;
 use super::{Session, table, text};
 
-/// Make tokens for callers that policy tells apart, and revoke them
+/// Make and revoke named tokens that policy rules can match
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum TokenCommand {
-    /// Make a token and print its secret, which is shown this once
+    /// Make a token and print its secret, once
     ///
-    /// Its holder may call tools, on every socket and port of a daemon, and is the caller NAME to
+    /// Its holder may call tools, on every socket and port of a daemon, and is the caller NAME in
     /// rules (`callers = ["NAME"]`), questions, history and the audit journal. moss keeps a hash.
     Create(NameArgs),
     /// List the tokens, without their secrets
     List,
-    /// Revoke a token at once, also on connections that are open
+    /// Revoke a token at once, also on open connections
     ///
-    /// Standing answers for the name stay: `moss answers list` shows them.
+    /// Standing approvals for the name stay: `moss approvals list` shows them.
     Revoke(NameArgs),
 }
 

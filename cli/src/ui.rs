@@ -99,12 +99,12 @@ impl Ui {
         if self.json { self.print_json_line(&json()) } else { self.print(&text()) }
     }
 
-    /// Tells something beside the result. Nobody may be listening: that is fine.
+    /// Prints something beside the result. Nobody may be listening: that is fine.
     pub(super) fn note(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "{}", text.trim_end_matches('\n'));
     }
 
-    /// Tells something without ending the line: a prompt.
+    /// Prints something without ending the line: a prompt.
     pub(super) fn ask(&self, text: &str) {
         let mut err = anstream::stderr();
         let _ = write!(err, "{text} ").and_then(|()| err.flush());

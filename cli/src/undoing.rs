@@ -11,7 +11,7 @@ use super::ui::Ui;
 use super::{Session, effect, text};
 use crate::client::Failure;
 
-/// Most questions of one undo that are answered.
+/// Most questions of one undo that are resolved.
 const QUESTIONS_MAX: usize = 32;
 
 /// What is undone, and how.
@@ -19,7 +19,7 @@ const QUESTIONS_MAX: usize = 32;
 pub(super) struct Undoing {
     /// Its name in reports.
     pub(super) tool: &'static str,
-    /// Whether it waits for an answer that is given elsewhere.
+    /// Whether it waits for a decision that is given elsewhere.
     pub(super) wait: bool,
     /// Whether it is only shown.
     pub(super) dry_run: bool,
@@ -33,7 +33,7 @@ pub(super) struct Asking {
     pub(super) dry_run: bool,
 }
 
-/// Undoes: first without an answer; where one is needed, again with the digest that was approved,
+/// Undoes: first without a decision; where one is needed, again with the digest that was approved,
 /// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
 pub(super) async fn run(
     undoing: Undoing,
@@ -72,7 +72,7 @@ pub(super) async fn run(
     }
 }
 
-/// Returns the effect that a refusal is about; a dry run tells it where the status had no room.
+/// Returns the effect that a refusal is about; a dry run shows it where the status had no room.
 async fn asked(
     tool: &str,
     call: &impl AsyncFn(Asking) -> Result<v1::CallResult, Failure>,
@@ -95,7 +95,7 @@ async fn asked(
     })
 }
 
-/// Gets an answer: the digest that was approved, or why there is none.
+/// Gets a decision: the digest that was approved, or why there is none.
 async fn answer(
     ui: &Ui,
     answering: Answering,
@@ -119,7 +119,7 @@ async fn answer(
                 Some(Answer::Lasting(_)) | None => Err(CliError::new(
                     Outcome::Unconfirmed,
                     "confirmation_required",
-                    "there was no answer; nothing was changed",
+                    "nobody decided; nothing was changed",
                 )),
             };
         }
@@ -130,7 +130,7 @@ async fn answer(
 
 /// Why nobody is asked about what was not shown whole.
 pub(super) fn too_long(confirmation: &v1::Confirmation) -> CliError {
-    let message = "it is too long to be shown whole; nothing was changed";
+    let message = "it is too long to show completely; nothing was changed";
     CliError::unconfirmed(message, confirmation).hint(format!(
         "look at the file, then approve it by its digest: `--confirm {}`",
         text::line(&confirmation.digest)

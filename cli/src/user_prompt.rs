@@ -14,19 +14,19 @@ use moss_dispatch::Outcome;
 /// The name of an undo in reports.
 const UNDO: &str = "undo_user_prompt";
 
-/// Look at the user's own prompt, which is added to the system prompt of models
+/// Show the user's own prompt, which is added to the system prompt of models
 ///
 /// It is a text file of yours; edit it as you like. The tool `moss_update_asi_user_prompt` changes
-/// it after you agreed, and those changes can be taken back.
+/// it after you approved, and those changes can be undone.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum PromptCommand {
     /// Print the prompt
     Show,
-    /// List what was changed through moss, the newest first
+    /// List the changes made through moss, newest first
     History(HistoryArgs),
-    /// Take a change back
+    /// Undo a change
     ///
-    /// A change like any other: policy decides, you are asked, and it is an entry of its own.
+    /// A change like any other: policy decides, you are asked, and the undo has its own entry.
     Undo(UndoArgs),
 }
 
@@ -36,14 +36,14 @@ pub(super) struct HistoryArgs {
     #[arg(short = 'n', long = "lines", value_name = "N", default_value_t = 20)]
     lines: u32,
 
-    /// Print the diffs, too
+    /// Also print the diffs
     #[arg(long)]
     diffs: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct UndoArgs {
-    /// Number of the change; the newest where none is given
+    /// Number of the change; default: the newest
     #[arg(value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     number: Option<u64>,
 
@@ -51,7 +51,7 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Wait for an approver elsewhere where nobody can be asked here
+    /// Wait for an approver elsewhere if nobody can be asked here
     #[arg(long)]
     wait: bool,
 }

@@ -36,34 +36,34 @@ pub(super) fn confirmation(confirmation: &v1::Confirmation) -> Value {
         "protected": confirmation.protected,
         "drift": confirmation.drift,
         "registers": confirmation.registers,
-        "cut": confirmation.cut,
+        "truncated": confirmation.truncated,
         "created_at": time(confirmation.created_at.as_ref()),
         "expires_at": time(confirmation.expires_at.as_ref()),
         "state": confirmation_state(confirmation.state()),
         "reason": confirmation.reason,
-        "offers": confirmation.offers.iter().map(offered_answer).collect::<Vec<_>>(),
+        "offers": confirmation.offers.iter().map(offered_approval).collect::<Vec<_>>(),
     })
 }
 
-fn offered_answer(offer: &v1::OfferedAnswer) -> Value {
+fn offered_approval(offer: &v1::OfferedApproval) -> Value {
     json!({
-        "scope": answer_scope(offer.scope()),
+        "scope": approval_scope(offer.scope()),
         "rule_toml": offer.rule_toml,
         "expires_at": time(offer.expires_at.as_ref()),
         "digest": offer.digest,
     })
 }
 
-pub(super) fn lasting_answer(answer: &v1::LastingAnswer) -> Value {
+pub(super) fn standing_approval(approval: &v1::StandingApproval) -> Value {
     json!({
-        "id": answer.id,
-        "scope": answer_scope(answer.scope()),
-        "session_id": answer.session_id,
-        "rule_toml": answer.rule_toml,
-        "answered_at": time(answer.answered_at.as_ref()),
-        "expires_at": time(answer.expires_at.as_ref()),
-        "uses": answer.uses,
-        "last_used_at": time(answer.last_used_at.as_ref()),
+        "id": approval.id,
+        "scope": approval_scope(approval.scope()),
+        "session_id": approval.session_id,
+        "rule_toml": approval.rule_toml,
+        "approved_at": time(approval.approved_at.as_ref()),
+        "expires_at": time(approval.expires_at.as_ref()),
+        "uses": approval.uses,
+        "last_used_at": time(approval.last_used_at.as_ref()),
     })
 }
 
@@ -76,7 +76,7 @@ pub(super) fn history_entry(entry: &v1::HistoryEntry) -> Value {
         "caller": entry.caller,
         "changes": changes(&entry.changes),
         "undo_of": entry.undo_of,
-        "took_back": entry.took_back,
+        "undoes": entry.undoes,
         "undone_by": entry.undone_by,
     })
 }
@@ -138,7 +138,7 @@ fn requested(asked: &v1::RequestedCapability) -> Value {
     json!({
         "capability": asked.capability,
         "reason": asked.reason,
-        "given": asked.given,
+        "allowed": asked.allowed,
         "withheld_by": asked.withheld_by,
     })
 }
@@ -247,7 +247,7 @@ pub(super) fn status(status: &v1::GetStatusResponse) -> Value {
                 "policy_problem": workspace.policy_problem,
                 "plugin_problems": workspace.plugin_problems,
                 "editors": workspace.editors.iter().map(editor).collect::<Vec<_>>(),
-                "answers_problem": workspace.answers_problem,
+                "approvals_problem": workspace.approvals_problem,
                 "untrusted_list": workspace.untrusted_list,
             })
         })
@@ -280,8 +280,8 @@ pub(super) fn confirmation_state(state: v1::ConfirmationState) -> String {
     word(state.as_str_name(), "CONFIRMATION_STATE_")
 }
 
-pub(super) fn answer_scope(scope: v1::AnswerScope) -> String {
-    word(scope.as_str_name(), "ANSWER_SCOPE_")
+pub(super) fn approval_scope(scope: v1::ApprovalScope) -> String {
+    word(scope.as_str_name(), "APPROVAL_SCOPE_")
 }
 
 pub(super) fn change_status(status: v1::ChangeStatus) -> String {

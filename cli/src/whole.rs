@@ -36,7 +36,7 @@ pub(super) async fn show(
                     return Ok(false);
                 }
             }
-            // A line may go on in the next part: each piece is shown on a line of its own.
+            // A line may continue in the next part: each piece is shown on a line of its own.
             for line in part.text.split_terminator('\n') {
                 if !screen.take(&colors.line(line)).await? {
                     return Ok(false);
@@ -86,7 +86,7 @@ struct Screen<'a> {
 // === impl Screen ===
 
 impl Screen<'_> {
-    /// Shows a line; asks first where the screen is full. Returns whether to go on.
+    /// Shows a line; asks first where the screen is full. Returns whether to continue.
     async fn take(&mut self, line: &str) -> io::Result<bool> {
         if self.left == 0 && !self.is_rest_wanted {
             match prompt::more(self.ui).await? {

@@ -1,9 +1,9 @@
-//! The lasting answers of a workspace: those of sessions in memory, those for always in
-//! `answers.toml` in the state directory.
+//! The standing approvals of a workspace: those of sessions in memory, those for always in
+//! `approvals.toml` in the state directory.
 //!
 //! The file is replaced as a whole under a lock between processes, and read again where another
-//! process replaced it. A broken file is left alone: no stored answer is in force then, and none is
-//! added. How often answers were used the journal tells.
+//! process replaced it. A broken file is left alone: no stored answer is in effect then, and none
+//! is added. The audit journal records how often approvals were used.
 
 mod loaded;
 
@@ -24,16 +24,18 @@ use moss_policy::standing::file;
 use moss_policy::standing::{Asker, Permission, StandingAnswer};
 
 /// The file in the state directory of a workspace.
-pub const FILE_NAME: &str = "answers.toml";
-const LOCK_NAME: &str = "answers.lock";
+pub const FILE_NAME: &str = "approvals.toml";
+/// Its name in 0.1: read where the new one is absent, removed by the next change.
+const OLD_FILE_NAME: &str = "answers.toml";
+const LOCK_NAME: &str = "approvals.lock";
 /// Longest wait for another process that changes the file.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// How far in the future an answer may have been given: clocks are set back.
+/// How far in the future an approval may have been given: clocks are set back.
 const CLOCK_SLACK: SignedDuration = SignedDuration::from_hours(24);
-/// Digits of an answer's name.
+/// Digits of an approval's name.
 const ID_DIGITS: usize = 12;
 
-/// The lasting answers of a workspace.
+/// The standing approvals of a workspace.
 #[derive(Debug)]
 pub struct Answers {
     directory: OwnDir,
@@ -42,7 +44,7 @@ pub struct Answers {
     inner: Mutex<Inner>,
 }
 
-/// Who asks, with all that an answer is bound to.
+/// Who asks, with all that an approval is bound to.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The tool and its caller.
@@ -53,51 +55,53 @@ pub struct Situation<'a> {
     pub session: Option<&'a SessionKey>,
 }
 
-/// An answer as people list it.
+/// An approval as people list it.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// The answer.
+    /// The approval.
     pub answer: Arc<StandingAnswer>,
-    /// The session that it holds for; none for one that is stored.
+    /// The session that it applies to; none for one that is stored.
     pub session: Option<String>,
     /// When it ends: the limits of today may be shorter than those it was given under.
     pub ends_at: Timestamp,
 }
 
-/// Why an answer holds only once, or cannot be taken back.
+/// Why an approval applies only once, or cannot be revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum AnswersError {
     /// There are too many.
-    #[error("{0} answers are stored already (answers.answers_max); revoke one first")]
+    #[error(
+        "{0} standing approvals are stored already (approvals.approvals_max); revoke one first"
+    )]
     Full(usize),
     /// The file is broken: whatever is in it is not written over.
-    #[error("{0}; mend or remove it")]
+    #[error("{0}; fix or remove it")]
     Broken(Box<PolicyError>),
     /// The file cannot be written.
     #[error(transparent)]
     State(#[from] moss_workspace::Error),
     /// There is no such answer.
-    #[error("there is no answer `{0}`")]
+    #[error("there is no standing approval `{0}`")]
     Unknown(String),
 }
 
 #[derive(Debug)]
 struct Inner {
-    /// The answers of sessions, oldest first.
+    /// The approvals of sessions, oldest first.
     sessions: Vec<(SessionKey, Arc<StandingAnswer>)>,
 }
 
-/// When an answer ends that may hold for so many hours.
+/// When an approval ends that may apply for so many hours.
 fn ends_after(answer: &StandingAnswer, hours: u64) -> Timestamp {
     let hold = SignedDuration::from_hours(i64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
-    let latest = answer.answered_at.checked_add(hold).unwrap_or(Timestamp::MAX);
+    let latest = answer.approved_at.checked_add(hold).unwrap_or(Timestamp::MAX);
     latest.min(answer.expires_at)
 }
 
 // === impl Answers ===
 
 impl Answers {
-    /// Opens the answers in a state directory, which must exist. Waits for the disk.
+    /// Opens the approvals in a state directory, which must exist. Waits for the disk.
     ///
     /// # Errors
     ///
@@ -111,14 +115,14 @@ impl Answers {
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
     }
 
-    /// Puts other limits in force, for what was answered before as well.
+    /// Puts other limits into effect, for what was answered before as well.
     pub fn limit(&self, limits: config::Answers) {
         self.limits.store(Arc::new(limits));
     }
 
     /// Whether the file is another one than was read. Only looks at its name.
     pub fn is_outdated(&self) -> bool {
-        self.directory.version(FILE_NAME).ok().flatten() != self.stored.load().version
+        loaded::version(&self.directory) != self.stored.load().version
     }
 
     /// Reads the file again. Waits for the disk.
@@ -126,17 +130,17 @@ impl Answers {
         self.stored.store(Arc::new(load(&self.directory)));
     }
 
-    /// What is wrong with the file, and what holds meanwhile.
+    /// What is wrong with the file, and what applies meanwhile.
     pub fn problem(&self) -> Option<String> {
         let stored = self.stored.load();
         let problem = stored.problem.as_ref()?;
         Some(format!(
-            "{} (no stored answer is in force until the file is mended or removed)",
+            "{} (no stored approval is in effect until the file is fixed or removed)",
             problem.one_line()
         ))
     }
 
-    /// Returns the answers that somebody's effects are held against.
+    /// Returns the approvals that somebody's effects are held against.
     pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingAnswer>> {
         let is_for = |answer: &StandingAnswer| {
             answer.component.as_deref() == of.component && answer.is_for(of.asker)
@@ -157,7 +161,7 @@ impl Answers {
         found
     }
 
-    /// Offers to remember an answer: for the session, and for always where that may be stored.
+    /// Offers to remember an approval: for the session, and for always where that may be stored.
     pub fn offers(
         &self,
         of: Situation<'_>,
@@ -175,14 +179,14 @@ impl Answers {
             offers.push(offer(Scope::Session(session.clone()), until));
         }
         let stored = self.stored.load();
-        let has_room = stored.answers.len() < limits.answers_max;
+        let has_room = stored.answers.len() < limits.approvals_max;
         if limits.always && stored.problem.is_none() && has_room {
             offers.push(offer(Scope::Always, until(hours(24 * limits.always_days))));
         }
         offers
     }
 
-    /// Keeps an answer as it was offered. Waits for the disk.
+    /// Keeps an approval as it was offered. Waits for the disk.
     ///
     /// # Errors
     ///
@@ -201,7 +205,7 @@ impl Answers {
                 inner
                     .sessions
                     .retain(|(k, other)| now < other.expires_at && !(k == key && is_same(other)));
-                if inner.sessions.len() >= self.limits.load().answers_max {
+                if inner.sessions.len() >= self.limits.load().approvals_max {
                     inner.sessions.remove(0);
                 }
                 inner.sessions.push((key.clone(), Arc::clone(&answer)));
@@ -213,7 +217,7 @@ impl Answers {
                 let stored = answer.clone();
                 self.change(now, |all| {
                     all.retain(|other| !offer.is_of(other));
-                    if all.len() >= self.limits.load().answers_max {
+                    if all.len() >= self.limits.load().approvals_max {
                         return Err(AnswersError::Full(all.len()));
                     }
                     all.push(stored);
@@ -224,7 +228,7 @@ impl Answers {
         }
     }
 
-    /// Takes an answer back, at once. Waits for the disk.
+    /// Revokes an approval, at once. Waits for the disk.
     ///
     /// # Errors
     ///
@@ -246,7 +250,7 @@ impl Answers {
         Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None })
     }
 
-    /// Lists the answers in force: of the file, then of sessions, oldest first.
+    /// Lists the approvals in effect: of the file, then of sessions, oldest first.
     pub fn list(&self, now: Timestamp) -> Vec<Listed> {
         let inner = self.lock();
         let stored = self.stored.load();
@@ -288,6 +292,8 @@ impl Answers {
             loaded.answers.iter().filter(holds).map(|answer| answer.as_ref().clone()).collect();
         change(&mut all)?;
         self.directory.write(FILE_NAME, file::render(&all).as_bytes())?;
+        // Only then: the new file wins where both exist.
+        self.directory.remove(OLD_FILE_NAME)?;
         let version = self.directory.version(FILE_NAME)?;
         self.stored.store(Arc::new(Loaded::new(version, all)));
         Ok(())
@@ -302,7 +308,7 @@ impl Answers {
     }
 
     fn holds(&self, answer: &StandingAnswer, now: Timestamp) -> bool {
-        let earliest = answer.answered_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
+        let earliest = answer.approved_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
         earliest <= now && now < self.ends_at(answer)
     }
 

@@ -1,8 +1,8 @@
 //! A call's whole life. Every front turns its request into a [`Call`] and ends up here, so the
 //! same call over any front has the same result, the same audit record and the same effects.
 //!
-//! Top to bottom: find the tool, bind the arguments, decide, take a place, run, check the output.
-//! While a tool runs, its effects go through the module `effect`.
+//! Top to bottom: find the tool, bind the arguments, decide, acquire a permit, run, check the
+//! output. While a tool runs, its effects go through the module `effect`.
 
 mod behalf;
 mod editor;
@@ -268,7 +268,7 @@ impl Scope {
     }
 
     async fn take_place(&self) -> Result<(), CallError> {
-        // Who waits for another call to end would wait for its own place.
+        // Who waits for another call to end would wait for its own slot.
         if self.behalf.is_some() {
             return Ok(());
         }
@@ -279,8 +279,8 @@ impl Scope {
         Ok(())
     }
 
-    /// Runs blocking work on the pool for it. Work that goes on after its call was broken off still
-    /// counts against the number of places, so that it cannot pile up.
+    /// Runs blocking work on the pool for it. Work that continues after its call was cancelled
+    /// still counts against the number of slots, so that it cannot pile up.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ impl Scope {
         Ok(blocking(work).await?)
     }
 
-    /// Gives the place away while a future waits for a person.
+    /// Gives the slot away while a future waits for a person.
     async fn parked<T>(&self, wait: impl Future<Output = T>) -> T {
         let had = {
             let mut permit = self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

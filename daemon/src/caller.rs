@@ -82,7 +82,7 @@ impl Credentials {
         Ok(Self { caller, approver })
     }
 
-    /// Returns the role of a presented secret. The time taken does not tell how much of it fits.
+    /// Returns the role of a presented secret. The time does not reveal how much of it fits.
     pub fn role_of(&self, secret: &str) -> Option<Role> {
         let fits = |known: &str| {
             !known.is_empty() && bool::from(known.as_bytes().ct_eq(secret.as_bytes()))
@@ -114,7 +114,7 @@ impl RemoteTokens {
         if let Some(approver) = approver
             && credentials.caller == credentials.approver
         {
-            return Err(unfit(approver, "holds the same as the caller's: name another file"));
+            return Err(unfit(approver, "is the same as the caller's: name another file"));
         }
         Ok(Self(credentials))
     }
@@ -158,7 +158,7 @@ fn read_token(path: &Path) -> Result<String, Error> {
     let text = String::from_utf8_lossy(&bytes);
     let token = text.trim();
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(unfit(path, "holds more than one word of plain characters"));
+        return Err(unfit(path, "has more than one word of plain characters"));
     }
     let mut seen: Vec<u8> = token.bytes().collect();
     seen.sort_unstable();

@@ -22,7 +22,7 @@ const DEFAULT: &str = include_str!("../config/default.toml");
 pub struct Config {
     pub calls: Calls,
     pub confirmations: Confirmations,
-    pub answers: Answers,
+    pub approvals: Answers,
     pub sessions: Sessions,
     pub editors: Editors,
     pub files: Files,
@@ -68,7 +68,7 @@ section!(Answers {
     always: bool,
     session_hours: u64,
     always_days: u64,
-    answers_max: usize,
+    approvals_max: usize,
 });
 section!(Sessions { sessions_max: usize, files_max: usize, bytes_max: usize });
 section!(Editors {
@@ -77,7 +77,7 @@ section!(Editors {
     unsaved_bytes_max: usize,
     diagnostics_max: usize,
     questions_max: usize,
-    answer_ms: u64,
+    response_ms: u64,
     clarify_ms: u64,
 });
 section!(Files { edit_bytes_max: u64, read_bytes_max: u64 });
@@ -113,7 +113,7 @@ section!(PluginMaximum {
 section!(Network {
     connect_ms: u64,
     head_ms: u64,
-    silence_ms: u64,
+    read_timeout_ms: u64,
     request_bytes_max: u64,
     response_bytes_max: u64,
 });
@@ -177,7 +177,7 @@ impl Network {
         Bounds {
             connect: Duration::from_millis(self.connect_ms),
             head: Duration::from_millis(self.head_ms),
-            silence: Duration::from_millis(self.silence_ms),
+            silence: Duration::from_millis(self.read_timeout_ms),
             request_bytes_max: self.request_bytes_max,
             response_bytes_max: self.response_bytes_max,
         }
@@ -214,7 +214,8 @@ impl Config {
                 memory_bytes: self.plugin_maximum.memory_bytes,
                 output_bytes: self.plugin_maximum.output_bytes,
             },
-            // One chain of plugins that call each other comes to its end even where there is one place.
+            // One chain of plugins that call each other comes to its end even where there is one
+            // slot.
             calls_max: self.calls.running_max.saturating_add(DEPTH_MAX),
             bounds: self.network.bounds(),
         }
@@ -250,7 +251,7 @@ impl Config {
 /// What a file's value does to the one that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Take {
-    /// It takes its place.
+    /// It replaces the previous value.
     Replace,
     /// It is an upper bound; of switches, `false` is the lower; of lists, what both have.
     Bound,
@@ -263,12 +264,12 @@ const LIVE: &[&str] = &[
     "calls.output_bytes_max",
     "calls.diff_bytes_max",
     "calls.events_max",
-    "answers.session",
-    "answers.always",
-    "answers.session_hours",
-    "answers.always_days",
-    "answers.answers_max",
-    "editors.answer_ms",
+    "approvals.session",
+    "approvals.always",
+    "approvals.session_hours",
+    "approvals.always_days",
+    "approvals.approvals_max",
+    "editors.response_ms",
     "editors.clarify_ms",
     "plugins.component_bytes_max",
     "plugins.plugins_max",
@@ -289,7 +290,7 @@ const LIVE: &[&str] = &[
     "plugin_maximum.output_bytes",
     "network.connect_ms",
     "network.head_ms",
-    "network.silence_ms",
+    "network.read_timeout_ms",
     "network.request_bytes_max",
     "network.response_bytes_max",
     "user_prompt.bytes_max",
@@ -349,13 +350,22 @@ mod tests {
     fn an_admin_forbids_what_a_user_allows() {
         let resolve = |user: &str, admin: &str| {
             let config = Config::resolve(source(user), source(admin)).unwrap();
-            (config.answers.session, config.answers.always)
+            (config.approvals.session, config.approvals.always)
         };
         assert_eq!(resolve("", ""), (true, true));
-        let forbids = "[answers]\nalways = false";
-        assert_eq!(resolve("[answers]\nalways = true", forbids), (true, false));
-        assert_eq!(resolve("[answers]\nsession = false", forbids), (false, false));
-        assert_eq!(resolve(forbids, "[answers]\nalways = true"), (true, false));
+        let forbids = "[approvals]\nalways = false";
+        assert_eq!(resolve("[approvals]\nalways = true", forbids), (true, false));
+        assert_eq!(resolve("[approvals]\nsession = false", forbids), (false, false));
+        assert_eq!(resolve(forbids, "[approvals]\nalways = true"), (true, false));
+    }
+
+    #[test]
+    fn names_of_an_older_version_are_accepted() {
+        let older = "[answers]\nsession = false\nanswers_max = 7\n\
+                     [editors]\nanswer_ms = 8\n[network]\nsilence_ms = 9";
+        let config = Config::resolve(source(older), None).unwrap();
+        assert_eq!((config.approvals.session, config.approvals.approvals_max), (false, 7));
+        assert_eq!((config.editors.response_ms, config.network.read_timeout_ms), (8, 9));
     }
 
     #[test]
@@ -397,10 +407,13 @@ mod tests {
                 "[calls]\nrunning_max = \"many\"",
                 "2:15: `running_max` in [calls]: expected an integer from 1 to 4294967295, got \"many\"",
             ),
-            ("[answers]\nalways = 1", "2:10: `always` in [answers]: expected true or false, got 1"),
             (
-                "[answers]\nalways_days = 366",
-                "2:15: `always_days` in [answers]: expected an integer from 1 to 365, got 366",
+                "[approvals]\nalways = 1",
+                "2:10: `always` in [approvals]: expected true or false, got 1",
+            ),
+            (
+                "[approvals]\nalways_days = 366",
+                "2:15: `always_days` in [approvals]: expected an integer from 1 to 365, got 366",
             ),
             (
                 "[calls]\nrunning_max = true",

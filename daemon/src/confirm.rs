@@ -20,36 +20,36 @@ use tokio::sync::{broadcast, oneshot};
 pub use self::limits::Limits;
 pub use self::watch::{Scope, Watch};
 
-/// Answered questions that are remembered, so that a late answer is told why it is refused.
+/// Answered questions that are remembered, so that a late decision is refused with the reason.
 const ANSWERED_MAX: usize = 256;
 /// Changes that a slow watcher may lag behind before it has to list anew.
 const LAG_MAX: usize = 32;
 
-/// An answer.
+/// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Let exactly this happen.
     Approve,
     /// As [`Verdict::Approve`], by somebody who knows the effect by its digest, shown or not.
     ApproveByDigest,
-    /// Let this happen, and remember the answer as the offer with this digest says.
+    /// Let this happen, and remember the decision as the offer with this digest says.
     Remember(ContentHash),
     /// Do not, and why.
     Deny(String),
 }
 
-/// How waiting for an answer ended.
+/// How waiting for a decision ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It may happen.
     Approved,
     /// It may not, and why.
     Denied(String),
-    /// Nobody answered in time.
+    /// Nobody decided in time.
     Expired,
 }
 
-/// An answer that cannot be taken.
+/// A decision that cannot be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveError {
     /// There is no such question, or it is long over.
@@ -63,20 +63,20 @@ pub enum ResolveError {
         /// What became of it.
         state: &'static str,
     },
-    /// The answer is for another effect.
-    #[error("the digest is not that of the confirmation `{0}`; look at it again")]
+    /// The decision is for another effect.
+    #[error("the digest is not that of the confirmation `{0}`; show it again")]
     OtherDigest(String),
     /// It is too long to be shown at once, and nobody was shown all of it.
     #[error(
         "not all of the confirmation `{0}` was shown: `moss confirm show {0} --full` shows it, and \
-         `moss confirm approve {0} --digest DIGEST` approves what is known by its digest"
+         `moss confirm approve {0} --digest DIGEST` approves it by its digest"
     )]
     NotShown(String),
     /// Nothing of it begins there.
     #[error("the confirmation `{0}` has no such page")]
     NoPage(String),
-    /// The lasting answer was not offered.
-    #[error("the confirmation `{0}` does not offer that lasting answer; look at it again")]
+    /// The standing approval was not offered.
+    #[error("the confirmation `{0}` does not offer that standing approval; show it again")]
     NotOffered(String),
 }
 
@@ -106,11 +106,11 @@ struct Inner {
     watchers: Vec<Scope>,
 }
 
-/// A question that nobody can answer any more, whose caller does not know the answer yet. Dropping
-/// it leaves the caller without one.
+/// A question that nobody can answer any more, whose caller does not know the decision yet.
+/// Dropping it leaves the caller without one.
 #[derive(Debug)]
 pub struct Taken {
-    /// The question as it was answered.
+    /// The question as it was resolved.
     pub confirmation: Arc<Confirmation>,
     /// What is to be remembered of it.
     pub remember: Option<Offer>,
@@ -175,12 +175,12 @@ impl Confirmations {
         self.take(id, digest, verdict).map(Taken::deliver)
     }
 
-    /// Answers, once; the caller hears of it when the answer is delivered.
+    /// Answers, once; the caller hears of it when the decision is delivered.
     ///
     /// # Errors
     ///
     /// Where the question is unknown or over, the digest is another one, not all of it was shown, or
-    /// a lasting answer was not offered.
+    /// a standing approval was not offered.
     pub fn take(
         &self,
         id: &str,
@@ -244,7 +244,7 @@ impl Inner {
         })
     }
 
-    /// Ends a question. What is told of it from now on does without the diffs.
+    /// Ends a question. What is shown of it from now on does without the diffs.
     fn close(
         &mut self,
         index: usize,
@@ -265,7 +265,7 @@ impl Inner {
 // === impl Taken ===
 
 impl Taken {
-    /// Tells the caller. One that is gone in this instant has withdrawn the question.
+    /// Reports the caller. One that is gone in this instant has withdrawn the question.
     pub fn deliver(self) -> Arc<Confirmation> {
         let _ = self.sender.send(self.answer);
         self.confirmation
@@ -280,7 +280,7 @@ impl Pending {
         &self.confirmation
     }
 
-    /// Waits for the answer or the expiry.
+    /// Waits for the decision or the expiry.
     pub async fn answer(mut self) -> Answer {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
@@ -288,7 +288,7 @@ impl Pending {
             Err(_) if self.confirmations.end(&self.confirmation.id, State::Expired) => {
                 Answer::Expired
             }
-            // An answer came before the expiry and counts, also while it is being stored.
+            // A decision came before the expiry and counts, also while it is being stored.
             Err(_) => (&mut self.answer).await.unwrap_or(Answer::Expired),
         }
     }

@@ -40,13 +40,13 @@ pub struct Editors {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Rises with everything that is told: what is greater is newer.
+    /// Rises with everything that is reported: what is greater is newer.
     clock: u64,
     attached: BTreeMap<EditorId, Attached>,
     questions: Questions,
 }
 
-/// What an editor is told.
+/// What an editor receives.
 #[derive(Debug, Clone)]
 pub enum ToEditor {
     /// A question.
@@ -76,7 +76,7 @@ pub struct Attachment {
     id: EditorId,
 }
 
-/// What an editor told that cannot be taken. Everything is as before.
+/// A message of an editor that cannot be used. Everything is as before.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Too many editors.
@@ -94,7 +94,7 @@ pub enum Refusal {
     /// A version that is not newer than the one that is known.
     #[error("the version {told} is older than {known}, which is known already")]
     OldVersion {
-        /// What was told.
+        /// What was reported.
         told: u64,
         /// What is known.
         known: u64,
@@ -106,7 +106,7 @@ pub enum Refusal {
     #[error("the question `{0}` is over")]
     QuestionOver(String),
     /// It is another kind of answer than was asked for.
-    #[error("this is not the kind of answer that the question `{0}` wants")]
+    #[error("this response is not of the type that the question `{0}` expects")]
     WrongAnswer(String),
 }
 
@@ -119,7 +119,7 @@ pub struct Unsaved {
     pub version: u64,
     /// The path that the editor knows it by.
     pub path: RelPath,
-    /// The editor that told it last.
+    /// The editor that reported it last.
     pub editor: EditorId,
     /// What the editor calls itself.
     pub name: String,
@@ -174,7 +174,7 @@ impl Editors {
         Arc::new(Self { limits, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
     }
 
-    /// Attaches an editor; what it is told comes out of the receiver.
+    /// Attaches an editor; its messages come out of the receiver.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl Editors {
         })
     }
 
-    /// Takes note that an editor has changed a buffer as it was asked to. Whatever it has told of
+    /// Takes note that an editor has changed a buffer as it was asked to. Whatever it has reported
     /// the file since it was asked stays.
     pub fn note_applied(&self, asked: &Unsaved, version: u64, text: &str) {
         let mut inner = self.lock();
@@ -249,7 +249,7 @@ impl Editors {
         self.lock().attached.values().map(Attached::overview).collect()
     }
 
-    /// Takes an editor out. Whoever waits for it alone is told that it has gone.
+    /// Removes an editor. Callers that wait for it alone learn that it is gone.
     fn remove(&self, inner: &mut Inner, id: EditorId) -> Option<Attached> {
         let attached = inner.attached.remove(&id)?;
         self.unsaved.fetch_sub(attached.unsaved_count(), Ordering::AcqRel);

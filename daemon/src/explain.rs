@@ -21,7 +21,7 @@ use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
-/// Tools of moss that search for the places of their edits.
+/// Tools of moss that search for the locations of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
 
 /// What commands do to the lists of plugins, by the names that rules and records have for it.
@@ -33,12 +33,12 @@ const PLUGIN_CHANGES: &[&str] = &[
     operations::UNTRUST_PLUGIN_LIST,
 ];
 
-/// Taking changes back, as rules and records call it.
+/// Undoing changes, as rules and records call it.
 const UNDO: &str = "undo";
 /// Taking a change of the user's prompt back.
 const UNDO_USER_PROMPT: &str = "undo_user_prompt";
 
-/// Explains a call of a tool, a change of the lists of plugins, or taking changes back.
+/// Explains a call of a tool, a change of the lists of plugins, or undoing changes.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ fn path_of(arguments: &Value) -> Option<&str> {
     PATH_PARAMETERS.iter().find_map(|name| arguments.get(name)?.as_str())
 }
 
-/// The size of the new content, where the arguments tell it.
+/// The size of the new content, where the arguments determine it.
 fn size_of(entry: &Entry, arguments: &Value) -> Option<u64> {
     let is_whole = entry.plugin().is_none() && entry.spec.name == "create_file";
     let content = arguments.get("content").filter(|_| is_whole)?.as_str()?;

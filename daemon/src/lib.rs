@@ -49,7 +49,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready, then drains: no new connections, open questions are
-/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Tells its
+/// withdrawn, running calls get `shutdown.grace_ms` to end before they are cancelled. Reports its
 /// numbers meanwhile where there is an endpoint for them.
 ///
 /// # Errors
@@ -93,7 +93,7 @@ pub async fn serve(
     match ended {
         Some(Ok(result)) => result,
         Some(Err(error)) => {
-            tracing::error!(%error, "a listener broke");
+            tracing::error!(%error, "a listener failed");
             Ok(())
         }
         None => Ok(()),
@@ -124,7 +124,7 @@ pub async fn drain(daemon: &state::Daemon) {
         tracing::warn!(running = daemon.calls().0, "cancelling calls that still run");
         daemon.stopping.cancel();
         if tokio::time::timeout(CANCEL_GRACE, daemon.tasks.wait()).await.is_err() {
-            tracing::error!("some calls did not end; nothing is half written");
+            tracing::error!("some calls did not end; no file is partly written");
         }
     }
     if let Some(traces) = daemon.traces.clone()

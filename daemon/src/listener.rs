@@ -1,6 +1,6 @@
 //! Where clients come in: Unix sockets for processes of the same user, and ports for whoever shows
-//! a credential. Accepting never ends because of one bad connection, and one that says nothing
-//! does not keep its place.
+//! a credential. Accepting never ends because of one bad connection, and one that sends nothing
+//! does not keep its slot.
 
 mod connection;
 mod inherited;
@@ -53,7 +53,7 @@ pub enum BindError {
     #[error(transparent)]
     Directory(#[from] moss_workspace::Error),
     /// Something that is not a socket lies there.
-    #[error("{}: is in the way and not a socket: move it, or name another socket", .0.display())]
+    #[error("{}: exists and is not a socket: move it, or name another socket", .0.display())]
     InTheWay(PathBuf),
     /// Not the path of a socket.
     #[error("{}: not a usable name for a socket", .0.display())]
@@ -67,13 +67,13 @@ pub enum BindError {
     TooLong(PathBuf),
     /// A port, and nothing that says who may come in.
     #[error(
-        "a port needs a credential: name a file that holds one with --token-file, or make a token \
+        "a port needs a credential: name its file with --token-file, or make a token \
          with `moss token create NAME`"
     )]
     Unguarded,
     /// A port that other machines can reach, without encryption.
     #[error(
-        "{given} can be reached from other machines, as {address}: encrypt it with --tls-cert and \
+        "{given} can be reached from other machines, as {address}: use TLS with --tls-cert and \
          --tls-key (`moss certificate new` makes them), or listen on 127.0.0.1"
     )]
     Exposed {
@@ -83,7 +83,7 @@ pub enum BindError {
         address: SocketAddr,
     },
     /// Numbers that other machines could read.
-    #[error("metrics are told on this machine only, and {0} is not loopback: use 127.0.0.1")]
+    #[error("metrics are exposed on this machine only, and {0} is not loopback: use 127.0.0.1")]
     MetricsExposed(SocketAddr),
     /// What a supervisor passed on cannot be used.
     #[error("the sockets passed by LISTEN_FDS: {0}")]
@@ -135,7 +135,7 @@ pub fn accept(
     let (sender, receiver) = mpsc::channel(1);
     let places = Places::new(connections_max);
     tokio::spawn(async move {
-        // Each has its place already: there are at most so many. They end with the loop.
+        // Each has its slot already: there are at most so many. They end with the loop.
         let mut arriving = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -195,7 +195,7 @@ async fn arrive(
             match shaken {
                 Ok(stream) => Some(Connection::new(Box::new(stream), peer, place)),
                 Err(error) => {
-                    tracing::info!(peer = address, %error, "a client did not agree on encryption");
+                    tracing::info!(peer = address, %error, "a TLS handshake failed");
                     None
                 }
             }

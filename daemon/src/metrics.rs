@@ -16,7 +16,7 @@ use prometheus_client::registry::Registry;
 
 use moss_plugins::PluginState;
 
-/// Bounds of the durations that are told apart, in seconds: from a read to a wait for a person.
+/// Bounds of the durations that are distinguished, in seconds: from a read to a wait for a person.
 const SECONDS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0, 600.0];
 
@@ -40,7 +40,7 @@ pub struct Metrics {
 /// What is not counted but looked at when somebody asks.
 #[derive(Debug, Default)]
 pub struct Moment {
-    /// Calls that have a place.
+    /// Calls that have a slot.
     pub running: usize,
     /// Calls that wait for one.
     pub queued: usize,
@@ -74,7 +74,7 @@ struct ToolLabel {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct AnswerLabel {
-    answer: &'static str,
+    outcome: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -115,22 +115,22 @@ impl Metrics {
     fn register(&mut self) {
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         let registry = &mut self.registry;
-        registry.register("build", "The version that runs", build);
-        registry.register("calls", "Calls that ended, by outcome", self.calls.clone());
-        let help = "How long calls took in seconds, waiting for people included";
+        registry.register("build", "The running version", build);
+        registry.register("calls", "Finished calls, by outcome", self.calls.clone());
+        let help = "Duration of calls in seconds, including the wait for people";
         registry.register("call_duration_seconds", help, self.durations.clone());
-        registry.register("calls_running", "Calls that have a place", self.running.clone());
-        registry.register("calls_queued", "Calls that wait for a place", self.queued.clone());
-        let help = "Confirmations that wait for an answer";
+        registry.register("calls_running", "Calls with a slot", self.running.clone());
+        registry.register("calls_queued", "Calls that wait for a slot", self.queued.clone());
+        let help = "Pending confirmations";
         registry.register("confirmations_pending", help, self.pending.clone());
-        let help = "Confirmations that are over, by how they ended";
+        let help = "Finished confirmations, by outcome";
         registry.register("confirmations", help, self.answers.clone());
-        let help = "Change sets that were committed";
+        let help = "Committed change sets";
         registry.register("commits", help, self.commits.clone());
-        registry.register("connections", "Connections that are open", self.connections.clone());
-        let help = "Connections that were closed at once, because there were too many";
+        registry.register("connections", "Open connections", self.connections.clone());
+        let help = "Connections refused because there were too many";
         registry.register("connections_refused", help, self.refused.clone());
-        let help = "Requests without a credential that is known";
+        let help = "Requests without a valid credential";
         registry.register("unauthenticated_requests", help, self.unknown_credentials.clone());
         registry.register("plugins", "Plugins, by state", self.plugins.clone());
     }
@@ -145,8 +145,8 @@ impl Metrics {
     }
 
     /// Counts a confirmation that is over.
-    pub fn answered(&self, answer: &'static str) {
-        self.answers.get_or_create(&AnswerLabel { answer }).inc();
+    pub fn answered(&self, outcome: &'static str) {
+        self.answers.get_or_create(&AnswerLabel { outcome }).inc();
     }
 
     /// Counts a change set that was committed.
@@ -195,7 +195,7 @@ impl ConnectionCount {
         OpenConnection(self.open.clone())
     }
 
-    /// Counts a connection that found no place.
+    /// Counts a connection that found no slot.
     pub fn refuse(&self) {
         self.refused.inc();
     }

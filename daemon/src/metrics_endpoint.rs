@@ -1,5 +1,5 @@
-//! Where the numbers are told: `GET /metrics` over HTTP/1.1, on loopback only, one answer for each
-//! connection.
+//! Where the numbers are reported: `GET /metrics` over HTTP/1.1, on loopback only, one response for
+//! each connection.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ const CONNECTION_MAX: Duration = Duration::from_secs(10);
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
 /// How long accepting pauses after it failed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// What the answer is written in.
+/// What the response is written in.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A bound endpoint.
@@ -53,7 +53,7 @@ pub async fn bind(host: &Host) -> Result<Endpoint, BindError> {
     Ok(Endpoint { address: listener.local_addr().map_err(io)?, listener })
 }
 
-/// Tells the numbers to who asks, until the daemon is about to stop.
+/// Reports the numbers to who asks, until the daemon is about to stop.
 pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
     let mut connections = JoinSet::new();
     loop {
@@ -85,7 +85,7 @@ async fn answer(stream: TcpStream, daemon: Arc<Daemon>) {
         .max_buf_size(REQUEST_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
     if let Ok(Err(error)) = tokio::time::timeout(CONNECTION_MAX, connection).await {
-        tracing::debug!(%error, "a request for the metrics broke");
+        tracing::debug!(%error, "a metrics request failed");
     }
 }
 
@@ -95,7 +95,7 @@ fn respond(request: &Request<Incoming>, daemon: &Daemon) -> Response<Full<Bytes>
             (StatusCode::OK, CONTENT_TYPE, daemon.metrics.text(&daemon.moment()))
         }
         (_, "/metrics") => {
-            (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is answered\n".to_owned())
+            (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is supported\n".to_owned())
         }
         _ => (StatusCode::NOT_FOUND, "text/plain", "there is only /metrics\n".to_owned()),
     };

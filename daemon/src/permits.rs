@@ -1,4 +1,4 @@
-//! Places for running calls. A call that waits for a person gives its place away.
+//! Slots for running calls. A call that waits for a person gives its slot away.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use moss_dispatch::QueueFull;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many calls deep tools call tools, on one place; the call that came from outside does not count.
+/// How many calls deep tools call tools, on one slot; the call that came from outside does not
+/// count.
 pub(crate) const DEPTH_MAX: usize = 4;
 
-/// A bounded number of places with a bounded queue, of which no caller has more than half.
+/// A bounded number of slots with a bounded queue, of which no caller has more than half.
 #[derive(Debug)]
 pub struct Permits {
     running: Arc<Semaphore>,
@@ -18,7 +19,7 @@ pub struct Permits {
     queued_max: usize,
 }
 
-/// A place, given back when dropped.
+/// A slot, given back when dropped.
 #[derive(Debug)]
 pub struct Permit {
     _place: OwnedSemaphorePermit,
@@ -32,7 +33,7 @@ struct Queued<'a> {
 // === impl Permits ===
 
 impl Permits {
-    /// Makes places for so many calls, with a queue for so many more.
+    /// Makes slots for so many calls, with a queue for so many more.
     pub fn new(running_max: usize, queued_max: usize) -> Self {
         Self {
             running: Arc::new(Semaphore::new(running_max)),
@@ -42,7 +43,7 @@ impl Permits {
         }
     }
 
-    /// Takes a place for a call of somebody, waiting in the queue for it.
+    /// Takes a slot for a call of somebody, waiting in the queue for it.
     ///
     /// # Errors
     ///
@@ -69,13 +70,13 @@ impl Permits {
         Ok(Queued { permits: self, caller })
     }
 
-    /// Takes a place back after a wait for a person: never refused, or an answer would be lost.
+    /// Reacquires a permit after a wait for a person: never refused, or an answer would be lost.
     pub async fn acquire_again(&self) -> Permit {
         let place = Arc::clone(&self.running).acquire_owned().await;
         Permit { _place: place.expect("the semaphore is never closed") }
     }
 
-    /// Calls that have a place.
+    /// Calls that have a slot.
     pub fn running(&self) -> usize {
         self.running_max - self.running.available_permits()
     }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn queue_is_bounded_and_a_place_goes_to_who_waits() {
+    async fn queue_is_bounded_and_a_slot_goes_to_who_waits() {
         let permits = Arc::new(Permits::new(1, 3));
         let first = permits.acquire("a").await.unwrap();
         let wait = |caller: &'static str| {

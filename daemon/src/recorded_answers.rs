@@ -1,5 +1,5 @@
-//! Keeping answers and taking them back, each with its record in the journal: an answer that leaves
-//! no trace is not kept.
+//! Keeping approvals and revoking them, each with its record in the journal: an approval that
+//! leaves no trace is not kept.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use moss_journal::redact::Text;
 use moss_journal::{Durability, Event, JournalError, Record};
 use moss_policy::standing::StandingAnswer;
 
-/// What became of an answer.
+/// What became of an approval.
 #[derive(Debug)]
 pub struct Settled {
     /// The question, answered.
     pub confirmation: Arc<Confirmation>,
-    /// What is remembered; none for an answer that holds once. Otherwise why it holds only once.
+    /// What is remembered; none for an approval that holds once. Otherwise why it holds only once.
     pub remembered: Option<Result<Listed, KeepError>>,
 }
 
-/// Why an answer is not kept, or not taken back.
+/// Why an approval is not kept, or not revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
     /// It cannot be stored, or there is none.
@@ -42,15 +42,15 @@ pub enum KeepError {
     Broken(#[from] Broken),
 }
 
-/// Keeps what is to be remembered of an answer, then tells the caller who waits for it: the next
-/// call is not asked again. An answer that cannot be kept holds once.
+/// Keeps what is to be remembered of an approval, then notifies the caller who waits for it: the
+/// next call is not asked again. An approval that cannot be kept applies once.
 pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
     let remembered = match taken.remember.clone() {
         None => None,
         Some(offer) => Some(keep(daemon, &taken.confirmation.question, offer).await),
     };
     if let Some(Err(error)) = &remembered {
-        tracing::warn!(%error, "an answer holds only once: it cannot be remembered");
+        tracing::warn!(%error, "an approval applies only once: it cannot be stored");
     }
     Settled { confirmation: taken.deliver(), remembered }
 }
@@ -65,8 +65,8 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
     let keeper = Arc::clone(&workspace);
     let remember = move || keeper.answers.remember(&offer, Timestamp::now());
     let answer = blocking(remember).await??;
-    let event = Event::AnswerStored {
-        answer: answer.id.clone(),
+    let event = Event::ApprovalStored {
+        approval: answer.id.clone(),
         scope,
         session: session.as_deref().map(Text::new),
         terms,
@@ -81,17 +81,17 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
     Ok(Listed { answer, session, ends_at })
 }
 
-/// Takes an answer back, at once.
+/// Revokes an approval, at once.
 ///
 /// # Errors
 ///
-/// Where there is no such answer, or it cannot be taken back. An answer that is taken back and
-/// cannot be recorded is taken back.
+/// Where there is no such approval, or it cannot be revoked. An approval that is revoked and
+/// cannot be recorded is revoked.
 pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Listed, KeepError> {
     let keeper = Arc::clone(workspace);
     let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
     let listed = blocking(revoke).await??;
-    let event = Event::AnswerRevoked { answer: listed.answer.id.clone() };
+    let event = Event::ApprovalRevoked { approval: listed.answer.id.clone() };
     write(workspace, "", &listed.answer, event).await?;
     Ok(listed)
 }

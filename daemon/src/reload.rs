@@ -1,5 +1,5 @@
 //! What happens when a policy, a plugin list or a component changes while the daemon runs: it is
-//! read again, checked, and put in force as a whole. What is broken leaves in force what was there
+//! read again, checked, and applied as a whole. What is broken leaves in effect what was there
 //! before, and says where it is broken.
 //!
 //! Of the limits (`config.toml`) those change that can; the others wait for the next start, and the
@@ -23,7 +23,7 @@ pub(crate) async fn run(daemon: Arc<Daemon>) {
     let made = spawn_blocking(|| Arc::new(Watch::new())).await;
     let Ok(watch) = made else {
         daemon.plugins_loading.send_replace(false);
-        tracing::error!("nothing is reloaded: the watch over files broke");
+        tracing::error!("nothing is reloaded: the file watcher failed");
         return;
     };
     tokio::select! {
@@ -46,7 +46,7 @@ async fn follow_configuration(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
             reload_configuration(&daemon);
         });
         if let Err(error) = looked.await {
-            tracing::error!(%error, "the limits stay as they are; this is a defect of moss");
+            tracing::error!(%error, "internal error: the limits stay as they are");
         }
         if rounds.changed().await.is_err() {
             return;
@@ -58,7 +58,7 @@ fn reload_configuration(daemon: &Daemon) {
     let before = daemon.config();
     let (after, problem) = match setup::configuration(&daemon.setup) {
         Err(error) => {
-            let held = "the limits that were in force stay so until it is mended";
+            let held = "the previous limits stay in effect until the file is fixed";
             (Config::clone(&before), format!("{error}; {held}"))
         }
         Ok(read) => {
@@ -76,7 +76,7 @@ fn reload_configuration(daemon: &Daemon) {
     }
     if **daemon.config_problem.load() != problem {
         if !problem.is_empty() {
-            tracing::warn!(problem, "not all of the configuration is in force");
+            tracing::warn!(problem, "part of the configuration is not in effect");
         }
         daemon.config_problem.store(Arc::new(problem));
     }
@@ -92,12 +92,12 @@ async fn follow_policies(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
             let files = daemon
                 .workspaces()
                 .flat_map(|workspace| setup::policy_files(&daemon.setup, &workspace.files));
-            // First: what changes after it was read is told.
+            // First: what changes after it was read is reported.
             watch.follow(Group::Policies, files.collect());
             daemon.workspaces().for_each(|workspace| reload_policy(&daemon, workspace));
         });
         if let Err(error) = looked.await {
-            tracing::error!(%error, "the policy stays as it is; this is a defect of moss");
+            tracing::error!(%error, "internal error: the policy stays as it is");
         }
         if rounds.changed().await.is_err() {
             return;
@@ -110,7 +110,7 @@ fn reload_policy(daemon: &Daemon, workspace: &WorkspaceState) {
     let Some(policy) = workspace.policy.load().reload(sources) else { return };
     let rules = policy.rules().count();
     for problem in policy.problems() {
-        tracing::warn!(problem = problem.one_line(), "a policy file is broken");
+        tracing::warn!(problem = problem.one_line(), "a policy file is invalid");
     }
     workspace.policy.store(Arc::new(policy));
     tracing::info!(workspace = workspace.name(), rules, "the policy was read again");
@@ -140,6 +140,6 @@ async fn follow_plugins(daemon: &Arc<Daemon>, watch: &Arc<Watch>) {
 async fn follow(watch: &Arc<Watch>, files: Vec<std::path::PathBuf>) {
     let watch = Arc::clone(watch);
     if let Err(error) = spawn_blocking(move || watch.follow(Group::Plugins, files)).await {
-        tracing::error!(%error, "plugins are not followed; this is a defect of moss");
+        tracing::error!(%error, "internal error: plugins are not watched");
     }
 }

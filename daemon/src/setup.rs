@@ -1,4 +1,4 @@
-//! What a daemon is told at start, and the files that follow from it: configuration, policy, plugin
+//! The start options of a daemon, and the files that follow from it: configuration, policy, plugin
 //! lists.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const OWN_FILE_BYTES_MAX: u64 = 1 << 20;
 /// The policy that a workspace brings along.
 pub const WORKSPACE_POLICY: &str = ".moss/policy.toml";
 
-/// What a daemon is told at start.
+/// The start options of a daemon.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Where moss keeps its own files.

@@ -107,20 +107,20 @@ fn open_workspace(
     let recovered = moss_workspace::recover(&files, &history)?;
     let root = files.root().display();
     tracing::info!(workspace = %root, "opened");
-    if recovered.taken_back > 0 {
-        let changes = recovered.taken_back;
-        tracing::warn!(workspace = %root, changes, "took back what a crash had left half done");
+    if recovered.rolled_back > 0 {
+        let changes = recovered.rolled_back;
+        tracing::warn!(workspace = %root, changes, "rolled back incomplete commits after a crash");
     }
     let bounds =
         pruning::Bounds { bytes_max: config.journal.bytes_max, days_max: config.journal.days_max };
     let journal = Journal::open_bounded(&state, bounds)?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {
-        tracing::warn!(problem = problem.one_line(), "a policy file is broken");
+        tracing::warn!(problem = problem.one_line(), "a policy file is invalid");
     }
-    let answers = Answers::open(&state, config.answers.clone())?;
+    let answers = Answers::open(&state, config.approvals.clone())?;
     if let Some(problem) = answers.problem() {
-        tracing::warn!(problem, "the stored answers are broken");
+        tracing::warn!(problem, "the file of standing approvals is invalid");
     }
     let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
     let kept = Kept { history, journal, answers, todos, plugin_stores };

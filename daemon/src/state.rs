@@ -1,4 +1,4 @@
-//! What a running daemon holds: its workspaces, its places for calls, its open questions.
+//! What a running daemon holds: its workspaces, its slots for calls, its open questions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,21 +41,21 @@ const PLUGINS_WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Daemon {
     config: ArcSwap<Config>,
-    /// Tells when there are other limits.
+    /// Reports when there are other limits.
     pub config_replaced: watch::Sender<()>,
     /// What is wrong with the configuration files, or waits for a start; empty where nothing does.
     pub config_problem: ArcSwap<String>,
     /// Open questions.
     pub confirmations: Arc<Confirmations>,
-    /// Places for running calls of callers.
+    /// Slots for running calls of callers.
     pub permits: Permits,
     /// As many for those of approvers, whom callers cannot lock out.
     pub approver_permits: Permits,
-    /// What calls came with, while they run or wait for a place.
+    /// What calls came with, while they run or wait for a slot.
     pub calls_held: Budgets,
     /// What replies hold that are written for clients of APIs.
     pub encoding: Budgets,
-    /// Places for blocking work of calls.
+    /// Slots for blocking work of calls.
     pub workers: Permits,
     /// Long work of the daemon itself: holding large values to schemas.
     pub thinkers: Arc<Semaphore>,
@@ -76,7 +76,7 @@ pub struct Daemon {
     is_following_plugins: AtomicBool,
     /// When it started.
     pub started_at: Timestamp,
-    /// What it was told at start; what it names is read again when it changes.
+    /// Its start options; what it names is read again when it changes.
     pub setup: Setup,
     workspaces: BTreeMap<PathBuf, Arc<WorkspaceState>>,
 }
@@ -92,7 +92,7 @@ pub struct WorkspaceState {
     pub journal: Journal,
     /// The refused calls that are counted there and not recorded one by one.
     pub folding: Folding,
-    /// The rules in force.
+    /// The rules in effect.
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
     pub answers: Answers,
@@ -131,7 +131,7 @@ fn thinkers_max() -> usize {
 // === impl Daemon ===
 
 impl Daemon {
-    /// The places for calls of a role.
+    /// The slots for calls of a role.
     pub fn places(&self, role: Role) -> &Permits {
         match role {
             Role::Caller => &self.permits,
@@ -139,7 +139,7 @@ impl Daemon {
         }
     }
 
-    /// How many calls run, and how many wait for a place.
+    /// How many calls run, and how many wait for a slot.
     pub fn calls(&self) -> (usize, usize) {
         let of = [&self.permits, &self.approver_permits];
         (
@@ -148,7 +148,7 @@ impl Daemon {
         )
     }
 
-    /// What metrics tell that is not counted.
+    /// Values of the metrics that are not counters.
     pub fn moment(&self) -> Moment {
         let (running, queued) = self.calls();
         let pending = self.confirmations.pending().len();
@@ -291,9 +291,9 @@ impl Daemon {
         self.config.load()
     }
 
-    /// Puts other limits in force.
+    /// Puts other limits into effect.
     pub fn replace_config(&self, config: Config) {
-        self.workspaces().for_each(|workspace| workspace.answers.limit(config.answers.clone()));
+        self.workspaces().for_each(|workspace| workspace.answers.limit(config.approvals.clone()));
         self.plugins.replace_settings(config.plugin_settings());
         self.config.store(Arc::new(config));
         self.config_replaced.send_replace(());

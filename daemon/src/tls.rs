@@ -45,7 +45,7 @@ pub enum TlsError {
     #[error("{}: there is no such file", .0.display())]
     Missing(PathBuf),
     /// A file holds something else.
-    #[error("{}: holds no {what} in PEM form", file.display())]
+    #[error("{}: has no {what} in PEM form", file.display())]
     Lacks {
         /// The file.
         file: PathBuf,
@@ -103,7 +103,7 @@ pub fn server(
     let mut config =
         builder.with_single_cert(certificates, key).map_err(|error| identity.refused(&error))?;
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
-    // No session is taken up again: a certificate is looked at whenever somebody connects.
+    // Sessions are not resumed: a certificate is looked at whenever somebody connects.
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }
@@ -148,13 +148,13 @@ pub fn explain(error: &io::Error) -> Option<String> {
             reason => format!("its certificate is not accepted: {reason}"),
         },
         rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
-            "it wants a certificate: name one with --tls-cert and --tls-key".to_owned()
+            "it requires a certificate: name one with --tls-cert and --tls-key".to_owned()
         }
         rustls::Error::AlertReceived(alert) => {
             format!("it refused the certificate that --tls-cert names: {alert:?}")
         }
         rustls::Error::InvalidMessage(_) => {
-            "it does not encrypt: leave out --tls-ca, or name another port".to_owned()
+            "it does not use TLS: leave out --tls-ca, or name another port".to_owned()
         }
         other => other.to_string(),
     })
@@ -196,7 +196,10 @@ fn check_dates(file: &Path, certificate: &CertificateDer<'_>) -> Result<(), TlsE
                 return Err(outdated(format!("the certificate expired at {}", date(not_after))));
             }
             CertificateError::NotValidYetContext { not_before, .. } => {
-                return Err(outdated(format!("the certificate holds from {}", date(not_before))));
+                return Err(outdated(format!(
+                    "the certificate is valid from {}",
+                    date(not_before)
+                )));
             }
             CertificateError::BadEncoding => return Err(unusable(file, &reason)),
             _ => {}

@@ -32,7 +32,7 @@ pub struct Todos {
 /// Whose list it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoKey {
-    /// The credential.
+    /// Name of the credential.
     pub caller: String,
     /// The caller's name for the conversation; none for the list that it has without one.
     pub session: Option<String>,
@@ -103,7 +103,7 @@ impl Todos {
         };
         let broken = |reason: String| {
             let file = self.directory.path().join(FILE_NAME);
-            let message = format!("the task lists in {} are broken: {reason}", file.display());
+            let message = format!("the task lists in {} are invalid: {reason}", file.display());
             ToolError::new(ErrorCode::Io, message).hint("remove the file: its lists are lost")
         };
         let stored: Stored =
@@ -239,7 +239,7 @@ mod tests {
         for text in ["{", r#"{"version":2,"lists":[]}"#] {
             todos.directory.write(FILE_NAME, text.as_bytes()).unwrap();
             let error = todos.change(&key("a"), Box::new(|_| Ok(Vec::new()))).unwrap_err();
-            assert!(error.message.contains("todos.json are broken"), "{error}");
+            assert!(error.message.contains("todos.json are invalid"), "{error}");
             assert_eq!(todos.get(&key("a")).unwrap_err().code, ErrorCode::Io);
             let left = todos.directory.read(FILE_NAME, FILE_BYTES_MAX).unwrap().unwrap();
             assert_eq!(left, text.as_bytes());

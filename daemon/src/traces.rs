@@ -29,7 +29,7 @@ pub struct Traces {
 /// A call that ended.
 #[derive(Debug)]
 pub struct Ended<'a> {
-    /// Names the call.
+    /// Id of the call, as in the journal.
     pub call_id: &'a str,
     /// The tool, as the catalog names it.
     pub tool: &'a str,
@@ -45,7 +45,7 @@ pub struct Ended<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum TracesError {
     /// Not the address of a collector.
-    #[error("{0:?} is no collector: traces go to http://HOST:PORT, over OTLP/gRPC without TLS")]
+    #[error("{0:?} is not a collector: traces go to http://HOST:PORT, over OTLP/gRPC without TLS")]
     Address(String),
     /// The exporter does not take it.
     #[error("traces cannot be sent: {0}")]

@@ -59,7 +59,7 @@ fn read_in(directory: &Path) -> Result<Option<String>, ToolError> {
     let Some(bytes) = own::read_trusted(&file, FILE_BYTES_MAX)? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|_| {
         let message = format!("{} is not UTF-8 text", file.display());
-        ToolError::new(ErrorCode::Encoding, message).hint("the user has to mend it by hand")
+        ToolError::new(ErrorCode::Encoding, message).hint("the user must fix it by hand")
     })
 }
 
@@ -68,7 +68,7 @@ fn check_content(content: &str) -> Result<(), ToolError> {
     for (line, text) in (1..).zip(content.split('\n')) {
         if let Some(c) = text.split('\t').find_map(first_deceptive) {
             let message = format!(
-                "line {line} holds the character U+{:04X}, which is not seen as what it is",
+                "line {line} has the character U+{:04X}, which is invisible or misleading",
                 u32::from(c)
             );
             return Err(ToolError::new(ErrorCode::InvalidArguments, message)
@@ -117,7 +117,7 @@ impl UserPrompt {
                 "the prompt would have {size} bytes; the limit is {max} (user_prompt.bytes_max)"
             );
             return Err(ToolError::new(ErrorCode::TooLarge, message)
-                .hint("say it shorter, or replace what is there"));
+                .hint("shorten it, or replace the prompt"));
         }
         let kind = match &old {
             Some(old) => ChangeKind::Write { base: hash(old.as_bytes()), content },
@@ -132,7 +132,7 @@ impl UserPrompt {
         Ok(self.files.plan(&changes)?)
     }
 
-    /// Plans to take a change back: the newest where none is named. Waits for the disk.
+    /// Plans to undo a change: the newest where none is named. Waits for the disk.
     ///
     /// # Errors
     ///

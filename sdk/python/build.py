@@ -1,6 +1,6 @@
 """Makes a component of a plugin: asks it what it is, then builds it with what it needs.
 
-Run it in the plugin's directory with a Python that has componentize-py; the component comes to
+Run it in the plugin's directory with a Python that has componentize-py; the component is written to
 `dist/NAME.wasm`. The plugin's main file is `plugin.py` in `src/`.
 """
 

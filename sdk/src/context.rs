@@ -111,7 +111,7 @@ pub trait Editors: Send + Sync {
     /// Asks an editor for the symbols of a file; none where no editor knows.
     fn symbols<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Option<Vec<Symbol>>>;
 
-    /// Asks an editor where what stands at a place is defined; none where no editor knows.
+    /// Asks an editor where the symbol at a position is defined; none where no editor knows.
     fn definitions<'a>(
         &'a self,
         path: &'a RelPath,
@@ -188,7 +188,7 @@ pub trait Host: Files {
     /// call. [`Context::compute`] does so with its type.
     fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>>;
 
-    /// Tells whoever watches the call how far it is.
+    /// Reports the progress of the call to its watchers.
     fn progress(&self, progress: Progress);
 
     /// Whether the caller has gone or cancelled. Loops ask this.
@@ -217,7 +217,7 @@ pub struct Applied {
 /// One file after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppliedFile {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// The hash of its new content; none where it was deleted.
     pub hash: Option<ContentHash>,

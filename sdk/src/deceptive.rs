@@ -12,7 +12,7 @@ const PRESENTATION: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 /// What makes a key of a digit, behind the selector.
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether a character moves the cursor, reorders text, or takes no place.
+/// Whether a character moves the cursor, reorders text, or has no width.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -24,22 +24,23 @@ pub struct ChangeSet {
 /// One proposed change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// What happens to it.
     pub kind: ChangeKind,
-    /// How the places of an edit were found, where they were searched for; none where they were
+    /// How the locations of an edit were found, where they were searched for; none where they were
     /// named by number, and for all that is not an edit.
     pub matched: Option<Matched>,
 }
 
-/// How the places of an edit were found.
+/// How the locations of an edit were found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matched {
     /// The weakest level at which one of the searched texts was found.
     pub level: MatchLevel,
-    /// Lines that the edit changes or removes, or that alone tell its place, and that are not as the
-    /// search claimed. Such an edit is never carried out without a person who has seen them.
+    /// Lines that the edit changes or removes, or that alone determine its location, and that are
+    /// not as the search claimed. Such an edit is never carried out without a person who has seen
+    /// them.
     pub drift: Vec<Drift>,
 }
 
@@ -71,7 +72,7 @@ pub enum MatchLevel {
 }
 
 /// A line of the file that is not the line that was searched for, in an edit that replaces it or
-/// whose place it tells.
+/// whose location it determines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// Its number in the file before the edit, from 1.

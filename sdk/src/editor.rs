@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::path::RelPath;
 
-/// A place in a text, as in the Language Server Protocol: lines and characters count from 0, a
+/// A position in a text, as in the Language Server Protocol: lines and characters count from 0, a
 /// character is a UTF-16 code unit. A lone carriage return ends a line too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Position {
@@ -15,7 +15,7 @@ pub struct Position {
     pub character: u32,
 }
 
-/// From a place up to, and without, another one that is not before it.
+/// From a position up to, and without, another one that is not before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     /// Where it begins.
@@ -24,7 +24,7 @@ pub struct Span {
     pub end: Position,
 }
 
-/// Text that comes in the place of a span.
+/// Text that comes in place of a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
     /// What goes.
@@ -47,7 +47,7 @@ pub struct EditorState {
 /// A file that a person looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Focus {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// Where the cursor is.
     pub cursor: Position,
@@ -62,16 +62,16 @@ pub struct Focus {
 /// A file that is open in an editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenFile {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// Whether the editor holds changes of it that are not saved.
     pub unsaved: bool,
 }
 
-/// What a compiler or a linter says of a place.
+/// What a compiler or a linter says of a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The place.
+    /// The location.
     pub span: Span,
     /// How bad it is.
     pub severity: Severity,
@@ -114,25 +114,25 @@ pub struct Symbol {
     pub depth: usize,
 }
 
-/// A place in a file of the workspace.
+/// A location in a file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
-    /// The place.
+    /// The location.
     pub span: Span,
 }
 
 /// Where something is defined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Definitions {
-    /// The places in the workspace.
+    /// The locations in the workspace.
     pub locations: Vec<Location>,
     /// How many more there are outside of the workspace, or where the policy shows no file.
     pub elsewhere: usize,
 }
 
-/// What is asked for at a place.
+/// What is asked for at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DefinitionKind {
     /// What the symbol there is.
@@ -144,7 +144,7 @@ pub enum DefinitionKind {
 /// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// The question.
+    /// The question, in the language of the user.
     pub question: String,
     /// Answers to choose from; none for an answer in the person's own words.
     pub choices: Vec<String>,
@@ -160,7 +160,7 @@ pub enum Reply {
         /// The editor in which it was said.
         editor: String,
     },
-    /// The person did not answer in time, or closed the question.
+    /// The person did not respond in time, or closed the question.
     Unanswered,
     /// The person is being asked too much already.
     Busy,

@@ -98,7 +98,7 @@ pub trait Tool {
     const TITLE: &'static str;
     /// What it does, for models and people.
     const DESCRIPTION: &'static str;
-    /// What clients may tell people about it.
+    /// What clients may show people about it.
     const ANNOTATIONS: Annotations;
     /// What it takes.
     type Parameters: DeserializeOwned + JsonSchema;
@@ -160,7 +160,7 @@ pub fn log(level: Level, message: impl fmt::Display) {
     }
 }
 
-/// Tells whoever watches how far the call is; does nothing in tests outside a component.
+/// Reports the progress of the call to its watchers; does nothing in tests outside a component.
 pub fn progress(message: impl fmt::Display, done: u64, total: Option<u64>) {
     if IS_COMPONENT {
         context::progress(&message.to_string(), done, total);
@@ -175,7 +175,7 @@ pub fn is_cancelled() -> bool {
 
 /// Reads the settings that the user gave the plugin: `config` of its entry in `moss-tools.json`.
 /// Give their type to [`export!`](crate::export) as well: then moss holds `config` to its schema
-/// when it loads the list, and people are told of a mistake before any call. There are none in tests
+/// when it loads the list, and people see a mistake before any call. There are none in tests
 /// outside a component.
 ///
 /// # Errors

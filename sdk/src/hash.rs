@@ -30,7 +30,7 @@ impl ContentHash {
         &self.0
     }
 
-    /// Returns the first 12 digits: enough for a person to tell contents apart.
+    /// Returns the first 12 digits: enough for a person to distinguish contents.
     pub fn short(&self) -> String {
         self.0[..6].iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -39,11 +39,11 @@ pub struct PastChange {
     pub at: SystemTime,
     /// The tool that made it.
     pub tool: String,
-    /// Who called.
+    /// Name of the credential that called.
     pub caller: String,
-    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    /// The numbers of the changes that it undid, the newest first; none where it is no undo.
     pub undo_of: Vec<u64>,
-    /// The numbers of the changes that took it back, the newest first.
+    /// The numbers of the changes that undid it, the newest first.
     pub undone_by: Vec<u64>,
     /// What happened to each file.
     pub files: Vec<PastFile>,
@@ -52,7 +52,7 @@ pub struct PastChange {
 /// What a change did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFile {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// What happened.
     pub action: PastAction,
@@ -64,7 +64,7 @@ pub struct PastFile {
     pub lines_added: u64,
     /// Lines that are gone or changed.
     pub lines_removed: u64,
-    /// How the places of an edit were found; none where nothing was searched for.
+    /// How the locations of an edit were found; none where nothing was searched for.
     pub match_level: Option<MatchLevel>,
     /// The unified diff.
     pub diff: PastDiff,
@@ -102,7 +102,7 @@ pub struct Recalled {
     pub number: u64,
     /// The tool that made it.
     pub tool: String,
-    /// The numbers of the changes that it took back, the newest first; none where it is no undo.
+    /// The numbers of the changes that it undid, the newest first; none where it is no undo.
     pub undo_of: Vec<u64>,
     /// What happened to each file.
     pub files: Vec<RecalledFile>,

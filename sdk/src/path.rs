@@ -1,7 +1,7 @@
 //! Names of files inside a workspace.
 //!
 //! [`RelPath`] is the lexical gate: a value of this type has no `..`, no NUL, no empty component
-//! and is not absolute. It says nothing about links: what a name leads to is decided by the kernel
+//! and is not absolute. It does not check links: what a name leads to is decided by the kernel
 //! when the workspace resolves it beneath its root.
 
 use std::fmt;

@@ -55,11 +55,11 @@ pub struct ToolSpec {
     pub output: Value,
     /// Other accepted keys of a parameter, by the parameter's name.
     pub aliases: BTreeMap<String, Vec<String>>,
-    /// What clients may tell people about it.
+    /// What clients may show people about it.
     pub annotations: Annotations,
 }
 
-/// What clients may tell people about a tool before they call it, as in the Model Context Protocol.
+/// What clients may show people about a tool before they call it, as in the Model Context Protocol.
 /// Nothing is decided by it; none where the author does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Annotations {

@@ -35,7 +35,7 @@ async function fetchFollowing(input: RequestInfo | URL, init?: RequestInit): Pro
     }
     const target = new URL(location, url);
     if (target.origin !== new URL(url).origin) {
-      // What was meant for one host is not told to another.
+      // What was meant for one host is not reported to another.
       PRIVATE.forEach((name) => headers.delete(name));
     }
     url = target.href;

@@ -71,7 +71,7 @@ export function list(path: string): Entry[] {
 /**
  * Finds the files beneath a directory, in order; a file is its own only result. Links are not
  * followed; names that start with a dot and directories named `target` or `node_modules` are left
- * out. `truncated` tells whether there are more than `filesMax`.
+ * out. `truncated` shows whether there are more than `filesMax`.
  */
 export function find(path: string, filesMax: number): { paths: string[]; truncated: boolean } {
   const found = { paths: [] as string[], truncated: false };
@@ -147,7 +147,7 @@ function parts(path: string): string[] {
 }
 
 function notFound(path: string): ToolError {
-  // moss tells the caller who withholds what.
+  // moss says to the caller who withholds what.
   return new ToolError("not-found", `${path}: no such file or directory`);
 }
 

@@ -43,7 +43,7 @@ export interface Example<P, T> {
   changed?: Record<string, string>;
 }
 
-/** What clients may tell people about a tool. Nothing is decided by it. */
+/** What clients may show people about a tool. Nothing is decided by it. */
 export interface Annotations {
   /** Whether it may destroy something. */
   destructive?: boolean;
@@ -221,7 +221,7 @@ export const context = {
   log: (level: "debug" | "info" | "warn" | "error", message: string): void =>
     host.log(level, message),
 
-  /** Tells whoever watches what is being done, steps done, and steps in all where it is known. */
+  /** Reports progress to watchers: what is being done, steps done, and steps in all where it is known. */
   progress: (message: string, done: number, total?: number): void =>
     host.progress(message, BigInt(done), total === undefined ? undefined : BigInt(total)),
 
@@ -273,7 +273,7 @@ export const editor = {
   /** Returns the symbols of a file, each followed by those inside of it. */
   symbols: (path: string) => fromHost(() => hostEditor.symbols(path)),
 
-  /** Returns where what stands at a place is defined. */
+  /** Returns where the symbol at a position is defined. */
   definitions: (
     path: string,
     position: { line: number; character: number },

@@ -1,7 +1,7 @@
-//! Answers that last: what is offered, what they cover, how they end, and who may give them.
+//! Standing approvals: what is offered, what they cover, how they end, and who may give them.
 
 use moss_proto::v1;
-use moss_proto::v1::AnswerScope::{self, Always, Session};
+use moss_proto::v1::ApprovalScope::{self, Always, Session};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use tonic::{Code, Status};
@@ -23,7 +23,7 @@ fn in_session(call: v1::Call, session_id: &str) -> v1::Call {
 async fn remembered(
     daemon: &Daemon,
     call: v1::Call,
-    scope: AnswerScope,
+    scope: ApprovalScope,
 ) -> (v1::Confirmation, v1::ResolveConfirmationResponse) {
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
     let mut events = caller.stream(call).await.unwrap();
@@ -34,7 +34,7 @@ async fn remembered(
     (question, resolved)
 }
 
-fn offer(question: &v1::Confirmation, scope: AnswerScope) -> &v1::OfferedAnswer {
+fn offer(question: &v1::Confirmation, scope: ApprovalScope) -> &v1::OfferedApproval {
     let found = question.offers.iter().find(|offer| offer.scope() == scope);
     found.unwrap_or_else(|| panic!("no offer for {scope:?}: {question:?}"))
 }
@@ -54,15 +54,16 @@ async fn resolve(
     Ok(client.confirmations().resolve_confirmation(request).await?.into_inner())
 }
 
-async fn answers(client: &Client) -> Vec<v1::LastingAnswer> {
-    let response = client.policy().list_answers(v1::ListAnswersRequest::default()).await;
-    response.unwrap().into_inner().answers
+async fn answers(client: &Client) -> Vec<v1::StandingApproval> {
+    let response =
+        client.policy().list_standing_approvals(v1::ListStandingApprovalsRequest::default()).await;
+    response.unwrap().into_inner().approvals
 }
 
-async fn revoke(client: &Client, id: &str) -> Result<v1::LastingAnswer, Status> {
-    let request = v1::RevokeAnswerRequest { id: id.to_owned(), ..Default::default() };
-    let response = client.policy().revoke_answer(request).await?.into_inner();
-    Ok(response.answer.unwrap())
+async fn revoke(client: &Client, id: &str) -> Result<v1::StandingApproval, Status> {
+    let request = v1::RevokeStandingApprovalRequest { id: id.to_owned(), ..Default::default() };
+    let response = client.policy().revoke_standing_approval(request).await?.into_inner();
+    Ok(response.approval.unwrap())
 }
 
 /// What the journal says of answers, oldest first: kind and answer.
@@ -74,12 +75,12 @@ fn records(site: &Site) -> Vec<(String, String)> {
     let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
     let records = rows.map(|row| serde_json::from_str::<Value>(&row.unwrap()).unwrap());
     let word = |record: &Value, key: &str| record[key].as_str().unwrap_or_default().to_owned();
-    let of_answers = records.filter(|record| word(record, "kind").starts_with("answer_"));
-    of_answers.map(|record| (word(&record, "kind"), word(&record, "answer"))).collect()
+    let of_answers = records.filter(|record| word(record, "kind").starts_with("approval_"));
+    of_answers.map(|record| (word(&record, "kind"), word(&record, "approval"))).collect()
 }
 
 #[tokio::test]
-async fn an_answer_for_always_covers_what_it_says_until_it_is_revoked() {
+async fn an_approval_for_always_covers_what_it_says_until_it_is_revoked() {
     let site = Site::new();
     site.write("a [1].txt", "one\n");
     site.write("b.txt", "one\n");
@@ -87,14 +88,14 @@ async fn an_answer_for_always_covers_what_it_says_until_it_is_revoked() {
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
     let call = waiting("replace_text", edit("a [1].txt", "one", "two"));
     let (question, resolved) = remembered(&daemon, call, Always).await;
-    let answer = resolved.answer.unwrap();
+    let answer = resolved.approval.unwrap();
     let offered = offer(&question, Always);
     assert_eq!(answer.rule_toml, offered.rule_toml);
     assert_eq!(answer.expires_at, offered.expires_at);
     let rule = "tools = [\"replace_text\"]\ncallers = [\"caller\"]\neffects = [\"modify\"]\n\
                 paths = ['a \\[1\\].txt']\nsize_bytes_max = 65536\ndecision = \"allow\"\n";
     assert!(offered.rule_toml.ends_with(rule), "{}", offered.rule_toml);
-    let file = std::fs::read_to_string(site.workspace_state().join("answers.toml")).unwrap();
+    let file = std::fs::read_to_string(site.workspace_state().join("approvals.toml")).unwrap();
     assert!(file.contains(rule) && file.contains(&answer.id), "{file}");
 
     // The same again, with another text, is not asked about.
@@ -119,21 +120,21 @@ async fn an_answer_for_always_covers_what_it_says_until_it_is_revoked() {
     assert_eq!(fate(&caller, "replace_text", third).await, Fate::Asked);
     assert!(answers(&caller).await.is_empty());
     let status = revoke(&approver, &answer.id).await.unwrap_err();
-    assert_eq!((status.code(), reason(&status)), (Code::NotFound, "ANSWER_UNKNOWN".to_owned()));
+    assert_eq!((status.code(), reason(&status)), (Code::NotFound, "APPROVAL_UNKNOWN".to_owned()));
     daemon.stop();
-    let expected = ["answer_stored", "answer_used", "answer_revoked"];
+    let expected = ["approval_stored", "approval_used", "approval_revoked"];
     assert_eq!(records(&site), expected.map(|kind| (kind.to_owned(), answer.id.clone())));
 }
 
 #[tokio::test]
-async fn an_answer_for_a_session_holds_for_it_while_the_daemon_runs() {
+async fn an_approval_for_a_session_applies_to_it_while_the_daemon_runs() {
     let site = Site::new();
     let daemon = site.serve();
     let caller = daemon.caller().await;
     let create = |path: &str| json!({"path": path, "content": "x\n"});
     let call = in_session(waiting("create_file", create("a.txt")), "one");
     let (_, resolved) = remembered(&daemon, call, Session).await;
-    let answer = resolved.answer.unwrap();
+    let answer = resolved.approval.unwrap();
     assert_eq!((answer.scope(), answer.session_id.as_str()), (Session, "one"));
     let again = async |session_id: &str| {
         std::fs::remove_file(site.workspace().join("a.txt")).unwrap_or_default();
@@ -146,7 +147,7 @@ async fn an_answer_for_a_session_holds_for_it_while_the_daemon_runs() {
     }
     let other_path = in_session(refusing("create_file", create("b.txt")), "one");
     assert_eq!(reason(&caller.call(other_path).await.unwrap_err()), "CONFIRMATION_REQUIRED");
-    assert!(!site.workspace_state().join("answers.toml").exists());
+    assert!(!site.workspace_state().join("approvals.toml").exists());
     site.write("c.txt", "x\n");
     let delete = json!({"path": "c.txt"});
     let call = in_session(waiting("delete_file", delete.clone()), "one");
@@ -174,7 +175,7 @@ async fn an_answer_for_a_session_holds_for_it_while_the_daemon_runs() {
 }
 
 #[tokio::test]
-async fn a_stored_answer_survives_a_restart_and_counts_its_uses() {
+async fn a_stored_approval_survives_a_restart_and_counts_its_uses() {
     let site = Site::new();
     site.write("a.txt", "0\n");
     let daemon = site.serve();
@@ -190,29 +191,29 @@ async fn a_stored_answer_survives_a_restart_and_counts_its_uses() {
     drop(caller);
     daemon.stop();
     // Also without a daemon; and what is revoked there is revoked.
-    let listed = site.run(&["answers", "list", "--json"]);
+    let listed = site.run(&["approvals", "list", "--json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-    assert_eq!(listed["answers"][0]["uses"], 3, "{listed}");
-    let id = resolved.answer.unwrap().id;
+    assert_eq!(listed["approvals"][0]["uses"], 3, "{listed}");
+    let id = resolved.approval.unwrap().id;
     let edited = site.run(&["call", "replace_text", "path=a.txt", "oldText=4", "newText=5"]);
     assert_eq!(edited.code, Some(0), "{}", edited.stderr);
-    let revoked = site.run(&["answers", "revoke", &id[..6]]);
+    let revoked = site.run(&["approvals", "revoke", &id[..6]]);
     assert_eq!((revoked.code, revoked.stdout), (Some(0), format!("revoked {id}\n")));
     let edited = site.run(&["call", "replace_text", "path=a.txt", "oldText=5", "newText=6"]);
     assert_eq!(edited.code, Some(4), "{}", edited.stderr);
-    assert_eq!(site.run(&["answers", "revoke", &id]).code, Some(1));
+    assert_eq!(site.run(&["approvals", "revoke", &id]).code, Some(1));
     assert_eq!(site.read("a.txt"), "5\n");
 }
 
 #[tokio::test]
-async fn a_daemon_sees_what_another_process_takes_back() {
+async fn a_daemon_sees_what_another_process_revokes() {
     let site = Site::new();
     site.write("a.txt", "one\n");
     let daemon = site.serve();
     let call = waiting("replace_text", edit("a.txt", "one", "two"));
     remembered(&daemon, call, Always).await;
     // Another socket directory: the command finds no daemon and works by itself.
-    let mut command = site.command(["answers", "revoke", "--all"]);
+    let mut command = site.command(["approvals", "revoke", "--all"]);
     command.env("XDG_RUNTIME_DIR", site.outside("elsewhere"));
     assert!(command.output().unwrap().status.success());
     let caller = daemon.caller().await;
@@ -220,7 +221,7 @@ async fn a_daemon_sees_what_another_process_takes_back() {
 }
 
 #[tokio::test]
-async fn a_caller_can_neither_give_nor_take_back_an_answer() {
+async fn a_caller_can_neither_give_nor_revoke_an_approval() {
     let site = Site::new();
     site.write("a.txt", "one\n");
     let daemon = site.serve();
@@ -233,8 +234,8 @@ async fn a_caller_can_neither_give_nor_take_back_an_answer() {
     assert_eq!((status.code(), reason(&status)), (Code::PermissionDenied, "ROLE_MISSING".into()));
     // Only what this question offers can be accepted, and only with a yes.
     for (remember, why) in [
-        ("0".repeat(64), "ANSWER_NOT_OFFERED"),
-        (question.digest.clone(), "ANSWER_NOT_OFFERED"),
+        ("0".repeat(64), "APPROVAL_NOT_OFFERED"),
+        (question.digest.clone(), "APPROVAL_NOT_OFFERED"),
         ("always".to_owned(), "REQUEST_INVALID"),
     ] {
         let status = resolve(&approver, &question, &remember).await.unwrap_err();
@@ -261,11 +262,11 @@ async fn a_caller_can_neither_give_nor_take_back_an_answer() {
 }
 
 /// The scopes that a question about an edit of a file offers.
-async fn offered(daemon: &Daemon, tool: &str, arguments: Value) -> Vec<AnswerScope> {
+async fn offered(daemon: &Daemon, tool: &str, arguments: Value) -> Vec<ApprovalScope> {
     let caller = daemon.caller().await;
     let call = in_session(waiting(tool, arguments), "s");
     let mut events = caller.stream(call).await.unwrap();
-    events.question().await.offers.iter().map(v1::OfferedAnswer::scope).collect()
+    events.question().await.offers.iter().map(v1::OfferedApproval::scope).collect()
 }
 
 #[tokio::test]
@@ -309,13 +310,13 @@ async fn what_others_ask_and_protected_names_are_never_offered() {
     let step = explanation.steps.iter().find(|step| step.effect == "delete old.txt").unwrap();
     let deciding = step.deciding.as_ref().unwrap();
     assert_eq!((deciding.layer.as_str(), deciding.line), ("user", 0));
-    assert!(deciding.file.ends_with("answers.toml"), "{deciding:?}");
-    assert_eq!(deciding.name, format!("always answer {}", resolved.answer.unwrap().id));
+    assert!(deciding.file.ends_with("approvals.toml"), "{deciding:?}");
+    assert_eq!(deciding.name, format!("always approval {}", resolved.approval.unwrap().id));
     assert_eq!(fate(&caller, "delete_file", read("old.txt")).await, Fate::Allowed);
 }
 
 #[tokio::test]
-async fn rules_of_others_that_come_later_hold_against_an_answer() {
+async fn rules_of_others_that_come_later_apply_against_an_approval() {
     const NOTHING: &str = "version = 1\n";
     let mut site = Site::new();
     site.write("a.txt", "one\n");
@@ -348,38 +349,38 @@ async fn rules_of_others_that_come_later_hold_against_an_answer() {
 }
 
 #[tokio::test]
-async fn a_broken_file_of_answers_is_told_and_gives_nothing() {
+async fn a_broken_file_of_approvals_is_reported_and_gives_nothing() {
     let site = Site::new();
     site.write("a.txt", "one\n");
     let daemon = site.serve();
     remembered(&daemon, waiting("replace_text", edit("a.txt", "one", "two")), Always).await;
-    let file = site.workspace_state().join("answers.toml");
+    let file = site.workspace_state().join("approvals.toml");
     let whole = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, whole.replace("\"a.txt\"", "\"**\"")).unwrap();
     let caller = daemon.caller().await;
     let next = || edit("a.txt", "two", "three");
     assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Asked);
     assert_eq!(offered(&daemon, "replace_text", next()).await, [Session]);
-    let problem = caller.load().await.workspaces[0].answers_problem.clone();
-    assert!(problem.contains("answers.toml:"), "{problem}");
+    let problem = caller.load().await.workspaces[0].approvals_problem.clone();
+    assert!(problem.contains("approvals.toml:"), "{problem}");
     let explanation = explained(&caller, "replace_text", next()).await;
     assert_eq!(explanation.problems, [problem]);
     let doctor = site.run(&["doctor"]);
     assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
-    let line = doctor.stdout.lines().find(|line| line.contains("stored answers")).unwrap();
+    let line = doctor.stdout.lines().find(|line| line.contains("standing approvals")).unwrap();
     assert!(line.starts_with("fail") && line.contains("more than one name"), "{line}");
-    assert!(site.run(&["status"]).stdout.contains("answers.toml:"));
-    // It is the person's to mend: what cannot be read cannot be taken back.
-    let revoked = site.run(&["answers", "revoke", "--all"]);
+    assert!(site.run(&["status"]).stdout.contains("approvals.toml:"));
+    // It is the person's to fix: what cannot be read cannot be revoked.
+    let revoked = site.run(&["approvals", "revoke", "--all"]);
     assert_eq!(revoked.code, Some(1), "{}", revoked.stdout);
-    assert!(revoked.stderr.contains("none can be taken back"), "{}", revoked.stderr);
+    assert!(revoked.stderr.contains("none can be revoked"), "{}", revoked.stderr);
     std::fs::write(&file, whole).unwrap();
     assert_eq!(fate(&caller, "replace_text", next()).await, Fate::Allowed);
-    assert!(site.run(&["doctor"]).stdout.contains("stored answers: 1"));
+    assert!(site.run(&["doctor"]).stdout.contains("stored approvals: 1"));
 }
 
 #[tokio::test]
-async fn forbidden_answers_are_neither_offered_nor_in_force() {
+async fn forbidden_approvals_are_neither_offered_nor_in_effect() {
     let site = Site::new();
     site.write("a.txt", "one\n");
     let daemon = site.serve();
@@ -395,7 +396,7 @@ async fn forbidden_answers_are_neither_offered_nor_in_force() {
 }
 
 #[tokio::test]
-async fn the_command_line_remembers_an_answer_for_somebody_elses_call() {
+async fn the_command_line_remembers_an_approval_for_somebody_elses_call() {
     let site = Site::new();
     site.write("a.txt", "one\n");
     let daemon = site.serve();
@@ -413,15 +414,15 @@ async fn the_command_line_remembers_an_answer_for_somebody_elses_call() {
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     let approved = site.run(&["confirm", "approve", &id, "--remember", "always"]);
     assert_eq!(approved.code, Some(0), "{}", approved.stderr);
-    assert!(approved.stdout.contains("moss answers revoke"), "{}", approved.stdout);
+    assert!(approved.stdout.contains("moss approvals revoke"), "{}", approved.stdout);
     output(&events.end().await.unwrap());
     assert_eq!(fate(&caller, "replace_text", edit("a.txt", "two", "3")).await, Fate::Allowed);
     let rules = site.run(&["policy", "show"]).stdout;
-    assert!(rules.contains("answers.toml") && rules.contains("always answer"), "{rules}");
+    assert!(rules.contains("approvals.toml") && rules.contains("always approval"), "{rules}");
 }
 
 #[tokio::test]
-async fn an_answer_for_a_plugin_ends_with_its_component() {
+async fn an_approval_for_a_plugin_ends_with_its_component() {
     let site = Site::new();
     for file in ["f0.txt", "f1.txt", "f2.txt"] {
         site.write(file, "old\n");
@@ -439,7 +440,7 @@ async fn an_answer_for_a_plugin_ends_with_its_component() {
     drop(caller);
     daemon.stop();
 
-    // Another component of the same name and behaviour: it has a section more, which says nothing.
+    // Another component of the same name and behaviour: it has one more, empty section.
     let other = [spread(), vec![0, 2, 1, b'x']].concat();
     install(&site, &[("spread", &other, json!({}))]);
     let daemon = site.serve();

@@ -1,4 +1,4 @@
-//! Arguments that do not fit: every violation is told, and a model can correct itself from it.
+//! Arguments that do not fit: every violation is reported, and a model can correct itself from it.
 
 use moss_proto::v1;
 use prost::Message as _;
@@ -27,7 +27,7 @@ async fn refused(
 }
 
 #[tokio::test]
-async fn every_violation_is_told_with_its_pointer() {
+async fn every_violation_is_reported_with_its_pointer() {
     let site = Site::allowing();
     site.write("a.txt", "one\ntwo\n");
     let before = site.snapshot();

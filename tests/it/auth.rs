@@ -97,7 +97,7 @@ async fn a_caller_calls_and_an_approver_also_answers() {
 }
 
 #[tokio::test]
-async fn health_is_told_to_everybody() {
+async fn health_is_served_to_everybody() {
     let site = Site::new();
     let daemon = site.serve();
     let nobody = daemon.connect(None).await;

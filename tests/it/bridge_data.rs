@@ -76,7 +76,7 @@ fn report_is_written_and_findings_are_bounded() {
 }
 
 #[test]
-fn bad_files_are_told_line_by_line() {
+fn bad_files_are_reported_line_by_line() {
     let site = Site::new();
     let check = |content: &[u8]| {
         let file = site.write("data.jsonl", content);

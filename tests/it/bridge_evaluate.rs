@@ -118,7 +118,7 @@ const CALL: &str =
     "```json action\n{\"tool\": \"read_file\", \"parameters\": {\"path\": \"a.txt\"}}\n```";
 
 #[test]
-fn a_model_without_tools_is_told_how_to_call_them_and_its_answers_are_kept() {
+fn a_model_without_tools_is_prompted_how_to_call_them_and_its_answers_are_kept() {
     let (site, set) = set();
     let server = Server::start(vec![said(CALL), said("It is four.")]);
     let kept = site.outside("answers.jsonl");
@@ -231,7 +231,7 @@ fn who_interrupts_keeps_what_was_answered() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_told() {
+fn what_cannot_be_asked_is_reported() {
     let (site, set) = set();
     // Where nobody listens, also while other tests take ports.
     let nobody = "http://127.0.0.1:1/v1";
@@ -264,7 +264,7 @@ fn what_cannot_be_asked_is_told() {
 }
 
 #[test]
-fn asking_goes_on_from_the_answers_that_are_kept() {
+fn asking_resumes_from_the_answers_that_are_kept() {
     let (site, set) = set();
     let kept = site.write(
         "kept.jsonl",
@@ -311,7 +311,7 @@ fn a_case_that_cannot_be_answered_is_left_out() {
 }
 
 #[test]
-fn nothing_is_written_over_and_what_cannot_be_written_is_told_first() {
+fn nothing_is_written_over_and_what_cannot_be_written_is_reported_first() {
     let (site, set) = set();
     let server = Server::start(Vec::new());
     let other = site.write("other.jsonl", "{}\n");

@@ -1,4 +1,4 @@
-//! `moss bridge parse` and `moss bridge prompt`: what models write, and what they are told.
+//! `moss bridge parse` and `moss bridge prompt`: what models write, and what prompts say.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -113,7 +113,7 @@ fn a_model_that_is_known_is_read_in_its_own_forms_only() {
 }
 
 #[test]
-fn what_is_no_registry_or_no_message_is_told() {
+fn what_is_no_registry_or_no_message_is_reported() {
     let site = Site::new();
     let broken = site.write("broken.json", "{\"name\":1}");
     let (code, _, stderr) = parse(&site, &["--registry", broken.to_str().unwrap()], b"");

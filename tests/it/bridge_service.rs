@@ -14,7 +14,7 @@ use tonic::{Code, Status, Streaming};
 use crate::harness::guests::{install, zoo};
 use crate::harness::{Client, Site, reason, until, within};
 
-/// A reply with text in two languages, two calls, one of them in JSON that has to be mended.
+/// A reply with text in two languages, two calls, one of them in JSON that has to be repaired.
 const REPLY: &str = "<think>先看文件</think>我来读取 “a.md” 😀.\n\n```json action\n{\"tool\": \"read_file\", \
     \"parameters\": {\"target_file\": \"a.md\",}}\n```\nand then\n```json action\n{\"tool\": \
     \"create_file\", \"parameters\": {\"path\": \"é.md\", \"content\": \"x\\ny\"}}\n```\ndone";
@@ -126,7 +126,7 @@ fn codes(events: &[Event]) -> Vec<&str> {
     codes.collect()
 }
 
-/// What is known of each call must agree: its fragments, its end, its place.
+/// What is known of each call must agree: its fragments, its end, its location.
 fn hold_together(events: &[Event]) {
     let (mut index, mut written) = (0, String::new());
     for event in events {
@@ -198,7 +198,7 @@ async fn what_is_sure_comes_at_once() {
     parse.send(chunk(open.as_bytes())).await;
     let mut written = String::new();
     while !written.contains("a long text") {
-        match parse.next().await.unwrap().expect("the reply goes on") {
+        match parse.next().await.unwrap().expect("the reply continues") {
             Event::CallStart(call) => {
                 assert_eq!((call.name.as_str(), call.id.as_str()), ("create_file", "call_s1_0"));
             }
@@ -460,7 +460,7 @@ async fn an_event_that_no_message_holds_is_said_not_cut() {
     let text = format!("```json action\n{json}\n```\n");
     let refusal = read(&client, vec![text.into()], v1::ReplyFinish::Stop).await.unwrap_err();
     assert_eq!(refusal.code(), Code::OutOfRange, "{refusal:?}");
-    assert_eq!(reason(&refusal), "ANSWER_TOO_LARGE");
+    assert_eq!(reason(&refusal), "RESPONSE_TOO_LARGE");
     // As much text comes in pieces.
     let events = read(&client, vec![content.clone().into()], v1::ReplyFinish::Stop).await.unwrap();
     assert!(reply(&events).text == content);
@@ -472,7 +472,7 @@ async fn replies_that_nobody_reads_any_more_leave_nothing_behind() {
     let site = Site::new();
     let daemon = site.serve();
     let client = daemon.caller().await;
-    // More than run at once on a connection: each gives its place back.
+    // More than run at once on a connection: each gives its slot back.
     for _ in 0..100 {
         let start = v1::ParseStart { tools: own(&files()), ..v1::ParseStart::default() };
         let mut parse = begin(&client, start).await.unwrap();

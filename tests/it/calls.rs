@@ -487,7 +487,7 @@ async fn a_client_that_goes_cancels_its_call() {
     assert!(approver.pending().await.is_empty());
     let status = approver.approve(&over).await.unwrap_err();
     assert_eq!(reason(&status), "CONFIRMATION_OVER");
-    until("the places are free", async || approver.load().await.calls_running == 0).await;
+    until("the slots are free", async || approver.load().await.calls_running == 0).await;
     assert!(!site.has("a.txt"));
 }
 

@@ -67,7 +67,7 @@ async fn commands_say_the_same_with_and_without_a_daemon() {
         &["plugin", "list", "--json"],
         &["call", "act"],
     ];
-    // What is compiled is told where it is compiled first.
+    // What is compiled is reported where it is compiled first.
     site.run(&["tools"]);
     let alone: Vec<_> = commands.iter().map(|command| site.run(command)).collect();
     let daemon = site.serve();
@@ -258,7 +258,7 @@ fn what_needs_a_daemon_says_that_there_is_none() {
 }
 
 #[test]
-fn status_and_doctor_tell_what_is() {
+fn status_and_doctor_report_what_is() {
     let site = Site::new();
     let daemon = site.serve();
     let status = parsed(&site.run(&["status", "--json"]));
@@ -277,11 +277,11 @@ fn status_and_doctor_tell_what_is() {
     site.user_policy("version = 1\n[[rule]]\n");
     let sick = site.run(&["doctor"]);
     assert_eq!(sick.code, Some(1), "{sick:?}");
-    assert!(sick.stdout.contains("policy.toml:2") && sick.stdout.contains("next:"), "{sick:?}");
+    assert!(sick.stdout.contains("policy.toml:2") && sick.stdout.contains("hint:"), "{sick:?}");
 }
 
 #[test]
-fn policies_are_checked_before_they_are_in_force() {
+fn policies_are_checked_before_they_are_in_effect() {
     let site = Site::new();
     let file = site.outside("new.toml").display().to_string();
     std::fs::write(&file, "version = 1\n[[rule]]\ndecision = \"allow\"\n").unwrap();
@@ -364,7 +364,7 @@ fn a_checked_policy_says_for_which_layer_it_was_taken() {
     site.write("mine.toml", allow);
     let checked = site.run(&["policy", "check", "mine.toml"]);
     assert_eq!(checked.code, Some(0), "{}", checked.stderr);
-    assert!(checked.stdout.contains("(as user; --layer says otherwise)"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("(as user; --layer overrides this)"), "{}", checked.stdout);
     site.workspace_policy(allow);
     let checked = site.run(&["policy", "check", ".moss/policy.toml"]);
     assert_eq!(checked.code, Some(2), "{}", checked.stdout);

@@ -59,7 +59,7 @@ async fn code_is_kept_and_used_again_unless_somebody_changed_it() {
     let error = "compiling the component takes longer than 1ms; to allow more, raise \
                  compile_timeout_ms in [plugins] of config.toml";
     assert!(plugins[0].error.contains(error), "{}", plugins[0].error);
-    assert!(daemon.log().contains("is not what moss made"), "{}", daemon.log());
+    assert!(daemon.log().contains("was changed; it is compiled again"), "{}", daemon.log());
     daemon.stop();
 
     site.config("");
@@ -119,7 +119,7 @@ async fn a_plugin_that_is_paused_is_shown_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_broken_component_is_told_by_the_compiler() {
+async fn a_broken_component_is_reported_by_the_compiler() {
     let site = Site::new();
     let mut bytes = zoo("polite");
     bytes.truncate(bytes.len() / 2);
@@ -158,7 +158,7 @@ fn a_command_without_a_daemon_uses_what_a_daemon_kept() {
 
 /// What a command says where nobody looks, when it compiles the plugin `zoo`.
 const TOLD: &str = "compiling zoo (";
-const ONCE: &str = "); this is done once, its code is kept\n";
+const ONCE: &str = "); this is done once, its code is cached\n";
 
 /// A component in a file outside of the workspace.
 fn component(site: &Site, bytes: &[u8]) -> String {
@@ -168,7 +168,7 @@ fn component(site: &Site, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_compiled_is_told_once_and_never_where_the_code_is_kept() {
+fn what_is_compiled_is_reported_once_and_never_where_the_code_is_kept() {
     let file = |site: &Site| component(site, &zoo("polite"));
     let listed = |site: &Site| {
         install(site, &[("zoo", &zoo("polite"), json!({}))]);
@@ -199,7 +199,7 @@ fn what_is_compiled_is_told_once_and_never_where_the_code_is_kept() {
 }
 
 #[test]
-fn beside_json_nothing_is_told_of_compiling() {
+fn beside_json_nothing_is_reported_of_compiling() {
     let site = Site::new();
     let checked = site.run(&["plugin", "check", "--json", &component(&site, &zoo("polite"))]);
     assert_eq!((checked.code, checked.stderr.as_str()), (Some(0), ""));
@@ -208,7 +208,7 @@ fn beside_json_nothing_is_told_of_compiling() {
 }
 
 #[test]
-fn a_daemon_that_compiles_what_is_added_tells_who_adds_it() {
+fn a_daemon_that_compiles_what_is_added_reports_to_who_adds_it() {
     let site = Site::new();
     let daemon = site.serve();
     let file = component(&site, &zoo("polite"));
@@ -282,7 +282,7 @@ fn who_breaks_off_while_something_is_compiled_leaves_nothing_behind() {
         assert_eq!(child.wait().unwrap().code(), Some(130));
         let said: Vec<_> = lines.map(Result::unwrap).collect();
         assert_eq!(said, ["error: cancelled"]);
-        assert!(ends(compiler), "the compiler {compiler:?} goes on");
+        assert!(ends(compiler), "the compiler {compiler:?} continues");
         assert_eq!(kept(&site), [""; 0].map(PathBuf::from));
         let scratch = std::fs::read_dir(site.outside("zoo.wasm").parent().unwrap()).unwrap();
         let names = scratch.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -293,7 +293,7 @@ fn who_breaks_off_while_something_is_compiled_leaves_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn while_a_plugin_is_compiled_everybody_is_told_so() {
+async fn while_a_plugin_is_compiled_everybody_is_notified() {
     let site = Site::new();
     install(&site, &[("zoo", &zoo_long_to_compile(), json!({}))]);
     let daemon = site.serve();
@@ -304,7 +304,7 @@ async fn while_a_plugin_is_compiled_everybody_is_told_so() {
     let told = "there is no tool `act` yet: the plugin `zoo` (1.7 MiB) is being compiled, for ";
     assert!(explained.stderr.contains(told), "{}", explained.stderr);
     daemon.stop();
-    assert!(ends(compiler), "the compiler {compiler:?} goes on");
+    assert!(ends(compiler), "the compiler {compiler:?} continues");
     assert_eq!(kept(&site), [""; 0].map(PathBuf::from));
 }
 

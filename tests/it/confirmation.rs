@@ -1,4 +1,4 @@
-//! Asking people: who may answer, what an answer is bound to, and what ends a question.
+//! Asking people: who may answer, what a decision is bound to, and what ends a question.
 
 use moss_proto::v1;
 use moss_proto::v1::ConfirmationState as State;
@@ -270,7 +270,7 @@ async fn an_answer_needs_the_digest_that_was_shown() {
     };
     let status = approver.confirmations().resolve_confirmation(request).await.unwrap_err();
     assert_eq!(reason(&status), "REQUEST_INVALID");
-    // None of this was an answer.
+    // None of this was a decision.
     approver.approve(&question).await.unwrap();
     waits.await.unwrap().unwrap();
 }

@@ -1,5 +1,5 @@
-//! Places of connections: whoever holds them all keeps no approver out, no token holds more than its
-//! share, and a place that is given up is taken.
+//! Slots of connections: whoever holds them all keeps no approver out, no token holds more than its
+//! share, and a slot that is given up is taken.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -12,10 +12,10 @@ use crate::harness::{BOUND, Client, Daemon, Site, call, reason, until};
 use crate::metrics::{number, scrape};
 use crate::tokens;
 
-/// Places beyond `grpc.connections_max`, for approvers.
+/// Slots beyond `grpc.connections_max`, for approvers.
 const RESERVE: usize = 16;
 
-/// A daemon with few places on each of its sockets, and a port.
+/// A daemon with few slots on each of its sockets, and a port.
 fn serve(site: &mut Site) -> Daemon {
     site.config("[grpc]\nconnections_max = 8\n");
     tokens::serve(site)
@@ -25,7 +25,7 @@ async fn read(client: &Client) -> Result<v1::CallResult, Status> {
     client.call(call("read_file", json!({"path": "a.txt"}))).await
 }
 
-/// Holds a caller to the answer that it has no place.
+/// Holds a caller to the answer that it has no slot.
 async fn refused(client: &Client, word: &str) {
     let status = read(client).await.unwrap_err();
     let found = (status.code(), reason(&status));
@@ -51,7 +51,7 @@ async fn lists(approver: &Client) {
 }
 
 #[tokio::test]
-async fn callers_who_hold_all_places_keep_no_approver_out() {
+async fn callers_who_hold_all_slots_keep_no_approver_out() {
     let site = Site::new();
     site.write("a.txt", "x\n");
     site.config("[grpc]\nconnections_max = 8\n");
@@ -62,20 +62,21 @@ async fn callers_who_hold_all_places_keep_no_approver_out() {
     lists(&daemon.approver().await).await;
     let listed = site.run(&["confirm", "list"]);
     assert_eq!(listed.code, Some(0), "{listed:?}");
-    // Neither do those who say nothing in the places of approvers.
+    // Neither do those who send nothing in the slots of approvers.
     let silent: Vec<_> =
         (0..2 * RESERVE).map(|_| UnixStream::connect(site.socket()).unwrap()).collect();
     lists(&daemon.approver().await).await;
-    until("one gave way", async || daemon.log().contains("another needs its place")).await;
-    // Who is in stays in, and who was refused is in when a place is free.
+    until("one gave way", async || daemon.log().contains("another connection needs its slot"))
+        .await;
+    // Who is in stays in, and who was refused is in when a slot is free.
     read(&held[0]).await.unwrap();
     drop((silent, held.pop(), further));
-    until("the place is free", async || read(&daemon.caller().await).await.is_ok()).await;
+    until("the slot is free", async || read(&daemon.caller().await).await.is_ok()).await;
     daemon.stop();
 }
 
 #[tokio::test]
-async fn a_named_token_holds_its_share_of_the_places_until_it_is_revoked() {
+async fn a_named_token_holds_its_share_of_the_slots_until_it_is_revoked() {
     let mut site = Site::new();
     let names = ["a", "b", "c", "d"];
     let secrets = names.map(|name| tokens::create(&site, name));
@@ -91,7 +92,7 @@ async fn a_named_token_holds_its_share_of_the_places_until_it_is_revoked() {
     read(&daemon.connect(Some(&secrets[0])).await).await.unwrap();
     let other = tokens::create(&site, "other");
     refused(&daemon.dial(Some(&other)).await, "approvers").await;
-    // Its connections say nothing after that, and give way all the same.
+    // Its connections send nothing after that, and give way all the same.
     assert_eq!(tokens::revoke(&site, "a").code, Some(0));
     let came = hold(2, async || daemon.dial(Some(&other)).await).await;
     for client in &held[2..] {
@@ -122,7 +123,7 @@ async fn a_connection_whose_token_is_revoked_is_closed_after_the_answer() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_closed_and_a_freed_place_is_taken() {
+async fn a_connection_too_many_is_closed_and_a_freed_slot_is_taken() {
     let site = Site::new();
     site.config("[grpc]\nconnections_max = 2\n");
     let daemon = site.serve();
@@ -138,7 +139,7 @@ async fn a_connection_too_many_is_closed_and_a_freed_place_is_taken() {
     // Who is in stays in.
     read(&held[0]).await.unwrap();
     held.pop();
-    until("the place is free", async || {
+    until("the slot is free", async || {
         !is_hung_up(&mut UnixStream::connect(site.socket()).unwrap())
     })
     .await;

@@ -31,7 +31,7 @@ async fn page(
 }
 
 #[tokio::test]
-async fn text_that_takes_the_place_of_other_bytes_is_shown() {
+async fn text_that_replaces_other_bytes_is_shown() {
     let site = Site::new();
     site.write("run", b"#!\0");
     let daemon = site.serve();
@@ -106,7 +106,7 @@ async fn what_is_cut_is_approved_once_all_of_it_was_shown() {
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
     let (events, question) = asked(&caller, "create_file", long()).await;
     let change = &question.changes[0];
-    assert!(question.cut && question.offers.is_empty(), "nothing that lasts is offered");
+    assert!(question.truncated && question.offers.is_empty(), "nothing that lasts is offered");
     assert!(change.diff_omitted_bytes > 0 && !change.diff.contains("+the end"));
     let unseen = async || {
         let status = approver.approve(&question).await.unwrap_err();
@@ -194,7 +194,7 @@ async fn drift_that_is_too_long_to_be_shown_is_part_of_all() {
     });
     let mut events = caller.stream(waiting("patch", edit)).await.unwrap();
     let question = events.question().await;
-    assert!(question.drift && question.cut, "{:?}", question.changes[0].match_level);
+    assert!(question.drift && question.truncated, "{:?}", question.changes[0].match_level);
     let all = page(&approver, &question.id, "").await.unwrap();
     let text: String = all.parts.into_iter().map(|part| part.text).collect();
     assert!(text.contains(&expected) && text.contains(&found) && all.next_page_token.is_empty());

@@ -19,7 +19,7 @@ fn next_version(bytes: &[u8]) -> Vec<u8> {
         ("license-header0.1.0looks for files", "license-header0.2.0reads all files"),
         ("Adds a licence header to the source files", "Puts a licence header in the source files"),
     ] {
-        assert_eq!(before.len(), now.len(), "one takes the place of the other");
+        assert_eq!(before.len(), now.len(), "one replaces the other");
         let fits = |window: &[u8]| window == before.as_bytes();
         let at = next.windows(before.len()).position(fits).expect("the example says so");
         next[at..at + now.len()].copy_from_slice(now.as_bytes());
@@ -108,7 +108,7 @@ async fn a_question_about_a_plugin_is_shown_whole_as_it_is_committed() {
 }
 
 #[test]
-fn a_version_in_the_place_of_another_is_shown_whole_as_it_is_committed() {
+fn a_version_in_place_of_another_is_shown_whole_as_it_is_committed() {
     let (site, first) = prepared();
     let next = next_version(&first);
     let next_file = site.write("build/next.wasm", &next);

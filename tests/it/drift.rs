@@ -105,7 +105,11 @@ async fn drift_is_refused_where_nobody_can_be_asked_and_its_digest_approves_it()
     let daemon = site.serve();
     let (caller, approver) = (daemon.caller().await, daemon.approver().await);
     let status = refused(&caller).await;
-    assert!(status.message().contains("line 3 is not what the edit says"), "{}", status.message());
+    assert!(
+        status.message().contains("line 3 differs from what the edit expects"),
+        "{}",
+        status.message()
+    );
     let facts = details(&status).error_info().unwrap().metadata.clone();
     assert_eq!((&*facts["drift"], &*facts["protected"]), ("true", "false"));
     let effect = attached(&status);
@@ -124,7 +128,7 @@ async fn drift_is_refused_where_nobody_can_be_asked_and_its_digest_approves_it()
 }
 
 #[tokio::test]
-async fn no_lasting_answer_covers_drift() {
+async fn no_standing_approval_covers_drift() {
     let site = Site::new();
     site.write("a.go", FILE);
     let daemon = site.serve();
@@ -146,7 +150,7 @@ async fn no_lasting_answer_covers_drift() {
     assert_eq!(site.read("a.go"), FILE);
 
     let status = refused(&caller).await;
-    assert!(attached(&status).rule.contains("no lasting answer"), "{status:?}");
+    assert!(attached(&status).rule.contains("no standing approval"), "{status:?}");
     let mut events = caller.stream(waiting("patch", drifted())).await.unwrap();
     let question = events.question().await;
     assert_eq!(question.offers, []);
@@ -177,9 +181,9 @@ fn a_blanket_yes_does_not_cover_drift() {
         let refused = run(&site, &["--confirm", "allow"]);
         assert_eq!(refused.code, Some(4), "{refused:?}");
         assert!(refused.stderr.contains("`--confirm allow` does not cover"), "{refused:?}");
-        let lines = refused.stderr.find("the edit says: \\ty := 99").expect("the line is shown");
+        let lines = refused.stderr.find("expected: \\ty := 99").expect("the line is shown");
         let diff = refused.stderr.find("--- a/a.go").expect("the diff is shown");
-        assert!(lines < diff && refused.stderr.contains("the file has:  \\ty := 2"));
+        assert!(lines < diff && refused.stderr.contains("found:    \\ty := 2"));
         let report = parsed(&run(&site, &["--confirm", "allow", "--json"]));
         assert_eq!((&report["outcome"], &report["history"]), (&json!("unconfirmed"), &json!(null)));
         check_json(&report);
@@ -208,10 +212,10 @@ async fn drift_is_shown_to_who_looks_at_the_question_and_recorded() {
     until("it waits", async || !approver.pending().await.is_empty()).await;
     let shown = site.run(&["confirm", "show", &question.id]).stdout;
     for text in [
-        "a.go: the edit changes 1 line that is not what it says it is",
+        "a.go: the edit changes 1 line that differs from what it expects",
         "line 3",
-        "the edit says: \\ty := 99",
-        "the file has:  \\ty := 2",
+        "expected: \\ty := 99",
+        "found:    \\ty := 2",
         "the text was found by its first and last line",
     ] {
         assert!(shown.contains(text), "{text} is not in {shown}");

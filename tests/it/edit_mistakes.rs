@@ -215,8 +215,8 @@ impl Sent {
         json!({"path": path(at), "old_string": self.search, "new_string": self.replace})
     }
 
-    /// What the edit says by itself, where it has a place but for white space at the ends of lines;
-    /// else what is meant.
+    /// What the edit says by itself, where it has a location but for white space at the ends of
+    /// lines; else what is meant.
     fn stated(&self) -> String {
         let trimmed = |text: &str| -> String {
             let lines = text.split('\n').map(|line| line.trim_end_matches([' ', '\t', '\r']));

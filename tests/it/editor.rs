@@ -13,7 +13,7 @@ use tonic::Status;
 use crate::harness::{Client, Daemon, Editor, Site, call, output, range, until};
 
 /// What gives editors of tests the time that a busy machine takes; tests of silence say otherwise.
-pub(crate) const PATIENT: &str = "[editors]\nanswer_ms = 60000\nclarify_ms = 60000\n";
+pub(crate) const PATIENT: &str = "[editors]\nresponse_ms = 60000\nclarify_ms = 60000\n";
 
 /// A workspace with a file, a daemon that serves it, and a caller.
 async fn served(site: &Site) -> (Daemon, Client, Client) {
@@ -170,9 +170,9 @@ async fn person_answers_a_question_in_any_editor() {
 }
 
 #[tokio::test]
-async fn silence_is_an_answer_after_a_while() {
+async fn an_editor_that_does_not_respond_is_a_timeout() {
     let site = Site::new();
-    site.config("[editors]\nanswer_ms = 100\nclarify_ms = 100\n");
+    site.config("[editors]\nresponse_ms = 100\nclarify_ms = 100\n");
     let (_daemon, caller, approver) = served(&site).await;
     let mut editor = Editor::attach(&approver, "mute").await;
     let asked = start(&caller, "clarify", json!({"question": "Why?"}));
@@ -181,7 +181,7 @@ async fn silence_is_an_answer_after_a_while() {
     let output = output(&asked.await.unwrap().unwrap());
     assert_eq!(output["answered"], false);
     assert!(output["note"].as_str().unwrap().contains("go on"), "{output}");
-    // A tool goes on without what the editor does not say.
+    // A tool continues without what the editor does not say.
     editor.look("a.rs", 0, 4).await;
     let output = caller.done("get_cursor_context", json!({})).await;
     assert_eq!((&output["focus"]["line"], output["focus"].get("symbols")), (&json!(1), None));
@@ -254,7 +254,7 @@ async fn confirmations_are_answered_in_the_editor() {
 }
 
 #[tokio::test]
-async fn answer_that_lasts_is_given_in_the_editor() {
+async fn standing_approval_is_given_in_the_editor() {
     let site = Site::new();
     let (_daemon, caller, approver) = served(&site).await;
     let mut editor = Editor::attach(&approver, "Code").await;
@@ -265,7 +265,7 @@ async fn answer_that_lasts_is_given_in_the_editor() {
     let edit = |old: &str, new: &str| json!({"path": "a.rs", "oldText": old, "newText": new});
     let waits = start(&caller, "replace_text", edit("two", "zwei"));
     let question = asked(&mut editor).await;
-    let always = v1::AnswerScope::Always;
+    let always = v1::ApprovalScope::Always;
     let offer = question.offers.iter().find(|offer| offer.scope() == always).unwrap();
     assert!(offer.rule_toml.contains("a.rs"), "{}", offer.rule_toml);
     // What was not offered is not remembered, and the question stays open.

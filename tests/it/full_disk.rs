@@ -11,7 +11,7 @@ use crate::harness::{Client, Ended, Site, call, output, refusing, until};
 use crate::journal::records;
 use crate::kill::entries_of;
 
-/// Says that a test goes on in a process with mounts of its own.
+/// Says that a test continues in a process with mounts of its own.
 const INSIDE: &str = "MOSS_TEST_INSIDE_MOUNTS";
 /// The size of the disk.
 const DISK: &str = "size=12m";

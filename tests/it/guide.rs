@@ -1,5 +1,5 @@
-//! The editors of `docs/editors.md`: their code is taken out of the guide, and what they do is held to
-//! what the guide promises.
+//! The editors of `docs/editors.md`: their code is removed from the guide, and what they do is held
+//! to what the guide promises.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -29,7 +29,7 @@ pub(crate) use self::program::{binary, plugin};
 
 /// Longest wait for anything, on a machine with much else to do.
 pub(crate) const BOUND: Duration = Duration::from_secs(60);
-/// How often a condition is looked at that nobody tells about.
+/// How often a condition is looked at that nobody reports.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A machine of one user with one workspace.

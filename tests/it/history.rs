@@ -1,4 +1,4 @@
-//! Committed changes over the wire: listing, showing, taking back, and taking that back.
+//! Committed changes over the wire: listing, showing, undoing, and undoing that.
 
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
@@ -51,7 +51,7 @@ async fn entries_are_listed_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn an_entry_tells_who_did_what() {
+async fn an_entry_reports_who_did_what() {
     let site = Site::allowing();
     site.write("a.txt", "old\n");
     let daemon = site.serve();
@@ -80,7 +80,7 @@ async fn an_entry_tells_who_did_what() {
 }
 
 #[tokio::test]
-async fn every_kind_of_change_is_taken_back_and_that_too() {
+async fn every_kind_of_change_is_undone_and_redone() {
     let site = Site::allowing();
     site.write("modified.txt", "a\r\nb\n");
     site.write("deleted.txt", "gone\n");
@@ -104,7 +104,7 @@ async fn every_kind_of_change_is_taken_back_and_that_too() {
     assert_eq!(files(site.snapshot()), files(before));
     assert_eq!(client.numbers().await, [6, 5, 4, 3, 2, 1]);
     let undo = entry(&client, 4).await;
-    assert_eq!((undo.undo_of, &undo.took_back[..], &undo.undone_by[..]), (3, &[3][..], &[][..]));
+    assert_eq!((undo.undo_of, &undo.undoes[..], &undo.undone_by[..]), (3, &[3][..], &[][..]));
     assert_eq!(entry(&client, 3).await.undone_by, [4]);
     for number in [6, 5, 4] {
         client.undo(number).await.unwrap();
@@ -121,12 +121,12 @@ async fn an_undo_merges_with_later_changes_or_is_a_conflict() {
     let client = daemon.caller().await;
     let edit = |line: u64, text: &str| json!({"path": "a.txt", "startLine": line, "endLine": line, "newText": text});
     client.done("replace_lines", edit(3, "three")).await;
-    // Another place of the file changes: the undo leaves it alone.
+    // Another location of the file changes: the undo leaves it alone.
     client.done("replace_lines", edit(15, "fifteen")).await;
     client.undo(1).await.unwrap();
     let text = site.read("a.txt");
     assert!(text.contains("line 3\n") && text.contains("fifteen\n"), "{text}");
-    // The same place changed again.
+    // The same location changed again.
     client.done("replace_lines", edit(15, "XV")).await;
     let before = site.read("a.txt");
     let result = client.undo(2).await.unwrap();
@@ -249,6 +249,6 @@ async fn diffs_that_do_not_fit_are_not_made() {
     }
     let past = output(&client.ran("diff_history", json!({})).await);
     let [newer, older] = [0, 1].map(|n| &past["changes"][n]["files"][0]);
-    assert!(newer["diff"].as_str().unwrap().contains("the diff goes on"), "{newer}");
+    assert!(newer["diff"].as_str().unwrap().contains("the diff continues"), "{newer}");
     assert_eq!((older.get("diff"), &older["diff_missing"]), (None, &json!("too_long")));
 }

@@ -129,12 +129,12 @@ async fn every_call_leaves_its_start_and_its_end() {
     let answers: Vec<_> = records
         .iter()
         .filter(|record| record["kind"] == "confirmation")
-        .map(|record| record["answer"].as_str().unwrap())
+        .map(|record| record["decision"].as_str().unwrap())
         .collect();
     assert_eq!(answers, ["approved", "denied", "withdrawn", "expired"]);
-    let denied = records.iter().find(|record| record["answer"] == "denied").unwrap();
+    let denied = records.iter().find(|record| record["decision"] == "denied").unwrap();
     assert_eq!(
-        (denied["answered_by"].as_str(), denied["reason"].as_str()),
+        (denied["decided_by"].as_str(), denied["reason"].as_str()),
         (Some("approver"), Some("because of the reason"))
     );
     let committed: Vec<_> = records.iter().filter(|record| record["kind"] == "committed").collect();
@@ -238,7 +238,7 @@ async fn what_was_done_is_on_disk_before_it_is_answered() {
     let of_call = calls.values().next().unwrap();
     assert_eq!(kinds(of_call).last(), Some(&"call_finished"), "{of_call:#?}");
     assert!(kinds(of_call).contains(&"committed"), "{of_call:#?}");
-    // The chain goes on where it was cut off.
+    // The chain continues where it was cut off.
     let daemon = site.serve();
     let client = daemon.caller().await;
     client.done("create_file", json!({"path": "b.txt", "content": "x\n"})).await;

@@ -50,7 +50,7 @@ pub(crate) fn lines_of(site: &Site, path: &str) -> u64 {
     lines.len() as u64
 }
 
-/// Approves everything until the daemon is gone. Tells when there is something to approve.
+/// Approves everything until the daemon is gone. Reports when there is something to approve.
 async fn approve_all(approver: Client, mut watcher: Watcher, begun: oneshot::Sender<()>) {
     let mut begun = Some(begun);
     while let Some(question) = watcher.next_or_gone().await {
@@ -184,7 +184,7 @@ async fn killed_among_edits_the_daemon_leaves_whole_files_and_a_true_history() {
     daemon.stop();
     let verified = site.run(&["audit", "verify"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
-    // Everything can still be taken back.
+    // Everything can still be undone.
     site.user_policy("version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n");
     let daemon = site.serve();
     let client = daemon.caller().await;

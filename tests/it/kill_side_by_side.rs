@@ -32,7 +32,7 @@ struct Answered {
     history: u64,
 }
 
-/// What a client was told.
+/// What a client received.
 #[derive(Default)]
 struct Told {
     lines: u64,

@@ -151,7 +151,7 @@ async fn calls_that_run_or_wait_hold_a_bounded_part_of_the_memory() {
     let create = |path: &str| call("create_file", json!({ "path": path, "content": content }));
     let mut waiting = vec![client.stream(create("a")).await.unwrap()];
     until("it waits", async || client.load().await.calls_queued == 1).await;
-    // A person has a place, and a part of the memory, in any case.
+    // A person has a slot, and a part of the memory, in any case.
     approver.call(create("b")).await.unwrap();
     for path in ["c", "d", "e"] {
         let status = client.call(create(path)).await.unwrap_err();
@@ -197,7 +197,7 @@ async fn a_call_that_is_asked_about_holds_no_part_of_what_running_calls_hold() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_a_person_takes_no_place() {
+async fn a_call_that_waits_for_a_person_takes_no_slot() {
     let site = Site::new();
     site.config("[calls]\nrunning_max = 1\nqueued_max = 1\n");
     let daemon = site.serve();
@@ -244,7 +244,7 @@ async fn more_requests_than_a_connection_carries_wait_for_their_turn() {
 }
 
 #[tokio::test]
-async fn a_broken_configuration_stops_the_daemon_with_its_place() {
+async fn a_broken_configuration_stops_the_daemon_with_its_location() {
     for (text, word) in [
         ("[call]\nrunning_max = 1\n", "calls"),
         ("[calls]\nruning_max = 1\n", "running_max"),
@@ -280,7 +280,7 @@ async fn a_huge_effect_is_shown_in_part_and_harms_no_stream() {
     assert!(shown.diff.len() < 4 << 20, "{}", shown.diff.len());
     let end = shown.diff.lines().last().unwrap();
     assert!(end.contains("calls.diff_bytes_max"), "it does not say that it is cut: {end}");
-    assert!(seen.cut && shown.diff_omitted_bytes > 0);
+    assert!(seen.truncated && shown.diff_omitted_bytes > 0);
     approver.approve_by_digest(&seen).await.unwrap();
     let result = events.end().await.unwrap();
     assert_eq!(result.changes[0].status(), v1::ChangeStatus::Committed);

@@ -114,10 +114,10 @@ async fn plugins_are_counted_by_state() {
 }
 
 #[tokio::test]
-async fn numbers_are_told_to_whoever_asks_properly() {
+async fn metrics_are_exposed_to_valid_requests() {
     let site = counting();
     let daemon = site.serve();
-    // Who says nothing, or too much, holds up nobody.
+    // Who sends nothing, or too much, holds up nobody.
     let silent: Vec<TcpStream> = (0..7).map(|_| connect(&daemon)).collect();
     for (request, status) in [
         ("POST /metrics HTTP/1.1", "HTTP/1.1 405 Method Not Allowed"),

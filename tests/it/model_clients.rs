@@ -158,7 +158,7 @@ fn expected(exchange: &Exchange<'_>) -> Map<String, Value> {
         text = text.replacen(between, "", 1);
     }
     if case.name == "cut_call" && *is_streamed {
-        // What was shown of it cannot be taken back, and is never whole.
+        // What was shown of it cannot be withdrawn, and is never whole.
         let cut = |arguments: Value| json!({ "id": "call_1x", "name": "delete_file", "arguments": arguments });
         match api {
             Api::OpenAiChat => calls.push(cut(json!({ "unparsed": "{\"path\": \"b\"" }))),

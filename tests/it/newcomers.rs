@@ -118,7 +118,7 @@ fn doctor_tries_to_write_where_moss_keeps_its_state() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let broken = state(&parsed(&ended)["checks"]);
     assert_eq!(broken["state"], "fail", "{broken}");
-    assert!(!broken["next"].as_str().unwrap().is_empty(), "{broken}");
+    assert!(!broken["hint"].as_str().unwrap().is_empty(), "{broken}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ async fn no_path_leads_out_of_the_workspace() {
 }
 
 #[tokio::test]
-async fn what_leads_out_is_told_from_what_is_not_there() {
+async fn what_leads_out_is_distinguished_from_what_is_not_there() {
     let site = trapped();
     let daemon = site.serve();
     let client = daemon.caller().await;

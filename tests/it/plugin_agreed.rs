@@ -56,7 +56,7 @@ async fn what_nobody_agreed_to_is_staged_by_the_next_daemon_as_well() {
     assert!(error.starts_with(STAGED) && error.contains("moss plugin accept zoo"), "{error}");
     assert_eq!(site.run(&["call", "act"]).code, Some(2));
 
-    // Nor is it agreed to where its entry is taken out and put back.
+    // Nor is it agreed to where its entry is removed and added again.
     let daemon = site.serve();
     let client = daemon.caller().await;
     plugin(&client, "it is staged", |zoo| zoo.error.starts_with(STAGED)).await;
@@ -90,7 +90,9 @@ async fn what_somebody_saw_who_trusts_a_list_is_what_loads() {
     bring_along(&site, &one);
     let shown = site.run(&["plugin", "trust", "--dry-run"]);
     let told = &shown.stderr;
-    for part in ["not pinned: who can write build/zoo.wasm", "the file has sha256", "10s, 64MiB"] {
+    for part in
+        ["not pinned: anyone who can write build/zoo.wasm", "the file has sha256", "10s, 64MiB"]
+    {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert_eq!(site.run(&["plugin", "trust", "--yes"]).code, Some(0));
@@ -106,7 +108,7 @@ async fn what_somebody_saw_who_trusts_a_list_is_what_loads() {
     assert_eq!(parsed(&again)["output"]["loaded"], true, "{again:?}");
     assert_eq!(client.done("act", json!({})).await, json!({ "v": 2 }));
 
-    // What changed in the list since is shown, and trust can be taken back.
+    // What changed in the list since is shown, and trust can be revoked.
     let text = site.read("moss-tools.json");
     site.write("moss-tools.json", text + " // more\n");
     plugin(&client, "it is gone", |list| list.state() == v1::PluginState::Untrusted).await;
@@ -154,11 +156,11 @@ async fn settings_that_a_plugin_does_not_know_leave_it_with_those_from_before() 
     assert!(told.notice.starts_with(&place), "{}", told.notice);
     assert!(told.notice.contains("no key `headr`, did you mean `header`?"), "{}", told.notice);
     list(json!({ "config": { "header": "Yours." } }));
-    plugin(&client, "it is mended", |plugin| plugin.notice.is_empty()).await;
+    plugin(&client, "it is fixed", |plugin| plugin.notice.is_empty()).await;
 }
 
 #[test]
-fn what_does_not_serve_is_not_told_to() {
+fn what_does_not_serve_is_not_shown_to() {
     let site = Site::new();
     let file = site.outside("zoo.wasm");
     std::fs::write(&file, zoo_version(1, "Does it.")).unwrap();
@@ -212,7 +214,7 @@ async fn the_first_list_that_names_a_plugin_has_its_name() {
 }
 
 #[test]
-fn a_list_of_the_workspace_leads_nowhere_else_by_a_link() {
+fn a_list_of_the_workspace_leads_not_elsewhere_by_a_link() {
     let site = Site::new();
     bring_along(&site, b"");
     let elsewhere = site.outside("elsewhere.wasm");

@@ -139,12 +139,12 @@ fn builds(language: &'static str, example: &str, passed: u64) {
 }
 
 #[test]
-fn a_project_and_an_example_in_typescript_build_and_the_example_holds() {
+fn a_project_and_an_example_in_typescript_build_and_the_example_passes() {
     builds("ts", "json-diff", 2);
 }
 
 #[test]
-fn a_project_and_an_example_in_python_build_and_the_example_holds() {
+fn a_project_and_an_example_in_python_build_and_the_example_passes() {
     builds("python", "requirements-report", 1);
 }
 
@@ -251,13 +251,13 @@ fn the_examples_in_rust_are_in_order_and_do_what_they_show() {
 }
 
 #[test]
-fn settings_that_do_not_fit_are_told_once_with_what_would() {
+fn settings_that_do_not_fit_are_reported_once_with_what_would() {
     let site = Site::new();
     let component = plugin("license_header").display().to_string();
     for command in ["check", "test"] {
         let refused = site.run(&["plugin", command, &component, "--config", r#"{"heading": "x"}"#]);
         assert_eq!(refused.code, Some(1), "{refused:?}");
-        let told = "the settings are not what the plugin takes: no key `heading`";
+        let told = "the settings do not match the schema of the plugin: no key `heading`";
         assert_eq!(refused.stderr.matches(told).count(), 1, "{refused:?}");
         let told = "hint: give its settings, such as --config '{\"header\":\"";
         assert!(refused.stderr.contains(told), "{refused:?}");

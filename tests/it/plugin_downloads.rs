@@ -96,7 +96,7 @@ async fn a_download_that_leads_elsewhere_or_is_not_what_it_says_is_refused_with_
         (|_| moved("https://169.254.169.254/"), "which is never asked"),
         (|port| moved(&format!("https://a:b@localhost:{port}/")), "it holds credentials"),
         (|_| moved("/zoo.wasm"), "more than 5 redirects in a row"),
-        (|_| response("206 Partial Content", &[], b"x"), "the server answered 206"),
+        (|_| response("206 Partial Content", &[], b"x"), "the server responded with 206"),
         (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 999999999999\r\n\r\nx".to_vec(), "it has more"),
         (|_| b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx".to_vec(), "end of file before"),
     ];
@@ -178,7 +178,7 @@ async fn who_asks_for_a_plugin_from_the_network_is_asked_before_it_is_fetched() 
 async fn what_is_taken_away_does_not_wait_for_a_download() {
     let site = Site::new();
     site.config("[network]\nconnect_ms = 60000\n");
-    // It takes connections and says nothing.
+    // It accepts connections and sends nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://localhost:{}/slow.wasm", silent.local_addr().unwrap().port());
     let probe = plugin("probe");

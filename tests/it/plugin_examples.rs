@@ -139,7 +139,7 @@ async fn notes_are_found_again_by_the_next_daemon() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_withheld_is_told_from_one_that_is_not_there() {
+async fn a_file_that_is_withheld_is_distinguished_from_one_that_is_not_there() {
     let site = Site::new();
     site.write("data/a.csv", "id\n1\n");
     site.write("data/b.csv", "id\n1\n");

@@ -315,7 +315,7 @@ async fn an_open_file_stays_the_one_that_was_opened() {
 }
 
 #[tokio::test]
-async fn a_policy_that_changes_holds_for_a_running_call() {
+async fn a_policy_that_changes_applies_to_a_running_call() {
     let site = Site::new();
     site.write("docs/a.md", "alpha");
     attacked(&site, &json!([{ "path": ".", "access": "read" }]));
@@ -345,7 +345,7 @@ async fn what_is_taken_away_is_taken_from_running_calls() {
     let daemon = site.serve();
     let client = daemon.caller().await;
     settled(&client).await;
-    // More than it had, then something else: a call that has what it had goes on.
+    // More than it had, then something else: a call that has what it had continues.
     let kept = waiting(&client, json!(["wait go", "read docs/a.md"])).await;
     let wider = json!([{ "path": ".", "access": "read" }, { "path": "docs", "access": "read" }]);
     attacked(&site, &wider);
@@ -362,7 +362,7 @@ async fn what_is_taken_away_is_taken_from_running_calls() {
     let result = within("the call is stopped", lost.end()).await.unwrap();
     let error = failure(&result);
     assert_eq!(error.code, "denied", "{error:?}");
-    assert!(error.message.contains("was taken away: read the workspace"), "{}", error.message);
+    assert!(error.message.contains("was revoked: read the workspace"), "{}", error.message);
     readable(&["docs"]).await;
     held(&client, &[("read docs/a.md", &["ok alpha"])]).await;
 
@@ -371,5 +371,5 @@ async fn what_is_taken_away_is_taken_from_running_calls() {
     install(&site, &[]);
     let result = within("the call is stopped", gone.end()).await.unwrap();
     let message = &failure(&result).message;
-    assert!(message.contains("taken out of its list"), "{message}");
+    assert!(message.contains("removed from its list"), "{message}");
 }

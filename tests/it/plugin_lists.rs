@@ -42,7 +42,7 @@ fn a_grant_of_all_that_is_asked_for_leaves_out_what_no_list_grants_and_says_so()
     assert_eq!(withheld, &json!(lines), "{shown}");
     let added = site.run(&[&add[..], &["--yes"]].concat());
     assert_eq!(added.code, Some(0), "{added:?}");
-    let told = "not granted, because no list grants so much at once; name what is meant with --env, \
+    let told = "not granted, because no list can grant this much at once; name the parts with --env, \
                 --tool, --http or --store:\n  reach *\n";
     assert!(added.stderr.contains(told), "{added:?}");
     let grant = &listed(&site)["plugins"][0]["grant"];
@@ -71,7 +71,7 @@ fn what_a_plugin_keeps_stays_when_it_is_removed_unless_it_is_to_be_forgotten() {
     assert_eq!(saved.code, Some(0), "{saved:?}");
     let removed = site.run(&["plugin", "remove", "memory", "--yes"]);
     assert_eq!(removed.code, Some(0), "{removed:?}");
-    for told in ["which stays; `--forget-store` forgets it", "what it keeps stays"] {
+    for told in ["which is kept; `--forget-store` deletes it", "its store is kept"] {
         assert!(removed.stderr.contains(told), "{removed:?}");
     }
     add();
@@ -85,7 +85,7 @@ fn what_a_plugin_keeps_stays_when_it_is_removed_unless_it_is_to_be_forgotten() {
     assert!(recalled());
     let removed = site.run(&[&remove[..], &["--yes"]].concat());
     assert_eq!(removed.code, Some(0), "{removed:?}");
-    assert!(removed.stderr.contains("what it kept is forgotten"), "{removed:?}");
+    assert!(removed.stderr.contains("its store is deleted"), "{removed:?}");
     add();
     assert!(!recalled(), "it was forgotten");
     let removed = site.run(&[&remove[..], &["--yes"]].concat());

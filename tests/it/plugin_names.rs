@@ -39,7 +39,7 @@ async fn two_plugins_with_one_name_for_a_tool_can_both_be_used() {
     let daemon = site.serve();
     let client = daemon.caller().await;
     let taken = &settled(&client).await[1];
-    let remedy = "is taken by plugin `zoo`; its list gives it another name with \
+    let remedy = "is used by plugin `zoo`; its list gives it another name with \
                   \"tools\": {\"act\": \"OTHER\"}";
     assert!(taken.error.contains(remedy), "{}", taken.error);
 
@@ -61,10 +61,10 @@ async fn two_plugins_with_one_name_for_a_tool_can_both_be_used() {
     .await;
     output(&client.call(call("act", json!({}))).await.unwrap());
 
-    // A name that is not free is not given, and the old one goes on.
+    // A name that is not free is not given, and the old one stays.
     list(&site, &json!({ "act": "read_file" }));
     let kept = second(&client, |plugin| !plugin.notice.is_empty()).await;
-    assert!(kept.notice.contains("`read_file` is taken by a built-in tool"), "{}", kept.notice);
+    assert!(kept.notice.contains("`read_file` is used by a built-in tool"), "{}", kept.notice);
     assert_eq!(kept.tools, ["play"]);
     list(&site, &json!({ "acts": "x" }));
     let kept = second(&client, |plugin| plugin.notice.contains("acts")).await;
@@ -135,7 +135,7 @@ fn no_tool_of_a_plugin_has_the_name_of_an_operation_or_of_another_tool_in_any_ca
     for name in OPERATIONS {
         let refused = site.run(&[&add[..], &["--rename", &format!("act={name}")]].concat());
         assert_eq!(refused.code, Some(1), "{name}: {refused:?}");
-        let told = format!("the tool name `{name}` is taken by an operation of moss");
+        let told = format!("the tool name `{name}` is used by an operation of moss");
         assert!(refused.stderr.contains(&told), "{name}: {refused:?}");
     }
     for (name, spelt) in
@@ -143,7 +143,7 @@ fn no_tool_of_a_plugin_has_the_name_of_an_operation_or_of_another_tool_in_any_ca
     {
         let refused = site.run(&[&add[..], &["--rename", &format!("act={name}")]].concat());
         assert_eq!(refused.code, Some(1), "{name}: {refused:?}");
-        let told = format!("`{name}` is taken by a built-in tool, as `{spelt}`");
+        let told = format!("`{name}` is used by a built-in tool, as `{spelt}`");
         assert!(refused.stderr.contains(&told), "{name}: {refused:?}");
     }
 }
@@ -158,7 +158,7 @@ async fn a_rule_for_an_operation_covers_no_tool_that_a_list_gives_its_name() {
         let client = daemon.caller().await;
         let plugin = &settled(&client).await[0];
         assert_eq!(plugin.state(), v1::PluginState::Failed, "{name}");
-        assert!(plugin.error.contains(&format!("`{name}` is taken by")), "{}", plugin.error);
+        assert!(plugin.error.contains(&format!("`{name}` is used by")), "{}", plugin.error);
         let status = client.call(call(name, json!({}))).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::NotFound, "{name}");
     }

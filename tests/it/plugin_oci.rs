@@ -167,12 +167,12 @@ async fn blobs_may_lie_elsewhere_on_the_same_host_and_registries_may_be_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_registry_that_does_not_hold_what_is_asked_for_is_refused_with_a_reason() {
     for (conduct, expected) in [
-        (Conduct::Unwilling, "the registry does not give it to whoever asks"),
+        (Conduct::Unwilling, "the registry does not give it to anonymous clients"),
         (Conduct::Password, "the registry demands something else than a token"),
         (Conduct::PlainRealm, "for a token: that is not https"),
         (Conduct::NearRealm, "which is private"),
-        (Conduct::OtherManifest, "the registry answered with a manifest of the digest"),
-        (Conduct::OtherBlob, "the registry answered with a component of the sha256"),
+        (Conduct::OtherManifest, "the registry responded with a manifest of the digest"),
+        (Conduct::OtherBlob, "the registry responded with a component of the sha256"),
         (Conduct::MovedAway, "which is private"),
     ] {
         let site = Site::new();

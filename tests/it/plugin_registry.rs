@@ -87,7 +87,7 @@ fn a_plugin_is_added_after_it_was_shown() {
     assert_eq!((again.code, &parsed(&again)["error"]["code"]), (Some(1), &json!("already_exists")));
     let bare = site.run(&["plugin", "add", file, "--replace", "--grant", "{}", "--yes"]);
     assert_eq!(bare.code, Some(0), "{bare:?}");
-    for part in ["is granted nothing; it asks for: read", "--replace --grant-requested /"] {
+    for part in ["is granted nothing; it requests: read", "--replace --grant-requested /"] {
         assert!(bare.stderr.contains(part), "{part}: {}", bare.stderr);
     }
     assert!(!bare.stderr.contains("try `moss call"), "{}", bare.stderr);
@@ -96,7 +96,7 @@ fn a_plugin_is_added_after_it_was_shown() {
     assert_eq!(replaced.code, Some(0), "{replaced:?}");
     let shown = parsed(&site.run(&["plugin", "show", "word-count", "--json"]));
     let shown = &shown["plugins"][0];
-    assert_eq!((&shown["state"], &shown["requests"][0]["given"]), (&json!("ready"), &json!(true)));
+    assert_eq!((&shown["state"], &shown["requests"][0]["allowed"]), (&json!("ready"), &json!(true)));
     let told = site.run(&["plugin", "show", "word-count"]).stdout;
     assert!(told.contains("word_count(") && told.contains("pinned"), "{told}");
 
@@ -227,7 +227,7 @@ async fn a_request_is_held_to_rules_names_and_the_workspace() {
 }
 
 #[tokio::test]
-async fn a_staged_version_serves_once_it_is_accepted_and_watchers_are_told() {
+async fn a_staged_version_serves_once_it_is_accepted_and_watchers_are_notified() {
     let site = Site::new();
     let (one, two) = (zoo_version(1, "Does it."), zoo_version(2, "Does it!"));
     install(&site, &[("zoo", &one, json!({ "sha256": sha256(&one) }))]);
@@ -355,7 +355,7 @@ async fn a_list_of_the_workspace_serves_it_once_it_is_trusted_and_until_it_chang
 
     let text = site.read("moss-tools.json");
     site.write("moss-tools.json", text + " // more\n");
-    until("the list is not trusted any more", async || {
+    until("the list is no longer trusted", async || {
         let plugins = plugins(&root).await;
         plugins.len() == 1 && plugins[0].error.contains("is not trusted as it is")
     })
@@ -375,7 +375,7 @@ fn a_list_of_the_workspace_cannot_name_what_lies_outside() {
 }
 
 #[tokio::test]
-async fn no_plugin_has_more_than_the_configuration_allows_and_that_holds_at_once() {
+async fn no_plugin_has_more_than_the_configuration_allows_and_that_takes_effect_at_once() {
     let site = Site::new();
     let bytes = std::fs::read(plugin("word_count")).unwrap();
     let everywhere = json!({ "fs": [{ "path": ".", "access": "read" }] });
@@ -393,7 +393,7 @@ async fn no_plugin_has_more_than_the_configuration_allows_and_that_holds_at_once
     assert_eq!(plugin.requests[0].withheld_by, "configuration");
     assert_eq!(plugin.limits.unwrap().timeout_ms, 2000);
     let told = site.run(&["plugin", "show", "word-count"]).stdout;
-    assert!(told.contains("`[plugin_maximum]` keeps back: read the workspace"), "{told}");
+    assert!(told.contains("`[plugin_maximum]` withholds: read the workspace"), "{told}");
 
     site.config("[plugins]\nunpinned = false\n");
     until("the plugin serves no more", async || {
@@ -431,7 +431,7 @@ async fn a_signature_counts_only_by_a_signer_and_of_the_file() {
         })
         .await;
     };
-    says("by the key E7620F1842B4E81F, which is no signer; signers are: none").await;
+    says("by the key E7620F1842B4E81F, which is not a signer; signers are: none").await;
     site.config(&format!("[plugins]\nsigners = [\"{SIGNER}\"]\n"));
     says("the signature by the key E7620F1842B4E81F is not of this file").await;
     let file = site.write("zoo.wasm", &bytes);

@@ -72,7 +72,7 @@ async fn nothing_is_there_that_was_not_granted() {
     for index in [0, 2, 3, 4] {
         assert_eq!(came[index]["error"], "denied", "{}", came[index]);
     }
-    // Where its list lies is nothing that a guest is told; its caller is.
+    // Where its list lies is not exposed to a guest, only to its caller.
     assert!(
         !json!(came).to_string().contains(&*site.outside("config").to_string_lossy()),
         "{came:?}"
@@ -277,7 +277,7 @@ async fn rules_for_a_plugin_hold_for_what_it_calls() {
 }
 
 #[tokio::test]
-async fn plugins_call_plugins_four_deep_on_one_place() {
+async fn plugins_call_plugins_four_deep_on_one_slot() {
     let site = Site::new();
     site.config("[calls]\nrunning_max = 1\n");
     let (_daemon, caller) = probed(&site, json!({ "tools": ["probe"] })).await;
@@ -324,7 +324,7 @@ async fn a_plugin_that_calls_itself_does_not_wait_for_itself() {
 }
 
 #[tokio::test]
-async fn the_editor_tells_a_plugin_what_it_may_know() {
+async fn the_editor_shows_a_plugin_what_it_may_know() {
     let site = Site::new();
     site.config(crate::editor::PATIENT);
     site.write("a.rs", "fn one() {}\n");

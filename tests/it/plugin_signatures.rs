@@ -64,7 +64,7 @@ fn what_a_signer_signed_is_added_and_what_was_changed_since_is_not() {
     site.write("zoo.minisig", stranger.sign(&bytes));
     let refused = site.run(&add);
     assert_eq!(refused.code, Some(3), "{refused:?}");
-    assert!(refused.stdout.contains("which is no signer"), "{refused:?}");
+    assert!(refused.stdout.contains("which is not a signer"), "{refused:?}");
     // A comment that is vouched for, and another one in its place.
     site.write("zoo.minisig", signer.sign(&bytes).replace("of a test", "of a feat"));
     let refused = site.run(&add);
@@ -93,7 +93,8 @@ async fn a_signature_that_is_replaced_beside_the_same_component_is_looked_at() {
     let client = daemon.caller().await;
     assert_eq!(settled(&client).await[0].state(), v1::PluginState::Ready);
 
-    // The signature of the next version comes first: what serves goes on, and that is told.
+    // The signature of the next version comes first: what serves keeps serving, and that is
+    // reported.
     std::fs::write(signature_of(&site), signer.sign(&next)).unwrap();
     let told = |plugin: &v1::Plugin| plugin.notice.contains("is not of this file");
     is(&client, "the other signature is told", told).await;
@@ -101,7 +102,7 @@ async fn a_signature_that_is_replaced_beside_the_same_component_is_looked_at() {
     std::fs::write(signature_of(&site), signer.sign(&bytes)).unwrap();
     is(&client, "the first one counts again", |plugin| plugin.notice.is_empty()).await;
     std::fs::write(signature_of(&site), signer.sign(&next)).unwrap();
-    is(&client, "the other signature is told again", told).await;
+    is(&client, "the other signature is reported again", told).await;
     std::fs::write(site.outside("config/moss/zoo.wasm"), &next).unwrap();
     let serves = |plugin: &v1::Plugin| plugin.sha256 == sha256(&next) && plugin.notice.is_empty();
     is(&client, "the next version serves", serves).await;
@@ -135,8 +136,8 @@ async fn a_signature_from_the_network_that_does_not_vouch_is_not_kept() {
     let kept = site.state().join("downloads").join(format!("{digest}.minisig"));
     first.trusted_in(&site);
     for (answer, expected) in [
-        ("<html>back soon</html>".to_owned(), "the signature is none"),
-        (second.sign(&bytes), "which is no signer"),
+        ("<html>back soon</html>".to_owned(), "not a valid signature"),
+        (second.sign(&bytes), "which is not a signer"),
         (first.sign(b"other"), "is not of this file"),
         ("x".repeat(5000), "it has more than 4096 bytes"),
     ] {
@@ -156,7 +157,7 @@ async fn a_signature_from_the_network_that_does_not_vouch_is_not_kept() {
     // Another key counts, and the same component is signed with it.
     second.trusted_in(&site);
     let refused = server.run(&site, &["call", "act"]).await;
-    assert!(refused.stderr.contains("which is no signer"), "{refused:?}");
+    assert!(refused.stderr.contains("which is not a signer"), "{refused:?}");
     *signature.lock().unwrap() = second.sign(&bytes);
     let called = server.run(&site, &["call", "act"]).await;
     assert_eq!(called.code, Some(0), "{called:?}");

@@ -35,7 +35,7 @@ async fn a_caller_meets_its_instance_again_until_the_list_changes() {
 }
 
 #[tokio::test]
-async fn every_call_has_its_own_instance_where_the_list_says_nothing() {
+async fn every_call_has_its_own_instance_by_default() {
     let site = Site::new();
     listed(&site, json!({}));
     let daemon = site.serve();

@@ -80,11 +80,11 @@ async fn the_example_plugins_work() {
     let status = caller.call(call("word_count", json!({"pth": "docs"}))).await.unwrap_err();
     assert_eq!(reason(&status), "ARGUMENTS_INVALID");
 
-    headers_are_added_and_taken_back(&site, &caller, &approver).await;
+    headers_are_added_and_undone(&site, &caller, &approver).await;
     assert_eq!(site.snapshot(), before);
 }
 
-async fn headers_are_added_and_taken_back(site: &Site, caller: &Client, approver: &Client) {
+async fn headers_are_added_and_undone(site: &Site, caller: &Client, approver: &Client) {
     let mut watcher = approver.watch().await;
     let waits = tokio::spawn({
         let caller = caller.clone();
@@ -159,7 +159,7 @@ async fn broken(site: &Site) -> (Daemon, Vec<v1::Plugin>) {
 }
 
 #[tokio::test]
-async fn a_broken_plugin_list_is_told_with_its_place() {
+async fn a_broken_plugin_list_is_reported_with_its_location() {
     let entry = r#"{"name": "a", "source": "a.wasm""#;
     for (text, line, word) in [
         ("{".to_owned(), 1, "not JSON"),
@@ -201,7 +201,7 @@ async fn a_broken_plugin_list_is_told_with_its_place() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_is_none_is_told_and_leaves_the_rest_alone() {
+async fn a_plugin_that_is_none_is_reported_and_leaves_the_rest_alone() {
     let site = Site::new();
     let polite = zoo_named("polite", "fit");
     let plugins: &[(&str, &[u8], Value)] = &[
@@ -278,7 +278,7 @@ async fn a_tool_name_that_is_taken_is_not_taken_again() {
 }
 
 #[tokio::test]
-async fn hostile_plugins_end_in_an_error_and_the_daemon_goes_on() {
+async fn hostile_plugins_end_in_an_error_and_the_daemon_continues() {
     let site = Site::allowing();
     site.write("a.txt", "x\n");
     let before = site.snapshot();

@@ -32,7 +32,7 @@ async fn a_component_made_for_another_host_is_listed_and_called_unchanged() {
     let left_out = shown["plugins"][0]["left_out"].to_string();
     assert!(left_out.contains("`look`: its `it` has a resource"), "{shown}");
     let shown = site.run(&["plugin", "show", "steps"]).stdout;
-    for told in ["functions that are no tools:\n", "\n  `look`: its `it` has a resource"] {
+    for told in ["functions that are not tools:\n", "\n  `look`: its `it` has a resource"] {
         assert!(shown.contains(told), "{shown}");
     }
     let file = site.write("steps.wasm", zoo("plain_interfaces"));

@@ -280,7 +280,7 @@ async fn explanations_name_the_rules_and_where_they_stand() {
 }
 
 #[tokio::test]
-async fn the_rules_in_force_are_listed_with_what_is_broken() {
+async fn the_rules_in_effect_are_listed_with_what_is_broken() {
     let mut site = Site::new();
     site.admin_policy(&rule("ask"));
     site.user_policy(&format!("{}name = \"mine\"\n", rule("allow")));
@@ -353,7 +353,7 @@ async fn an_explanation_knows_sizes_or_says_that_they_matter() {
 }
 
 #[tokio::test]
-async fn an_explanation_tells_what_the_level_of_a_match_would_decide() {
+async fn an_explanation_reports_what_the_level_of_a_match_would_decide() {
     let site = Site::new();
     site.user_policy(
         "version = 1\n[[rule]]\neffects = [\"write\"]\ndecision = \"allow\"\n\
@@ -378,5 +378,8 @@ async fn an_explanation_tells_what_the_level_of_a_match_would_decide() {
     let words = ["policy", "explain", "replace_text", "path=a.txt", "oldText=x", "newText=y"];
     let shown = site.run(&words).stdout;
     assert!(shown.contains("is found: block_anchor, context_aware: deny user"), "{shown}");
-    assert!(shown.contains("where lines are not as the edit says: ask drift: "), "{shown}");
+    assert!(
+        shown.contains("where lines differ from what the edit expects: ask drift: "),
+        "{shown}"
+    );
 }

@@ -289,7 +289,7 @@ async fn secrets_are_not_read_and_what_is_public_is() {
 }
 
 #[tokio::test]
-async fn a_deny_holds_for_every_spelling_of_a_name() {
+async fn a_deny_applies_to_every_spelling_of_a_name() {
     let site = Site::allowing();
     let names =
         ["straße", "strasse", "STRASSE", "a\u{308}rger", "ärger", "se\u{ad}cret", "secret."];

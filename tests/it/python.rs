@@ -60,7 +60,7 @@ fn editor_of_the_guide_in_python_is_asked_and_answers() {
 }
 
 #[test]
-fn agent_of_the_guide_has_a_model_call_tools_and_tells_it_what_came() {
+fn agent_of_the_guide_has_a_model_call_tools_and_sends_it_the_results() {
     let python = std::env::var_os("MOSS_TEST_PYTHON").expect(NO_PYTHON);
     let site = Site::allowing();
     site.write("a.txt", "first ``` second\n");

@@ -24,7 +24,7 @@ async fn what_was_undone_is_made_again_on_what_the_file_is_now() {
     client.undo(1).await.unwrap();
     let there = client.ran("reapply", json!({})).await;
     assert_eq!(failure(&there).code, "no_change");
-    let hint = "change 2 is an undo; it took back change 1 with the index 1";
+    let hint = "change 2 is an undo; it undid change 1 with the index 1";
     assert_eq!(failure(&there).hint, hint);
     // Something else comes in between, past moss.
     let moved =
@@ -80,7 +80,7 @@ async fn what_cannot_be_made_again_is_named_and_nothing_is_written() {
     client.done("delete_file", json!({"path": "a.txt", "permanent": true})).await;
     site.write("a.txt", "something\nelse\n");
     let result = client.ran("reapply", json!({"index": 2})).await;
-    assert!(failure(&result).message.contains("history no longer holds"), "{result:?}");
+    assert!(failure(&result).message.contains("the history no longer has"), "{result:?}");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ async fn problem(client: &Client) -> String {
 }
 
 #[tokio::test]
-async fn a_policy_that_changes_holds_at_once() {
+async fn a_policy_that_changes_takes_effect_at_once() {
     let site = Site::new();
     let daemon = site.serve();
     let client = daemon.caller().await;
@@ -83,7 +83,7 @@ async fn a_policy_that_breaks_leaves_the_rules_from_before() {
     assert_eq!(create(&client, "b").await, Allowed);
     let explanation = explained(&client, "create_file", json!({"path": "c", "content": ""})).await;
     assert!(explanation.problems[0].contains(&place), "{:?}", explanation.problems);
-    assert!(explanation.problems[0].contains("from before"), "{:?}", explanation.problems);
+    assert!(explanation.problems[0].contains("previous rules"), "{:?}", explanation.problems);
     assert!(daemon.log().contains(&place), "it is not logged");
     for command in
         [&["status"][..], &["policy", "show"], &["policy", "explain", "list_directory", "path=."]]
@@ -103,7 +103,7 @@ async fn a_policy_that_breaks_leaves_the_rules_from_before() {
     std::fs::remove_file(&admin).unwrap();
     until("it is missed", async || problem(&client).await.contains("no such file")).await;
 
-    // Mending one puts it in force while the other is still broken.
+    // Fixing one puts it in effect while the other is still broken.
     replace(&user, rule("write", "deny"));
     decided(&client, v1::Decision::Deny).await;
     assert_eq!(create(&client, "c").await, Denied);
@@ -112,7 +112,7 @@ async fn a_policy_that_breaks_leaves_the_rules_from_before() {
 }
 
 #[tokio::test]
-async fn a_policy_that_was_broken_at_the_start_leaves_reads_only_until_it_is_mended() {
+async fn a_policy_that_was_broken_at_the_start_leaves_reads_only_until_it_is_fixed() {
     let site = Site::new();
     let user = site.user_policy("version = 1\n[[rule]]\n");
     let daemon = site.serve();
@@ -194,10 +194,10 @@ async fn plugins_come_and_go_with_the_list() {
     assert_eq!(states, [v1::PluginState::Failed, ready, ready]);
     assert_eq!(client.done("fit", json!({})).await, json!({}));
     let told = client.load().await.workspaces[0].plugin_problems.join(" ");
-    assert!(told.contains(&place) && told.contains("what it said before"), "{told}");
+    assert!(told.contains(&place) && told.contains("previous content"), "{told}");
 
     replace(&file, good);
-    until("the list is mended", async || client.plugin_list().await.len() == 2).await;
+    until("the list is fixed", async || client.plugin_list().await.len() == 2).await;
     std::fs::remove_file(&file).unwrap();
     let removed = catalogs.next().await.unwrap();
     assert_eq!(removed.removed, ["fit", "new"]);
@@ -270,14 +270,14 @@ async fn a_component_that_says_something_else_waits_to_be_accepted() {
     assert!(staged.notice.contains(&format!("\"sha256\": \"{}\"", sha256(&two))));
     assert_eq!(client.done("act", json!({})).await, json!({"v": 1}));
 
-    // A file that is none, and none at all: the old version goes on.
+    // A file that is none, and none at all: the old version continues.
     replace(&file, b"this is no component");
     notice(&client, "not WebAssembly").await;
     std::fs::remove_file(&file).unwrap();
     notice(&client, "No such file").await;
     assert_eq!(client.done("act", json!({})).await, json!({"v": 1}));
 
-    // Back to what serves: nothing to tell any more.
+    // Back to what serves: nothing to report any more.
     replace(&file, &one);
     until("nothing is staged", async || client.plugin_list().await[0].notice.is_empty()).await;
 

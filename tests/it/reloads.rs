@@ -1,5 +1,5 @@
 //! A component and a policy are replaced again and again while clients call: no call fails, and
-//! none runs by a version that is not in force.
+//! none runs by a version that is not in effect.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +27,9 @@ const FIRST_LINE: usize = 2;
 /// What is replaced, its versions numbered from 0 on.
 #[derive(Default)]
 struct Replaced {
-    /// The newest that may be in force: it is being written.
+    /// The newest that may be in effect: it is being written.
     written: AtomicUsize,
-    /// The oldest that may be: it was told to be in force.
+    /// The oldest that may be: it was told to be in effect.
     told: AtomicUsize,
     calls: AtomicUsize,
 }
@@ -77,17 +77,17 @@ fn write(file: &Path, number: usize, content: impl AsRef<[u8]>) {
 // === impl Replaced ===
 
 impl Replaced {
-    /// Waits for a call, which must run by a version that is in force meanwhile.
+    /// Waits for a call, which must run by a version that is in effect meanwhile.
     async fn check(&self, what: &str, version: impl Future<Output = usize>) {
         let first = self.told.load(Ordering::SeqCst);
         let ran = version.await;
         let last = self.written.load(Ordering::SeqCst);
         let is_in_force = (first..=last).any(|number| number % VERSIONS == ran);
-        assert!(is_in_force, "{what}: version {ran} where {first} to {last} are in force");
+        assert!(is_in_force, "{what}: version {ran} where {first} to {last} are in effect");
         self.calls.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Waits until calls are made after what was told.
+    /// Waits until calls are made after what was reported.
     async fn goes_on(&self) {
         let before = self.calls.load(Ordering::SeqCst);
         until("calls go on", async || self.calls.load(Ordering::SeqCst) >= before + CALLERS).await;

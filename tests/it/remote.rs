@@ -254,7 +254,7 @@ fn a_daemon_on_another_unix_socket_can_be_named() {
 }
 
 #[test]
-fn a_daemon_that_cannot_be_reached_is_told_with_what_to_do() {
+fn a_daemon_that_cannot_be_reached_is_reported_with_what_to_do() {
     let site = on_loopback();
     let daemon = site.serve();
     let file = |name: &str| ["--token-file".to_owned(), site.outside(name).display().to_string()];
@@ -325,7 +325,7 @@ fn with_an_authority_for_clients_only_its_clients_get_in() {
     foreign[5] = other.path("client.crt");
     foreign[7] = other.path("client.key");
     assert_refused(&run(&site, &daemon, &foreign, &READ), 5, &["refused the certificate"]);
-    assert!(daemon.log().contains("did not agree on encryption"), "{}", daemon.log());
+    assert!(daemon.log().contains("a TLS handshake failed"), "{}", daemon.log());
     assert_eq!(run(&site, &daemon, &certificates.client(Some("client")), &READ).code, Some(0));
 }
 
@@ -465,7 +465,7 @@ fn what_is_for_ports_only_is_noted_without_one() {
 }
 
 #[tokio::test]
-async fn who_says_nothing_keeps_nobody_out() {
+async fn who_sends_nothing_keeps_nobody_out() {
     for is_encrypted in [false, true] {
         let (site, remote) = if is_encrypted {
             let (site, certificates) = encrypted(true);
@@ -483,14 +483,14 @@ async fn who_says_nothing_keeps_nobody_out() {
             // Some say a little, which is no more than nothing.
             stream.write_all(&b"\x16\x03\x01"[..number.min(3)]).unwrap();
         }
-        // They hold up nobody while there is a place.
+        // They hold up nobody while there is a slot.
         let ended = run(&site, &daemon, &remote, &READ);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         silent.extend((0..8).map(|_| connect()));
         until("it is full", async || daemon.log().contains("grpc.connections_max")).await;
         // Not on the other socket.
         daemon.caller().await.done("read_file", json!({"path": "a.txt"})).await;
-        until("they have lost their places", async || {
+        until("they have lost their slots", async || {
             run(&site, &daemon, &remote, &READ).code == Some(0)
         })
         .await;

@@ -32,7 +32,7 @@ fn hello(version: u16) -> Vec<u8> {
 }
 
 #[test]
-fn who_speaks_no_tls_1_3_is_told_so_and_gets_no_further() {
+fn who_speaks_no_tls_1_3_is_refused_and_gets_no_further() {
     let (site, certificates) = encrypted(false);
     let daemon = site.serve();
     for version in [0x0301, 0x0302, 0x0303] {

@@ -145,7 +145,7 @@ const GLOBS: &[&str] = &[
     "*[!s].rs",
     ".gitignore",
 ];
-/// What makes ripgrep heed and leave out the same files as moss.
+/// What makes ripgrep apply the same ignore files as moss.
 const SETTINGS: &[&str] = &[
     "--no-config",
     "--hidden",
@@ -156,10 +156,10 @@ const SETTINGS: &[&str] = &[
     "--crlf",
 ];
 
-/// Most matches that are compared by their place; all are counted.
+/// Most matches that are compared by their location; all are counted.
 const LIMIT: usize = 1_000;
 
-/// A match: the names of the path, the line, and the column, where it is told.
+/// A match: the names of the path, the line, and the column, where it is reported.
 type Place = (Vec<String>, u64, Option<u64>);
 
 fn names(path: &str) -> Vec<String> {

@@ -157,7 +157,7 @@ async fn thousands_of_files_are_searched_in_path_order() {
 }
 
 #[tokio::test]
-async fn searches_that_make_no_sense_say_how_to_mend_them() {
+async fn searches_that_make_no_sense_say_how_to_fix_them() {
     let site = Site::new();
     site.write("a.txt", "x\n");
     let daemon = site.serve();

@@ -167,7 +167,7 @@ async fn a_workspace_that_is_moved_away_is_not_written_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_supervisor_is_told_when_the_daemon_serves_and_when_it_stops() {
+async fn a_supervisor_is_notified_when_the_daemon_serves_and_when_it_stops() {
     let site = Site::new();
     let path = site.outside("notify.sock");
     let socket = tokio::net::UnixDatagram::bind(&path).unwrap();

@@ -78,7 +78,7 @@ fn ended(edits: Vec<Editing>) -> (BTreeMap<usize, u64>, Vec<(usize, Value)>) {
     (made, refused)
 }
 
-/// Holds the file, the history and the journal to what was told.
+/// Holds the file, the history and the journal to what was reported.
 async fn check(site: &Site, client: &Client, made: &BTreeMap<usize, u64>, by_text: bool) {
     let text = site.read("a.rs");
     for line in (0..2 * EDITS).map(|edit| 4 * edit) {

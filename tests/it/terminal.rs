@@ -1,4 +1,4 @@
-//! A person at a terminal: the diff in colours, the question, the answer.
+//! A person at a terminal: the diff in colours, the question, the decision.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -156,7 +156,7 @@ fn a_person_sees_what_is_compiled_and_no_more_of_it_in_the_end() {
     let check = || Terminal::start(site.command(["plugin", "check", file.to_str().unwrap()]));
     let terminal = check();
     terminal.wait_for("compiling zoo (");
-    terminal.wait_for("this is done once, its code is kept 0s");
+    terminal.wait_for("this is done once, its code is cached 0s");
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
     let (_, last) = screen.rsplit_once("0s").unwrap();
@@ -225,7 +225,7 @@ fn a_person_allows_a_rule_for_always_after_reading_it() {
     for line in ["tools = [\"replace_text\"]", "paths = [\"a.txt\"]", "decision = \"allow\""] {
         assert!(screen.contains(line), "{line} is not in {screen}");
     }
-    assert!(screen.contains("takes it back"), "{screen}");
+    assert!(screen.contains("undoes it"), "{screen}");
     assert_eq!(site.read("a.txt"), "1\ntwo\n");
 
     // The next call is not asked about, another path is, and after the revocation all are.
@@ -234,9 +234,9 @@ fn a_person_allows_a_rule_for_always_after_reading_it() {
     site.write("b.txt", "two\n");
     let other = ["call", "replace_text", "path=b.txt", "oldText=two", "newText=2"];
     assert_eq!(site.run(&other).code, Some(4));
-    let listed = site.run(&["answers", "list"]).stdout;
+    let listed = site.run(&["approvals", "list"]).stdout;
     assert!(listed.contains("used 1 time,") && listed.contains("\"a.txt\""), "{listed}");
-    assert_eq!(site.run(&["answers", "revoke", "--all"]).code, Some(0));
+    assert_eq!(site.run(&["approvals", "revoke", "--all"]).code, Some(0));
     let back = ["call", "replace_text", "path=a.txt", "oldText=2", "newText=two"];
     assert_eq!(site.run(&back).code, Some(4));
 }
@@ -258,7 +258,7 @@ fn a_person_allows_a_rule_for_a_session() {
     assert_eq!(site.run(&again).code, Some(4));
     assert_eq!(site.run(&[&again[..], &["--session", "t"]].concat()).code, Some(4));
     assert_eq!(site.run(&[&again[..], &["--session", "s"]].concat()).code, Some(0));
-    assert!(site.run(&["answers", "list"]).stdout.contains("session s"));
+    assert!(site.run(&["approvals", "list"]).stdout.contains("session s"));
 }
 
 #[test]
@@ -278,8 +278,7 @@ fn a_person_sees_the_lines_that_are_not_as_the_edit_says() {
     assert_eq!(code, Some(0), "{screen}");
     assert_eq!(site.read("a.go"), lines(100));
     let place = |text: &str| screen.find(text).unwrap_or_else(|| panic!("no {text} in {screen}"));
-    let places =
-        ["line 3", "the edit says: \\ty := 99", "the file has:  \\ty := 2", "@@", "apply?"];
+    let places = ["line 3", "expected: \\ty := 99", "found:    \\ty := 2", "@@", "apply?"];
     assert!(places.map(place).is_sorted(), "{screen}");
     assert!(!screen.contains("[a]lways"), "{screen}");
 }

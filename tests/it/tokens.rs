@@ -45,7 +45,7 @@ pub(crate) fn revoke(site: &Site, name: &str) -> Ended {
 }
 
 #[tokio::test]
-async fn callers_are_told_apart_by_the_names_of_their_tokens() {
+async fn callers_are_distinguished_by_the_names_of_their_tokens() {
     let mut site = Site::new();
     site.user_policy(POLICY);
     let (ci, guest) = (create(&site, "ci"), create(&site, "guest-1"));
@@ -155,7 +155,7 @@ async fn a_port_without_a_token_file_takes_answers_by_the_approvers_alone() {
     // When the last token is revoked the daemon still starts, for those on the socket.
     assert_eq!(revoke(&site, "ci").code, Some(0));
     let daemon = site.serve();
-    assert!(daemon.log().contains("nobody gets in by the port"), "{}", daemon.log());
+    assert!(daemon.log().contains("nobody can use the port"), "{}", daemon.log());
     let read = call("read_file", json!({"path": "a.txt"}));
     let status = daemon.dial(Some(&ci)).await.call(read.clone()).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
@@ -174,7 +174,7 @@ fn the_secret_of_a_named_token_is_refused_as_a_token_file() {
 }
 
 #[test]
-fn the_secret_is_shown_once_and_kept_nowhere() {
+fn the_secret_is_shown_once_and_not_stored() {
     let site = Site::new();
     let made = site.run(&["token", "create", "ci"]);
     assert_eq!(made.code, Some(0), "{made:?}");

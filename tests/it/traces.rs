@@ -70,7 +70,7 @@ fn attribute(span: &Span, name: &str) -> Option<String> {
     }
 }
 
-/// The collector goes on while the end of the daemon is awaited.
+/// The collector continues while the end of the daemon is awaited.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_call_is_a_span_of_the_request_that_it_belongs_to() {
     const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";

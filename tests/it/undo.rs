@@ -31,42 +31,42 @@ async fn everything_since_an_entry_is_one_change_that_goes_back_as_well() {
     for (path, content) in [("a", "1\n"), ("a", "2\n"), ("b", "1\n"), ("a", "3\n")] {
         put(&client, path, content).await;
     }
-    let result = client.take_back(Target::Since(1)).await.unwrap();
+    let result = client.undo_target(Target::Since(1)).await.unwrap();
     let told = output(&result);
     assert_eq!(
-        (&told["took_back"], &told["history"], &told["undone"]),
+        (&told["undoes"], &told["history"], &told["undone"]),
         (&json!([4, 3, 2]), &json!(5), &Value::Null)
     );
     assert_eq!(result.changes.len(), 2);
     assert_eq!((site.read("a").as_str(), site.has("b")), ("1\n", false));
     let entries = listed(&client, v1::ListHistoryRequest::default()).await;
-    assert_eq!((&entries[0].took_back[..], entries[0].undo_of), (&[4, 3, 2][..], 0));
+    assert_eq!((&entries[0].undoes[..], entries[0].undo_of), (&[4, 3, 2][..], 0));
     assert_eq!((entries[0].tool.as_str(), &entries[2].undone_by[..]), ("undo", &[5][..]));
 
-    let again = client.take_back(Target::Since(5)).await.unwrap();
+    let again = client.undo_target(Target::Since(5)).await.unwrap();
     assert_eq!(failure(&again).code, "no_change");
     let told = output(&client.undo(5).await.unwrap());
-    assert_eq!((&told["took_back"], &told["undone"]), (&json!([5]), &json!(5)));
+    assert_eq!((&told["undoes"], &told["undone"]), (&json!([5]), &json!(5)));
     assert_eq!((site.read("a").as_str(), site.read("b").as_str()), ("3\n", "1\n"));
     let past = client.done("diff_history", json!({})).await;
     let [redo, undo, newest] = [0, 1, 2].map(|index| &past["changes"][index]);
-    assert_eq!((&redo["took_back"], &redo["undo_of"]), (&json!([5]), &json!(5)));
-    assert_eq!((&undo["took_back"], &undo["undone_by"]), (&json!([4, 3, 2]), &json!([6])));
+    assert_eq!((&redo["undoes"], &redo["undo_of"]), (&json!([5]), &json!(5)));
+    assert_eq!((&undo["undoes"], &undo["undone_by"]), (&json!([4, 3, 2]), &json!([6])));
     assert_eq!(newest["undone_by"], json!([5]));
 }
 
 #[tokio::test]
-async fn a_call_is_taken_back_by_its_name() {
+async fn undo_by_call_id_reverts_the_changes_of_the_call() {
     let site = Site::allowing();
     let daemon = site.serve();
     let client = daemon.caller().await;
     put(&client, "a", "1\n").await;
     let call_id = put(&client, "a", "2\n").await;
     put(&client, "b", "1\n").await;
-    let told = output(&client.take_back(Target::CallId(call_id.clone())).await.unwrap());
-    assert_eq!(told["took_back"], json!([2]));
+    let told = output(&client.undo_target(Target::CallId(call_id.clone())).await.unwrap());
+    assert_eq!(told["undoes"], json!([2]));
     assert_eq!((site.read("a").as_str(), site.read("b").as_str()), ("1\n", "1\n"));
-    let again = client.take_back(Target::CallId(call_id)).await.unwrap();
+    let again = client.undo_target(Target::CallId(call_id)).await.unwrap();
     assert_eq!(failure(&again).code, "no_change");
 }
 
@@ -111,7 +111,7 @@ async fn conflicts_name_entry_file_and_lines_and_nothing_is_written() {
     site.write("a.txt", "0\n1\n2\n3\nFOUR\n5\n");
     site.write("b.txt", "mine\n");
     let before = site.snapshot();
-    let result = client.take_back(Target::Since(0)).await.unwrap();
+    let result = client.undo_target(Target::Since(0)).await.unwrap();
     let error = failure(&result);
     assert_eq!(error.code, "conflict");
     assert!(error.message.contains("b.txt was changed again since change 2"), "{error:?}");
@@ -187,11 +187,11 @@ async fn conflicts_name_the_later_change_to_programs() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_taken_back() {
+async fn undo_of_a_missing_entry_fails() {
     let site = Site::allowing();
     let daemon = site.serve();
     let client = daemon.caller().await;
-    let nothing = client.take_back(Target::Since(0)).await.unwrap();
+    let nothing = client.undo_target(Target::Since(0)).await.unwrap();
     assert_eq!(failure(&nothing).code, "no_change");
     put(&client, "a", "1\n").await;
     for (target, code) in [
@@ -201,7 +201,7 @@ async fn what_is_not_there_is_not_taken_back() {
         (Target::Since(1), "no_change"),
         (Target::CallId("nobody".into()), "not_found"),
     ] {
-        let result = client.take_back(target.clone()).await.unwrap();
+        let result = client.undo_target(target.clone()).await.unwrap();
         assert_eq!(failure(&result).code, code, "{target:?}");
     }
     let long = Target::CallId("c".repeat(1_000));
@@ -229,14 +229,14 @@ async fn a_file_that_may_not_be_read_keeps_the_whole_undo_back() {
     );
     let daemon = site.serve();
     let client = daemon.caller().await;
-    let refused = client.take_back(Target::Since(0)).await.unwrap_err();
+    let refused = client.undo_target(Target::Since(0)).await.unwrap_err();
     assert_eq!(reason(&refused), "DENIED_BY_POLICY", "{refused:?}");
     assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");
     assert!(site.has("a") && site.has("private/b"));
 }
 
 #[test]
-fn several_are_taken_back_from_the_command_line() {
+fn undo_since_reverts_several_entries_from_the_command_line() {
     let site = Site::new();
     let create = |path: &str| {
         let path = format!("path={path}");
@@ -249,13 +249,13 @@ fn several_are_taken_back_from_the_command_line() {
     let shown = parsed(&site.run(&["history", "undo", "--since", "1", "--dry-run", "--json"]));
     let paths: Vec<_> =
         shown["changes"].as_array().unwrap().iter().map(|change| &change["path"]).collect();
-    assert_eq!((paths.len(), &shown["output"]["took_back"]), (2, &json!([3, 2])));
+    assert_eq!((paths.len(), &shown["output"]["undoes"]), (2, &json!([3, 2])));
     let asked = site.run(&["history", "undo", "--since", "1", "--json"]);
     assert_eq!(asked.code, Some(4), "{asked:?}");
     let digest = shown["digest"].as_str().unwrap();
     let undo = ["history", "undo", "--since", "1", "--confirm", digest, "--json"];
     let undone = parsed(&site.run(&undo));
-    assert_eq!((&undone["output"]["took_back"], &undone["history"]), (&json!([3, 2]), &json!(4)));
+    assert_eq!((&undone["output"]["undoes"], &undone["history"]), (&json!([3, 2]), &json!(4)));
     assert!(site.has("a") && !site.has("b") && !site.has("c"));
 
     let listed = site.run(&["history", "list", "--since", "1"]);
@@ -263,10 +263,10 @@ fn several_are_taken_back_from_the_command_line() {
     assert!(listed[1].contains("undo of 3-2  "), "{listed:?}");
     assert!(listed[2].contains("create_file (undone by 4)  "), "{listed:?}");
     let shown = site.run(&["history", "show", "2"]);
-    assert!(shown.stdout.contains("taken back by 4\n"), "{shown:?}");
+    assert!(shown.stdout.contains("undone by 4\n"), "{shown:?}");
     let json = parsed(&site.run(&["history", "list", "--tool", "undo", "--json"]));
     assert_eq!(json["entries"].as_array().unwrap().len(), 1);
-    assert_eq!(json["entries"][0]["took_back"], json!([3, 2]));
+    assert_eq!(json["entries"][0]["undoes"], json!([3, 2]));
 
     parsed(&site.run(&["history", "undo", "4", "--confirm", "allow"]));
     parsed(&site.run(&["history", "undo", "--call", &call_id, "--confirm", "allow"]));
@@ -310,7 +310,7 @@ async fn an_undo_of_a_file_that_is_denied_since_shows_nothing_of_it() {
         refusals.push(told(&status));
     }
     assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:?}");
-    assert!(client.take_back(Target::Since(0)).await.is_err());
+    assert!(client.undo_target(Target::Since(0)).await.is_err());
     output(&client.undo(8).await.unwrap());
     assert_eq!(site.read("shown.txt"), "1\n");
 }

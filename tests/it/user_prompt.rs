@@ -1,5 +1,5 @@
 //! The user's own prompt: asked about whatever writes are allowed, by no answer for longer,
-//! forbidden by rules, taken back.
+//! forbidden by rules, undone.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn parsed(ended: &Ended) -> Value {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
 }
 
-/// What every layer and every lasting answer says of writes does not speak of the prompt.
+/// What every layer and every standing approval says of writes does not speak of the prompt.
 #[tokio::test]
 async fn a_person_is_asked_even_where_writes_are_allowed() {
     let site = Site::allowing();
@@ -119,7 +119,7 @@ async fn rules_of_every_layer_forbid_it() {
 }
 
 #[test]
-fn the_prompt_is_shown_and_taken_back_on_the_command_line() {
+fn the_prompt_is_shown_and_undone_on_the_command_line() {
     let site = Site::new();
     let json = |arguments: &[&str]| parsed(&site.run(&[arguments, &["--json"]].concat()));
     let shown = json(&["prompt", "show"]);
@@ -151,7 +151,7 @@ fn the_prompt_is_shown_and_taken_back_on_the_command_line() {
 }
 
 #[tokio::test]
-async fn the_journal_tells_what_was_decided_and_done() {
+async fn the_journal_reports_what_was_decided_and_done() {
     let site = Site::new();
     let daemon = site.serve();
     let approver = daemon.approver().await;

@@ -43,7 +43,7 @@ const WASMTIME: &[(&str, &str)] =
     &[("xtask/bench/bare/plugin.rs", "the baseline that the plugin host is measured against")];
 /// Where `policy::decide` is called.
 const DECIDERS: &[(&str, &str)] = &[
-    ("daemon/src/call/effect/decide.rs", "the one place through which effects go"),
+    ("daemon/src/call/effect/decide.rs", "the only place through which effects go"),
     ("crates/policy/src/lib.rs", "defines it"),
     ("crates/policy/src/explain.rs", "explains without doing"),
 ];

@@ -99,7 +99,7 @@ impl Bare {
         }
     }
 
-    /// Puts a line in the place of the first one, durably and atomically.
+    /// Puts a line in place of the first one, durably and atomically.
     async fn edit(&self, path: &str, line: &str) -> Result<()> {
         let path = self.workspace.join(path);
         let text = tokio::fs::read_to_string(&path).await?;

@@ -20,7 +20,7 @@ pub(crate) struct Caller {
     authorization: MetadataValue<Ascii>,
 }
 
-/// What a daemon tells of its catalog.
+/// How a daemon reports its catalog.
 pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
 
 // === impl Caller ===

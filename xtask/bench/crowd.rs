@@ -43,7 +43,7 @@ impl Crowd {
         }
         let mut all = Vec::new();
         while let Some(ended) = clients.join_next().await {
-            all.extend(ended.context("a client broke")??);
+            all.extend(ended.context("a client failed")??);
         }
         Ok(all)
     }

@@ -1,4 +1,4 @@
-//! What an edit costs: finding its place, at every level, against a plain scan of the same text;
+//! What an edit costs: finding its location, at every level, against a plain scan of the same text;
 //! and committing it, against what any durable replacement of a file takes.
 //!
 //! Both are measured in this process, in turns with their baselines.
@@ -17,7 +17,7 @@ use moss_xtask::rows::{Row, Spread};
 
 use self::levels::{Case, Wanted};
 
-/// Times that each place is looked for.
+/// Times that each location is looked for.
 const LOOKS: usize = 40;
 /// Times before any is measured.
 const WARM_UP: usize = 3;
@@ -34,7 +34,7 @@ pub(crate) fn measure(directory: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Looks for the place of one edit.
+/// Looks for the location of one edit.
 fn place(case: &Case) -> Result<Row> {
     let Case { name, text, search, replace, wanted, target } = case;
     let look = || locate(black_box(text), black_box(search), black_box(replace), Occurrence::Only);

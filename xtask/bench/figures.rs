@@ -170,7 +170,7 @@ async fn start(place: &Place) -> Result<Row> {
         drop(caller);
         daemon.stop().await?;
     }
-    Ok(Row::timed("start to first answer", durations).wanted("< 100 ms"))
+    Ok(Row::timed("start to first response", durations).wanted("< 100 ms"))
 }
 
 /// What a daemon holds.

@@ -73,7 +73,7 @@ async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Res
     }
     let mut all = Kinds::new();
     while let Some(ended) = clients.join_next().await {
-        for (kind, durations) in ended.context("a client broke")?? {
+        for (kind, durations) in ended.context("a client failed")?? {
             all.entry(kind).or_default().extend(durations);
         }
     }
@@ -83,7 +83,7 @@ async fn run(socket: std::path::PathBuf, token: String, length: Duration) -> Res
 async fn client(caller: &Caller, number: usize, end: Instant) -> Result<Kinds> {
     let mut kinds = Kinds::new();
     for count in 0.. {
-        // Clients begin at different places of the round.
+        // Clients begin at different positions of the round.
         let kind = match (count + number) % ROUND {
             place if place < EDITS => "replace_lines",
             place if place < EDITS + COUNTS => "word_count",

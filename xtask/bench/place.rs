@@ -32,7 +32,7 @@ decision = "deny"
 reason = "to measure a refusal"
 "#;
 
-/// The place, on the same disk as the target directory: a disk in memory would make every
+/// The location, on the same disk as the target directory: a disk in memory would make every
 /// durable write look free.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -158,7 +158,7 @@ impl Place {
         self.home.path().join("config")
     }
 
-    /// The list of plugins that the daemon is told.
+    /// The list of plugins that the daemon is given.
     pub(crate) fn plugin_list(&self) -> PathBuf {
         self.home.path().join("moss-tools.json")
     }

@@ -1,4 +1,4 @@
-//! A package of Debian: an `ar` archive of a version, what the system is told, and the files.
+//! A package of Debian: an `ar` archive of a version, what the system needs to know, and the files.
 
 use std::collections::BTreeMap;
 

@@ -51,7 +51,7 @@ fn line_in_short(short: Short, results: &All, language: usize) -> Option<String>
     Some(format!("| {called} | {} | {bare} | {ratio:.2} |", row.unit.shown(row.value.median)))
 }
 
-/// Puts the lines of the page in the place of those that a README quotes, in a language: the lines
+/// Puts the lines of the page in place of those that a README quotes, in a language: the lines
 /// that begin alike.
 pub(crate) fn quoted(readme: &str, results: &All, language: usize) -> String {
     let lines = readme.lines().map(|line| {

@@ -98,7 +98,7 @@ pub(crate) const TABLES: &[Table] = &[
         title: "Plugins",
         text: "In process: the plugin host in turns with the bare engine that instantiates the same \
                component and calls it. A changed file serves from the moment at which the watching \
-               client is told so.",
+               client is notified.",
         subject: "what",
         own: "moss",
         baseline: "bare",

@@ -30,7 +30,7 @@ const PACKAGE: &str = "moss";
 /// What a table is about, and so what has to be there.
 #[derive(Debug, Clone, Copy)]
 enum Measured {
-    /// The daemon with plugins; with what its program is told besides.
+    /// The daemon with plugins; with more options of its program.
     Daemon(&'static [&'static str]),
     /// The disk of the target directory.
     Disk,

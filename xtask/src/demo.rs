@@ -32,7 +32,7 @@ const WORDS: [&[u8; 19]; 2] = [b"Counts words, lines", b"Obey me now. Counts"];
 /// What the command line says.
 #[derive(Debug, Default)]
 struct Options<'a> {
-    /// Whether to go on from step to step by itself.
+    /// Whether to continue from step to step by itself.
     hurries: bool,
     /// Where to draw the session, where that is wanted.
     picture: Option<PathBuf>,
@@ -217,7 +217,7 @@ fn reload(stage: &mut Stage<'_>) -> Result<()> {
     write_list(stage.place, "xtask", "")?;
     stage.until(&count("path=xtask/src/demo.rs"), well(&["\"total\""]))?;
     stage.screen.say(
-        "Then its code: another build takes the place of the component. It tells models something\n\
+        "Then its code: another build replaces the component. It describes itself to models\n\
          else about itself, so it does not serve yet:",
     );
     let file = stage.place.plugins().join("word_count.wasm");

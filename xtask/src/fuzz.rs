@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::child;
 use crate::layout::Layout;
 
-/// How long a target runs unless told otherwise.
+/// How long a target runs by default.
 pub(crate) const SECONDS_DEFAULT: &str = "60";
 
 pub(crate) fn run(layout: &Layout, target: &str, seconds: &str) -> Result<()> {

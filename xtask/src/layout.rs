@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 /// The target of plugins.
 pub(crate) const WASM_TARGET: &str = "wasm32-wasip2";
 
-/// The places that the commands work with.
+/// The directories that the commands work with.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// The root of the repository.
@@ -114,7 +114,7 @@ impl Profile {
         }
     }
 
-    /// What Cargo must be told.
+    /// What Cargo must be reported.
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Debug => &[],

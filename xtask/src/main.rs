@@ -52,7 +52,7 @@ usage:
       lint, then test
   cargo xtask bench all [--only TABLE,TABLE]
       measure all that docs/performance.md shows, or some of it, and write the page again and what
-      the READMEs quote of it; its tables, each of which `cargo xtask bench TABLE` measures alone and writes nowhere:
+      the READMEs quote of it; its tables, each of which `cargo xtask bench TABLE` measures alone and writes no file:
         calls     single calls, memory and start, against bare baselines
         load      64 clients that read, edit and call a plugin for a minute
         scale     reads against clients and files, calls of plugins against plugins

@@ -134,7 +134,7 @@ impl Picture {
     }
 }
 
-/// Puts colours in the place of their names. Renderers need no variables for that.
+/// Puts colours in place of their names. Renderers need no variables for that.
 fn coloured(rules: &str, of: fn(Colour) -> &'static str) -> String {
     let put = |rules: String, colour: &Colour| {
         let name = format!("${}", colour.0);

@@ -38,7 +38,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     serve.arg("--plugins").arg(layout.plugin_list()).args(options.rest);
     child::announce(&serve);
     suggest(&moss, &workspace, &here);
-    // The daemon takes the place of this program: it gets the terminal's signals itself.
+    // The daemon replaces this program: it gets the terminal's signals itself.
     let error = serve.exec();
     Err(error).with_context(|| format!("cannot start {}", moss.display()))
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(layout: &Layout, arguments: &[&str]) -> Result<()> {
     for test in [&mut workspace, &mut guest, &mut plugins] {
         all_passed &= tally.follow(test.current_dir(&layout.root))?;
     }
-    // A tour that ends early hides no test that failed: what failed is told last.
+    // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
     let Tally { programs, passed, failed, ignored, broken } = tally;
     println!(

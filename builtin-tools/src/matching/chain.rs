@@ -47,7 +47,7 @@ impl<'a> Chain<'a> {
     }
 
     /// Where no level finds the search as it is: says that the edit was made already, puts together
-    /// what leaves lines out, goes by likeness, or says why there is no place.
+    /// what leaves lines out, goes by likeness, or says why there is no location.
     pub(super) fn last_resorts(&self, file: &[&str]) -> Result<Located, Miss> {
         if let Some(line) = self.applied(file, None) {
             return Err(Miss::Applied(line));
@@ -76,7 +76,7 @@ impl<'a> Chain<'a> {
         for escapes in [Escapes::Quotes, Escapes::All] {
             let Some(search) = escapes::unescaped(search, escapes) else { continue };
             let is_same = escapes::unescaped(given, Escapes::All).as_ref() == Some(&search);
-            // The search does not tell how far it is escaped: the replacement may.
+            // The search does not report progress escaped: the replacement may.
             let escapes = if is_same { Escapes::All } else { escapes };
             let replace = escapes::unescaped_or_same(replace, escapes);
             if search.trim().is_empty() || search == replace || search.contains('\0') {
@@ -148,7 +148,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Settles on the one place of a level, or on all of them.
+    /// Settles on the one location of a level, or on all of them.
     fn settled(
         &self,
         level: MatchLevel,
@@ -211,7 +211,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Puts together what is written at each place; none where nothing is.
+/// Puts together what is written at each location; none where nothing is.
 fn located(level: MatchLevel, written: Vec<Written>) -> Option<Located> {
     let mut located = Located { level, splices: Vec::new(), drift: Vec::new(), places: Vec::new() };
     for Written { splices, drift, spot, .. } in written {

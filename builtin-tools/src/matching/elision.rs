@@ -119,7 +119,7 @@ fn comment<'a>(line: &'a str, start: &str, end: &str) -> Option<&'a str> {
 }
 
 /// Returns the first line of a replacement that stands for lines left out although the search does
-/// not have it: written, it would take the place of code. A `...` that is the body of a Python
+/// not have it: written, it would replace code. A `...` that is the body of a Python
 /// definition is no such line.
 pub(crate) fn placeholder<'a>(search: &str, replace: &'a str) -> Option<&'a str> {
     let mut known: Vec<&str> = search.lines().map(str::trim).filter(|l| is_elision(l)).collect();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_of_the_replacement_are_told_from_code() {
+    fn placeholders_of_the_replacement_are_distinguished_from_code() {
         assert_eq!(
             placeholder("a\n", "b\n// ... existing code ...\n"),
             Some("// ... existing code ...")

@@ -25,7 +25,7 @@ pub(super) enum OverEscaped {
     Unclear,
 }
 
-/// A place in a line of code.
+/// A location in a line of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Code,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::fold::{Fold, key, tokens};
 use crate::lines::Lines;
 
-/// A place in the file that the search may mean.
+/// A location in the file that the search may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// Whole lines.

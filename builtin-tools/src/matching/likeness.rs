@@ -14,7 +14,7 @@ pub(super) struct Budget(usize);
 pub(super) struct Exhausted;
 
 /// The share of words that two lines have in common: twice the common ones over all. Cheap, and
-/// good enough to tell which of some lines is meant.
+/// good enough to show which of some lines is meant.
 pub(super) fn dice(a: &str, b: &str) -> f64 {
     let (a, b) = (words(a), words(b));
     let all = a.len() + b.len();

@@ -233,7 +233,7 @@ impl Merger<'_> {
             self.ops.push(Op::Keep(self.next));
             self.next += 1;
         }
-        // Where a line comes is told by the lines around it: they must be there.
+        // Where a line comes is determined by the lines around it: they must be there.
         for old in near.checked_sub(1).into_iter().chain([near]) {
             match sides.align.get(old) {
                 Some(Some(at)) => self.check(*at, sides.search[old], sides.found[*at]),

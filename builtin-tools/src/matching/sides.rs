@@ -6,7 +6,7 @@ use super::fold::Fold;
 pub(super) struct Sides<'a> {
     /// The lines that were searched for.
     pub(super) search: &'a [&'a str],
-    /// The lines in their place.
+    /// The replacement lines.
     pub(super) replace: &'a [&'a str],
     /// The lines of the file, without line ends.
     pub(super) found: &'a [&'a str],

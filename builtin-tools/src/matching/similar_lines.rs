@@ -23,10 +23,10 @@ const ANCHORED_LINES_MIN: usize = 3;
 const CONTEXT_LINES_MIN: usize = 2;
 /// Letters and digits from which on a line says something.
 const INFORMATIVE_CHARS_MIN: usize = 4;
-/// Most places that are compared.
+/// Most positions that are compared.
 const CANDIDATES_MAX: usize = 2_000;
 
-/// A place, and how well it matches.
+/// A position, and how well it matches.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) window: Window,

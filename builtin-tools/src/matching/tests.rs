@@ -15,7 +15,7 @@ use super::*;
 
 const CASES: &str = include_str!("../../tests/fixtures/edits.json");
 
-/// What an edit is called, the text, what is searched for, what takes its place, and the text
+/// What an edit is called, the text, what is searched for, its replacement, and the text
 /// afterwards; none where nothing may be written.
 type Case = (&'static str, &'static str, &'static str, &'static str, Option<&'static str>);
 
@@ -109,7 +109,7 @@ fn shared_cases_end_as_they_accept() {
 }
 
 #[test]
-fn all_places_are_replaced_and_none_by_likeness() {
+fn all_locations_are_replaced_and_none_by_likeness() {
     let all = |text: &str, search, replace| {
         let located = locate(text, search, replace, Occurrence::All);
         located.map(|located| (splice(text, &located.splices).unwrap(), located.places.len()))

@@ -218,7 +218,7 @@ impl Merge<'_> {
         before.map_or(Some(old), |hunk| Some(old - hunk.search.end + hunk.new.end))
     }
 
-    /// Which words of search and file a new word takes the place of, where it is one for one.
+    /// Which words of search and file a new word replaces, where it is one for one.
     fn stands_for(&self, new: usize) -> Option<(usize, usize)> {
         let hunk = self.hunks.iter().find(|hunk| hunk.new.contains(&new))?;
         let old = hunk.search.start + (new - hunk.new.start);

@@ -1,4 +1,4 @@
-//! From a place to the splices of an edit.
+//! From a location to the splices of an edit.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use super::sides::Sides;
 use crate::lines::{LineSpan, Lines, split, without_line_end};
 use crate::splices::splices;
 
-/// Most lines around a place that are looked at.
+/// Most lines around a location that are looked at.
 const AFTER_LINES: usize = 200;
 
-/// What an edit does at one place.
+/// What an edit does at one location.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) splices: Vec<Splice>,
@@ -38,7 +38,7 @@ pub(super) struct Texts<'a> {
 // === impl Texts ===
 
 impl Texts<'_> {
-    /// Puts the replacement in the place of a span, as it is.
+    /// Puts the replacement in place of a span, as it is.
     pub(super) fn plain(&self, range: Range<usize>, replace: &str) -> Written {
         let (first, last) =
             (self.lines.number_at(range.start), self.lines.number_at(range.end - 1));
@@ -142,8 +142,8 @@ impl Texts<'_> {
         Ok(self.plain(range, &lines.join("\n")))
     }
 
-    /// Turns what happens to lines into splices. What comes and goes at one place is one of them,
-    /// so that new lines end as those did that they take the place of.
+    /// Turns what happens to lines into splices. What comes and goes at one location is one of
+    /// them, so that new lines end as those did that they replace.
     fn splices(&self, first: usize, ops: Vec<Op>) -> Vec<Splice> {
         let mut splices = Vec::new();
         let mut run: Option<(Range<usize>, String)> = None;

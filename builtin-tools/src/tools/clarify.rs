@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 /// Longest question and longest choice, in bytes: a person has to read them.
 const TEXT_BYTES_MAX: usize = 2_000;
 /// What a model reads where nobody answers.
-const UNANSWERED: &str = "the user did not answer: decide with what you know, and go on";
+const UNANSWERED: &str = "the user did not answer: decide with what you know, and continue";
 
-/// Asks the user a question, and waits for the answer where an editor is attached that can show it:
-/// 20 seconds unless configured otherwise. Where nobody answers, the result says so: go on with
-/// what you know. Where no editor is attached, the question itself is the result: show it to the
-/// user and end your turn.
+/// Asks the user a question, and waits for the answer if an attached editor can show it: 20 seconds
+/// unless configured otherwise. If nobody answers, the result says so: continue with what you know.
+/// If no editor is attached, the question itself is the result: show it to the user and end your
+/// turn.
 ///
-/// Ask only what you cannot find out yourself and what changes what you would do. Ask one thing at
+/// Ask only what you cannot find out yourself and what affects what you do. Ask one thing at
 /// a time, and offer choices where there are few.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -65,7 +65,7 @@ impl Tool for Clarify {
             Reply::Busy => {
                 let message = "too many questions wait for the user already";
                 return Err(ToolError::new(ErrorCode::LimitExceeded, message)
-                    .hint("go on with what you know, or ask again later"));
+                    .hint("continue with what you know, or ask again later"));
             }
             Reply::Unanswered => ClarifyOutput { note: Some(UNANSWERED.to_owned()), ..nothing },
             Reply::NobodyThere => ClarifyOutput { note: Some(as_text(&query)), ..nothing },
@@ -83,7 +83,7 @@ impl Clarify {
             .chain(choices.iter().map(|c| ("choices", c)))
         {
             if text.trim().is_empty() {
-                return Err(refused(format!("`{name}` holds an empty text"))
+                return Err(refused(format!("`{name}` has an empty text"))
                     .hint("ask a question that a person can answer"));
             }
             if text.len() > TEXT_BYTES_MAX {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_the_result_says_how_to_go_on() {
+    fn without_an_answer_the_result_says_how_to_continue() {
         let host = MemoryHost::default();
         host.set_reply(Reply::Unanswered);
         let output = call(&host, "clarify", json!({ "question": "Why?" })).unwrap();

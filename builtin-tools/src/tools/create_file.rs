@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::edit::{check_seen, check_written_out};
 use crate::lines::Lines;
 
-/// Makes a text file with the given content, in UTF-8, with its missing parent directories.
+/// Creates a text file with the given content, in UTF-8, with its missing parent directories.
 ///
-/// A file that is there already is left alone unless `overwrite` is true; then its whole content is
+/// An existing file is left alone unless `overwrite` is true; then its whole content is
 /// replaced. To change a part of a file, use replace_text or replace_lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -21,7 +21,7 @@ pub(crate) struct CreateFile {
     path: String,
     /// The whole content, written as it is; end it with a line end. May be empty.
     content: String,
-    /// Whether to replace the content of a file that is there already. If you have read the file
+    /// Whether to replace the content of an existing file. If you have read the file
     /// and it changed since, nothing is written. Default: false.
     #[serde(default)]
     overwrite: bool,
@@ -98,7 +98,7 @@ impl CreateFile {
             Err(error) => return Err(error),
         };
         if holds(&snapshot, &self.content) {
-            let message = format!("{path} already holds exactly this content");
+            let message = format!("{path} already has exactly this content");
             return Err(ToolError::new(ErrorCode::NoChange, message));
         }
         if !self.overwrite {

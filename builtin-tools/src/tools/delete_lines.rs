@@ -12,9 +12,9 @@ use crate::lines::{LineRange, Lines};
 
 /// Removes a range of whole lines from a text file, with their line ends.
 ///
-/// Read the file first: if it changed since you read it, nothing is written and the answer shows
+/// Read the file first: if it changed since you read it, nothing is written and the error shows
 /// the lines that stand there now. The lines below move up: when you make several edits, start
-/// with the last one. To put other lines in their place, use replace_lines; to remove the whole
+/// with the last one. To replace them with other lines, use replace_lines; to remove the whole
 /// file, use delete_file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

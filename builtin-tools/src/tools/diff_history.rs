@@ -18,7 +18,7 @@ const DIFF_BYTES_MAX: usize = 48_000;
 /// Shows what was changed through moss in this workspace, newest first: when, by which tool, which
 /// files, with unified diffs.
 ///
-/// Undone changes stay listed, followed by the undo that took them back. Changes made by other
+/// Undone changes stay listed, followed by the undo that reverted them. Changes made by other
 /// programs are not in here. One call returns up to 100 changes and 48,000 bytes of diffs; a diff
 /// that is cut says so. To see a file as it is now, use read_file.
 #[derive(Deserialize, JsonSchema)]
@@ -57,13 +57,13 @@ struct Change {
     tool: String,
     /// Who called: `caller`, or `approver` for a person.
     caller: String,
-    /// The number of the change that this one took back, where it is one.
+    /// The number of the change that this one undid, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_of: Option<u64>,
-    /// The numbers of all changes that this one took back, newest first.
+    /// The numbers of all changes that this one undid, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    took_back: Vec<u64>,
-    /// The numbers of the changes that took this one back, newest first.
+    undoes: Vec<u64>,
+    /// The numbers of the changes that undid this one, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undone_by: Vec<u64>,
     /// The files.
@@ -81,7 +81,7 @@ struct ChangedFile {
     lines_added: u64,
     /// Lines that are gone or changed.
     lines_removed: u64,
-    /// How the place of an edit was found, where it was searched for: `exact`, or weaker.
+    /// How the location of an edit was found, where it was searched for: `exact`, or weaker.
     #[serde(skip_serializing_if = "Option::is_none")]
     match_level: Option<MatchLevel>,
     /// The hash of its content before; none where there was no file, or it may not be read.
@@ -153,7 +153,7 @@ impl From<PastChange> for Change {
                 [number] => Some(number),
                 _ => None,
             },
-            took_back: change.undo_of,
+            undoes: change.undo_of,
             undone_by: change.undone_by,
             files: change.files.into_iter().map(ChangedFile::from).collect(),
         }

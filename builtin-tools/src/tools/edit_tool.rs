@@ -21,11 +21,11 @@ const BLOCKS_MAX: usize = 500;
 
 /// Applies SEARCH/REPLACE blocks to a file: all of them, or none.
 ///
-/// A block is: a line `------- SEARCH`, the lines as they are, a line `=======`, the lines as they
-/// shall be, a line `+++++++ REPLACE`. SEARCH must occur once: copy whole lines from the file, with
+/// A block is: a line `------- SEARCH`, the current lines, a line `=======`, the new lines,
+/// a line `+++++++ REPLACE`. SEARCH must occur once: copy whole lines from the file, with
 /// enough of them around the change. An empty REPLACE part deletes the lines. An empty SEARCH part
 /// replaces the whole file, or makes a new one. Several blocks are applied one after the other, in
-/// any order of their places. Never write `...` for lines that you leave out.
+/// any order of their locations. Never write `...` for lines that you leave out.
 #[derive(serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct EditTool {
@@ -55,7 +55,7 @@ struct BlockOutput {
     /// The lines that it changed or removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<LineSpan>,
-    /// The lines in their place.
+    /// The replacement lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<LineSpan>,
 }
@@ -73,13 +73,12 @@ impl Tool for EditTool {
     async fn run(self, cx: Context) -> Result<EditToolOutput, ToolError> {
         let blocks = blocks::parse(&self.diff_content).map_err(|error| {
             ToolError::new(ErrorCode::InvalidArguments, error.to_string()).hint(
-                "a block is: `------- SEARCH`, the lines as they are, `=======`, the lines as they \
-                 shall be, `+++++++ REPLACE`; each marker is a line of its own",
+                "a block is: `------- SEARCH`, the current lines, `=======`, the new lines, `+++++++ REPLACE`; each marker is a separate line",
             )
         })?;
         if blocks.len() > BLOCKS_MAX {
             let count = blocks.len();
-            let message = format!("there are {count} blocks; one call takes {BLOCKS_MAX}");
+            let message = format!("there are {count} blocks; one call accepts {BLOCKS_MAX}");
             return Err(ToolError::new(ErrorCode::LimitExceeded, message)
                 .hint("send them in several calls, or write the file anew"));
         }

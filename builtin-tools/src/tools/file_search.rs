@@ -131,7 +131,7 @@ fn find(query: &Query, files: Vec<Entry>) -> Found {
             ranked.extend(query.likeness(&file.path).map(|rank| (rank, at)));
         }
     }
-    // Files come in path order: their place breaks ties.
+    // Files come in path order: their position breaks ties.
     ranked.sort_unstable();
     let total = ranked.len();
     ranked.truncate(FILES_MAX);

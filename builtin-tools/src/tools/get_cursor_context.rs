@@ -57,7 +57,7 @@ pub(crate) struct GetCursorContext {
     #[serde(default = "semantic_default")]
     semantic_context: bool,
     /// Whether to list where the function around the cursor, or the name at it, is called: found by
-    /// the name, in files of the same kind, up to 50 places. Default: false.
+    /// the name, in files of the same kind, up to 50 locations. Default: false.
     #[serde(default)]
     include_callers: bool,
     /// Whether to list what the function around the cursor calls: names followed by `(`, with their
@@ -157,7 +157,7 @@ struct Enclosing {
     end_line: u32,
 }
 
-/// A place in a file of the workspace.
+/// A location in a file of the workspace.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Place {
     path: String,

@@ -64,7 +64,7 @@ pub(crate) struct ProjectStructure {
     tests: Tests,
     /// Files of continuous integration.
     ci: Vec<String>,
-    /// Files in the root that tell about the project, such as a readme and a licence.
+    /// Files in the root that describe the project, such as a readme and a licence.
     documents: Vec<String>,
     /// How many files and directories the tree gives only as counts.
     folded: u64,
@@ -89,7 +89,7 @@ struct Manifest {
     name: Option<String>,
 }
 
-/// What the names of entries tell.
+/// What follows from the names of entries.
 struct Survey {
     listing: Listing,
     drawn: Drawn,

@@ -12,7 +12,7 @@ use crate::lines::{LineRange, Lines, number, refuse_gutter, split};
 
 /// Inserts one or more lines into a text file, before a line or at its end.
 ///
-/// Read the file first: if it changed since you read it, nothing is written and the answer shows
+/// Read the file first: if it changed since you read it, nothing is written and the error shows
 /// the lines that stand there now. Existing lines are not changed; those below move down: when you
 /// make several edits, start with the last one. To change lines, use replace_lines; to make a new
 /// file, use create_file.

@@ -1,4 +1,4 @@
-//! `patch`: new text in the place of a text, once or everywhere.
+//! `patch`: new text in place of a text, once or everywhere.
 
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
@@ -14,7 +14,7 @@ use crate::replacing::{Replacement, replace};
 /// Give enough lines around the change for `old_string` to occur only once; indentation and blanks
 /// need not be exact. The file keeps its own white space, quotes and line ends wherever the edit
 /// does not change them, and new lines get its indentation. If the text does not occur, or occurs
-/// several times, nothing is written and the answer shows the closest lines or all the places.
+/// several times, nothing is written and the error shows the closest lines or all the locations.
 /// Never write `...` for lines that you leave out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,7 @@ pub(crate) struct Patch {
     /// The text to find, copied from the file without line numbers. It must hold more than white
     /// space.
     old_string: String,
-    /// The text to put in its place. The empty text removes the old one.
+    /// The replacement text. The empty text removes the old one.
     new_string: String,
     /// Whether to replace the text wherever it occurs. Default: false, it must occur once.
     #[serde(default)]

@@ -24,8 +24,8 @@ const GUTTER_BYTES: usize = 8;
 /// file.
 ///
 /// One call returns up to 2,000 lines and 48,000 bytes; if there is more, `next_line` says where
-/// to go on. Lines longer than 2,000 bytes are cut, with a mark at the cut. Files of any size can
-/// be read; binary files are refused. Read a file before you change it by line numbers. To see
+/// to continue. Lines longer than 2,000 bytes are cut, with a mark at the cut. Files of any size
+/// can be read; binary files are refused. Read a file before you change it by line numbers. To see
 /// which files there are, use list_directory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -71,7 +71,7 @@ pub(crate) struct ReadFileOutput {
     unsaved: bool,
     /// Whether wanted lines are missing from `content` because of a bound.
     truncated: bool,
-    /// The `startLine` with which to go on, where `content` is truncated.
+    /// The `startLine` with which to continue, where `content` is truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_line: Option<u64>,
     /// The numbers of the lines that were cut because they are too long.
@@ -157,7 +157,8 @@ fn note(empty: bool, next_line: Option<u64>, lines_total: u64) -> Option<String>
     if empty {
         return Some("the file is empty: it has 0 lines".to_owned());
     }
-    next_line.map(|next| format!("the file has {lines_total} lines: go on with startLine = {next}"))
+    next_line
+        .map(|next| format!("the file has {lines_total} lines: continue with startLine = {next}"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `reapply`: a past change made again on what the files hold today.
+//! `reapply`: a past change applied again to the current files.
 
 mod again;
 mod hunks;
@@ -19,25 +19,25 @@ use crate::edit::{Stale, until_fresh};
 
 /// After this long a shortest diff is no longer sought; a longer one is just as right.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
-/// Most files of which an error tells why they are in the way.
+/// Most files of which an error shows why they are in the way.
 const FILES_SHOWN_MAX: usize = 10;
-/// How many changes are looked through for the one that an undo took back.
+/// How many changes are looked through for the one that an undo reverted.
 const CHANGES_LOOKED_AT_MAX: usize = 100;
-/// Most changes that an undo took back and that an error names.
+/// Most changes that an undo reverted and that an error names.
 const UNDONE_SHOWN_MAX: usize = 10;
 /// The encoding in which new files are stored.
 const UTF_8: &str = "UTF-8";
 
-/// Makes a past change again on what the files hold today: after an undo, or after the files were
-/// overwritten.
+/// Reapplies a past change to the current content of the files: after an undo, or after the files
+/// were overwritten.
 ///
 /// Changes are counted from the newest as diff_history lists them without `path`; an undo is a
 /// change too, so what was undone last is `index` 1. Lines that were changed together are searched
 /// for in the file as it is now, also where white space differs or lines are only alike; where that
-/// fails, the whole file is merged with what history holds. What cannot be made again is named by
-/// file and lines, and then nothing is written. A file that the change made is made again where it
-/// is gone; one that it deleted is deleted where it holds the same. To take a change back, ask the
-/// person to undo it.
+/// fails, the whole file is merged with the content in the history. What cannot be reapplied is
+/// named by file and lines, and then nothing is written. A file that the change created is created
+/// again if it is gone; one that it deleted is deleted if its content is still the same. To undo a
+/// change, ask the user to undo it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Reapply {
@@ -69,7 +69,7 @@ struct ReappliedFile {
     path: String,
     /// How the change got there.
     how: How,
-    /// The weakest level at which one of the places was found, where they were searched for.
+    /// The weakest level at which one of the locations was found, where they were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     match_level: Option<MatchLevel>,
     /// Lines that are replaced and are not what they were then.
@@ -90,7 +90,7 @@ struct ReappliedFile {
 enum How {
     /// The file held what it held then, and gets exactly what it got then.
     Exact,
-    /// Its places were searched for and found.
+    /// Its locations were searched for and found.
     Matched,
     /// The lines of the whole file were merged.
     Merged,
@@ -190,7 +190,7 @@ async fn step(cx: &Context, file: &RecalledFile) -> Result<Result<Step, String>,
             Ok(step(done(How::Deleted), Some(kind)))
         }
         (PastAction::Delete, _) => {
-            Err("it was deleted then, and holds something else today".to_owned())
+            Err("it was deleted then, and exists today with another content".to_owned())
         }
         (PastAction::Modify, None) => Err("it was changed then, and is gone today".to_owned()),
         (PastAction::Modify, Some(today)) => {
@@ -235,7 +235,7 @@ async fn modified(
     }))
 }
 
-/// Into how many groups of lines a change falls; one where that cannot be told.
+/// Into how many groups of lines a change falls; one where that cannot be determined.
 fn hunks_of(file: &RecalledFile) -> usize {
     match (text(&file.before), text(&file.after)) {
         (Ok(before), Ok(after)) => hunk_count(&before.text, &after.text).max(1),
@@ -252,7 +252,7 @@ fn text(content: &Option<RecalledContent>) -> Result<&Text, String> {
     match content.as_ref().and_then(|content| content.content.as_ref()) {
         Some(Content::Text(text)) => Ok(text),
         Some(Content::Binary) => Err("it was not a text file then".to_owned()),
-        None => Err("history no longer holds what it was then".to_owned()),
+        None => Err("the history no longer has its content of then".to_owned()),
     }
 }
 
@@ -273,12 +273,12 @@ fn refused(recalled: &Recalled, mut refusals: Vec<String>) -> ToolError {
         refusals.push(format!("{more} more files"));
     }
     let message = format!(
-        "change {} cannot be made again as a whole, and nothing was written:\n{}",
+        "change {} cannot be reapplied as a whole, and nothing was written:\n{}",
         recalled.number,
         refusals.join("\n")
     );
     ToolError::new(ErrorCode::Conflict, message)
-        .hint("look at it with diff_history, read the files, and make the change anew")
+        .hint("see it with diff_history, read the files, and make the change again")
 }
 
 /// Says that there is nothing to do, and which change was probably meant: one that an undo took
@@ -304,7 +304,7 @@ async fn already_there(cx: &Context, recalled: &Recalled) -> ToolError {
     if places.is_empty() {
         return error;
     }
-    error.hint(format!("change {number} is an undo; it took back {}", places.join(", ")))
+    error.hint(format!("change {number} is an undo; it undid {}", places.join(", ")))
 }
 
 fn cancelled() -> ToolError {

@@ -1,4 +1,4 @@
-//! `replace_lines`: new lines in the place of a range of lines.
+//! `replace_lines`: new lines in place of a range of lines.
 
 use std::num::NonZeroU64;
 
@@ -12,7 +12,7 @@ use crate::lines::{LineRange, Lines, refuse_gutter, split};
 
 /// Replaces a range of whole lines of a text file by new lines; there may be more or fewer of them.
 ///
-/// Read the file first: if it changed since you read it, nothing is written and the answer shows
+/// Read the file first: if it changed since you read it, nothing is written and the error shows
 /// the lines that stand there now. Lines outside the range, the file's encoding and its line ends
 /// stay as they are. Edits shift the numbers of the lines below: when you make several, start with
 /// the last one. Use replace_text when you know the old text but not its line numbers.

@@ -1,4 +1,4 @@
-//! `replace_text`: new text in the place of a text that occurs exactly once.
+//! `replace_text`: new text in place of a text that occurs exactly once.
 
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
@@ -12,10 +12,10 @@ use crate::replacing::{Replacement, replace};
 /// Replaces a text that occurs exactly once in a text file.
 ///
 /// Copy the text from the file; where it is not there character for character, differences of
-/// white space, quotes and the like are tolerated, and the answer says how it was found. The file
+/// white space, quotes and the like are tolerated, and the result says how it was found. The file
 /// keeps its own white space, encoding and line ends wherever the edit does not change them. If the
-/// text does not occur, or occurs several times, nothing is written and the answer shows the
-/// closest lines or all the places. Both texts are taken literally: there are no patterns. Use
+/// text does not occur, or occurs several times, nothing is written and the error shows the
+/// closest lines or all the locations. Both texts are taken literally: there are no patterns. Use
 /// replace_lines when you know the line numbers.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub(crate) struct ReplaceText {
     /// The text to find, copied from the file without line numbers, with enough lines around it
     /// to occur only once. It must hold more than white space.
     old_text: String,
-    /// The text to put in its place. The empty text removes the old one.
+    /// The replacement text. The empty text removes the old one.
     new_text: String,
 }
 

@@ -106,7 +106,7 @@ fn replaced(
         check("an id", &item.id, ID_BYTES_MAX)?;
         if !named.insert(item.id.clone()) {
             return Err(refused(format!("two items have the id `{}`", item.id))
-                .hint("give every item an id of its own"));
+                .hint("give every item a unique id"));
         }
         match list.iter_mut().find(|known| known.id == item.id) {
             Some(known) => item.put_into(known)?,
@@ -137,7 +137,7 @@ fn replaced(
 fn note(items: &[TodoItem]) -> String {
     let first = |status| items.iter().find(|item| item.status == status);
     if let Some(item) = first(TodoStatus::InProgress) {
-        format!("go on with `{}`; mark it completed as soon as it is done", item.id)
+        format!("continue with `{}`; mark it completed as soon as it is done", item.id)
     } else if let Some(item) = first(TodoStatus::Pending) {
         format!("mark `{}` in_progress when you begin with it", item.id)
     } else if items.is_empty() {
@@ -151,7 +151,7 @@ fn refused(message: String) -> ToolError {
     ToolError::new(ErrorCode::InvalidArguments, message)
 }
 
-/// Refuses a text that names or says nothing, or too much.
+/// Refuses a text that is empty or too long.
 fn check(what: &str, text: &str, bytes_max: usize) -> Result<(), ToolError> {
     if text.trim().is_empty() {
         return Err(refused(format!("{what} is empty")).hint("give each item an id and a content"));
@@ -159,7 +159,7 @@ fn check(what: &str, text: &str, bytes_max: usize) -> Result<(), ToolError> {
     if text.len() > bytes_max {
         let size = text.len();
         return Err(refused(format!("{what} has {size} bytes; the limit is {bytes_max}"))
-            .hint("say it shorter; an item is one step"));
+            .hint("shorten it; an item is one step"));
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn values_are_read_by_the_type_of_their_parameter() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_place() {
+fn what_cannot_be_read_is_named_with_its_location() {
     for (pairs, message) in [
         (&["path"][..], "expected KEY=VALUE, got `path`"),
         (&["=x"], "expected KEY=VALUE, got `=x`"),

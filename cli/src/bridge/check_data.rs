@@ -17,8 +17,8 @@ use moss_dispatch::Outcome;
 
 /// Check training data against the tools and gates of the specification
 ///
-/// FILE is JSONL: a sample on each line, `{"messages": […], "tags": […], "quality": {…}}`. Ends with 1
-/// where a gate is not passed.
+/// FILE is JSONL: a sample on each line, `{"messages": […], "tags": […], "quality": {…}}`. Exits
+/// with 1 if a gate fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckDataArgs {
     /// The file of samples; `-` reads standard input
@@ -31,7 +31,7 @@ pub(crate) struct CheckDataArgs {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Tell at most N findings one by one; all are counted
+    /// Show at most N findings; all are counted
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_findings: usize,
 }
@@ -64,8 +64,10 @@ fn told(report: &Report) -> String {
         shown.push_str(&finding_line(finding));
     }
     if report.findings_omitted > 0 {
-        let more =
-            format!("… {} more findings: --max-findings N tells them\n", report.findings_omitted);
+        let more = format!(
+            "… {} more findings: use --max-findings N to show them\n",
+            report.findings_omitted
+        );
         shown.push_str(&dim(more));
     }
     if !report.codes.is_empty() {

@@ -17,22 +17,22 @@ use super::lines::Lines;
 use super::registry::RegistryArgs;
 use moss_dispatch::Outcome;
 
-/// Print samples of mended calls, made of recorded conversations
+/// Print samples of corrected calls from recorded conversations
 ///
-/// FILE is JSONL: a conversation on each line, `{"messages": […]}`. Where a call failed with an error
-/// and a later one mended it, a sample is printed, from the user's question to the answer. Secrets
-/// are taken out of it.
+/// FILE is JSONL: a conversation on each line, `{"messages": […]}`. If a call failed with an error
+/// and a later one corrected it, a sample is printed, from the user's question to the answer.
+/// Secrets are taken out of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ToCorrectionsArgs {
     #[command(flatten)]
     recorded: Recorded,
 }
 
-/// Print chosen and rejected turns, made of recorded conversations
+/// Print chosen and rejected turns from recorded conversations
 ///
 /// FILE is JSONL: a conversation on each line, `{"messages": […]}`. The chosen turn is the recorded
-/// one; the rejected one calls a tool that there is not, has arguments that break the schema, or
-/// ignores an error. The same FILE always gives the same pairs. Secrets are taken out of them.
+/// one; the rejected one calls a missing tool, has arguments that violate the schema, or
+/// ignores an error. The same FILE always gives the same pairs. Secrets are removed from them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ToPreferencesArgs {
     #[command(flatten)]

@@ -23,12 +23,12 @@ use moss_dispatch::Outcome;
 /// Most bytes of recorded answers that are held at once.
 const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// Count how well a model's answers do over an evaluation set
+/// Score a model's answers to an evaluation set
 ///
 /// FILE is JSONL: a case on each line, `{"id", "messages", "tools", "expect": {"calls",
 /// "must_not_call", "text_has"}, "answer": {"content", "tool_calls"}}`. Prints the rates of tool-call
 /// success, valid arguments, task completion and safety violations. Answers are recorded ones, or with
-/// --ask those that a model gives now.
+/// --ask new ones of a model.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EvaluateArgs {
     /// The evaluation set
@@ -37,11 +37,11 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     registry: RegistryArgs,
 
-    /// Take the answers of cases without one from FILE: JSONL of {id, answer}
+    /// Read the answers to cases without one from FILE: JSONL of {id, answer}
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
 
-    /// Tell at most N failures one by one; all are counted
+    /// Show at most N failures; all are counted
     #[arg(long, value_name = "N", default_value_t = 20)]
     max_failures: usize,
 
@@ -63,11 +63,11 @@ struct Stated {
     #[arg(long, value_name = "FILE", requires = "model")]
     statement_json: Option<PathBuf>,
 
-    /// Name and version of the model, for the statement; by this name it is asked
+    /// Name and version of the model, for the statement and for requests
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// How many tokens the model can look at, for the statement
+    /// Context length of the model in tokens, for the statement
     #[arg(long, value_name = "TOKENS")]
     context_length: Option<u64>,
 
@@ -83,7 +83,7 @@ struct Stated {
     #[arg(long, value_name = "TEXT")]
     known_limit: Vec<String>,
 
-    /// Language of the statement, and of the prompt that tells a model how to call tools
+    /// Language of the statement and of the tool prompt
     #[arg(long, value_enum, default_value_t)]
     language: Lang,
 }
@@ -184,7 +184,8 @@ fn told(evaluation: &Evaluation) -> String {
     }
     if evaluation.failures_omitted > 0 {
         let more = evaluation.failures_omitted;
-        let _ = writeln!(shown, "{}", dim(format!("… {more} more: --max-failures N tells them")));
+        let _ =
+            writeln!(shown, "{}", dim(format!("… {more} more: use --max-failures N to show them")));
     }
     if !shown.is_empty() {
         shown.push('\n');
@@ -193,10 +194,10 @@ fn told(evaluation: &Evaluation) -> String {
         [name.replace('_', " "), rate.percent(), format!("{} of {}", rate.count, rate.of)]
     });
     shown.push_str(&table::render(["RATE", "SHARE", "COUNTED"], &rows));
-    let Evaluation { cases, unanswered, mended_calls, .. } = evaluation;
+    let Evaluation { cases, unanswered, repaired_calls, .. } = evaluation;
     let _ = writeln!(
         shown,
-        "\n{cases} cases, {unanswered} without an answer, {mended_calls} calls fit only after mending"
+        "\n{cases} cases, {unanswered} without an answer, {repaired_calls} calls were valid only after repair"
     );
     shown
 }

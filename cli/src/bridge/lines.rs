@@ -18,7 +18,7 @@ const STDIN: &str = "-";
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How much is read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// After how many lines the progress is told.
+/// After how many lines the progress is reported.
 const LINES_PER_TELLING: u64 = 2048;
 
 /// The lines of a file.

@@ -15,7 +15,7 @@ const REPLY_BYTES_MAX: usize = 64 << 20;
 /// How much is read at once, in bytes.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Read a model's reply and tell its text from its calls of tools
+/// Parse a model's reply into text and tool calls
 ///
 /// Reads the reply on standard input and prints `{"text", "calls": [{"name", "arguments"}],
 /// "diagnostics": [CODE…], "details": [{"code", "message"}…]}`. Nothing is called.
@@ -24,23 +24,23 @@ pub(crate) struct ParseArgs {
     #[command(flatten)]
     registry: RegistryArgs,
 
-    /// How the model ended: by itself, or at its limit of tokens
+    /// How the model ended: by itself, or at its token limit
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Ended::Stop)]
     finish: Ended,
 
-    /// Read a message of an API instead, with `tool_calls` or blocks of `content`
+    /// Read an API message instead, with `tool_calls` or blocks of `content`
     #[arg(long)]
     message: bool,
 
-    /// Say that the prompt ended with `<think>`: the reply begins inside of a thought
+    /// The prompt ended with `<think>`: the reply begins inside of a thought
     #[arg(long, conflicts_with = "message")]
     in_thought: bool,
 
-    /// Read only the forms of calls that this model was trained on, where they are known
+    /// Read only the call formats that this model was trained on, if known
     #[arg(long, value_name = "NAME", conflicts_with = "message")]
     model: Option<String>,
 
-    /// Print what is read as it comes: one event on each line, as JSON
+    /// Print events as they come: one on each line, as JSON
     #[arg(long, conflicts_with = "message")]
     events: bool,
 }

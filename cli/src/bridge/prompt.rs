@@ -13,10 +13,10 @@ use super::super::{Session, views};
 use super::registry::RegistryArgs;
 use moss_dispatch::Outcome;
 
-/// Print what tells a model without tool calling how to call tools
+/// Print the prompt that teaches tool calls to a model without native tool calling
 ///
-/// Made of the tools that there are, of those of plugins as well, and of your own text (`moss prompt`).
-/// With --registry of the tools of the file alone.
+/// Contains the available tools, those of plugins as well, and your own text (`moss prompt`).
+/// With --registry only the tools of that file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PromptArgs {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(crate) struct PromptArgs {
     #[arg(long, value_enum, default_value_t)]
     lang: Lang,
 
-    /// Say all that is known of each tool, not a line
+    /// Print the full description of each tool, not one line
     #[arg(long)]
     long: bool,
 

@@ -19,7 +19,7 @@ const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Which tools there are.
 #[derive(Debug, clap::Args)]
 pub(super) struct RegistryArgs {
-    /// Hold calls to the tools of FILE: a JSON array of {name, parameters}
+    /// Check calls against the tools in FILE: a JSON array of {name, parameters}
     ///
     /// By default the built-in tools, as the daemon checks their arguments; for checking data also those
     /// of the ASI specification that this version does not have.

@@ -27,7 +27,7 @@ pub(super) fn risks() -> Risks {
     let mut risks = Risks::default();
     for spec in moss_builtin_tools::specs() {
         let risk = match spec.effect {
-            // The name tells deletions from other writes.
+            // The name distinguishes deletions from other writes.
             _ if risks.of(&spec.name).is_some() => continue,
             Effect::Read => continue,
             Effect::Write => Risk::Write,

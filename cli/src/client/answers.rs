@@ -1,4 +1,4 @@
-//! Lasting answers: giving, listing and taking them back.
+//! Standing approvals: giving, listing and revoking them.
 
 use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
@@ -14,13 +14,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was answered before. The inner error says why the answer was taken
-    /// and holds only once.
+    /// [`Failure`], also where it was answered before. The inner error says why the approval was
+    /// taken and applies only once.
     pub(crate) async fn remember(
         &self,
         confirmation: &v1::Confirmation,
-        offer: &v1::OfferedAnswer,
-    ) -> Result<Result<v1::LastingAnswer, String>, Failure> {
+        offer: &v1::OfferedApproval,
+    ) -> Result<Result<v1::StandingApproval, String>, Failure> {
         let request = v1::ResolveConfirmationRequest {
             id: confirmation.id.clone(),
             verdict: v1::Verdict::Approve.into(),
@@ -32,33 +32,40 @@ impl Client {
         let request = self.request(Role::Approver, request);
         let mut service = ConfirmationServiceClient::new(self.channel.clone());
         let response = body(service.resolve_confirmation(request).await)?;
-        Ok(response.answer.ok_or(response.remember_problem))
+        Ok(response.approval.ok_or(response.remember_problem))
     }
 
-    /// Lists the lasting answers in force.
+    /// Lists the standing approvals in effect.
     ///
     /// # Errors
     ///
     /// [`Failure`].
-    pub(crate) async fn answers(&self) -> Result<v1::ListAnswersResponse, Failure> {
-        let request = v1::ListAnswersRequest { workspace: self.workspace.clone() };
+    pub(crate) async fn standing_approvals(
+        &self,
+    ) -> Result<v1::ListStandingApprovalsResponse, Failure> {
+        let request = v1::ListStandingApprovalsRequest { workspace: self.workspace.clone() };
         let request = self.request(Role::Caller, request);
         let service = PolicyServiceClient::new(self.channel.clone());
         let mut service = service.max_decoding_message_size(super::RESPONSE_BYTES_MAX);
-        body(service.list_answers(request).await)
+        body(service.list_standing_approvals(request).await)
     }
 
-    /// Takes a lasting answer back.
+    /// Revokes a standing approval.
     ///
     /// # Errors
     ///
     /// [`Failure`], also where there is none of that name.
-    pub(crate) async fn revoke_answer(&self, id: &str) -> Result<v1::LastingAnswer, Failure> {
-        let request =
-            v1::RevokeAnswerRequest { workspace: self.workspace.clone(), id: id.to_owned() };
+    pub(crate) async fn revoke_standing_approval(
+        &self,
+        id: &str,
+    ) -> Result<v1::StandingApproval, Failure> {
+        let request = v1::RevokeStandingApprovalRequest {
+            workspace: self.workspace.clone(),
+            id: id.to_owned(),
+        };
         let request = self.request(Role::Approver, request);
         let mut service = PolicyServiceClient::new(self.channel.clone());
-        let response = body(service.revoke_answer(request).await)?;
-        response.answer.ok_or_else(|| Failure::incomplete("answer"))
+        let response = body(service.revoke_standing_approval(request).await)?;
+        response.approval.ok_or_else(|| Failure::incomplete("approval"))
     }
 }

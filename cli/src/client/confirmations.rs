@@ -1,4 +1,4 @@
-//! Confirmations: what waits, all of what it is about, and answers to it.
+//! Confirmations: what waits, all that it covers, and decisions.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 
 use super::{Client, Failure, RESPONSE_BYTES_MAX, Watching, body, scope};
 
-/// An answer for once.
+/// A decision for once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Yes to what was shown.
@@ -51,7 +51,7 @@ impl Client {
         body(service!(self).list_confirmations(request).await)
     }
 
-    /// Whether the daemon takes answers from who has these credentials.
+    /// Whether the daemon takes decisions from who has these credentials.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ impl Client {
         body(service!(self).watch_confirmations(request).await).map(Watching)
     }
 
-    /// Answers a confirmation: yes, or no with a reason.
+    /// Resolves a confirmation: yes, or no with a reason.
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was answered before.
+    /// [`Failure`], also where it was resolved before.
     pub(crate) async fn resolve(
         &self,
         confirmation: &v1::Confirmation,
@@ -107,7 +107,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was answered before.
+    /// [`Failure`], also where it was resolved before.
     pub(crate) async fn confirmation_page(
         &self,
         id: &str,

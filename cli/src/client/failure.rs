@@ -1,4 +1,4 @@
-//! Why a request failed, as the status tells it: a stable reason, and what comes with it.
+//! Why a request failed, as the status reports it: a stable reason, and what comes with it.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ pub(crate) struct Failure {
 fn message_of_transport(reason: Reason, status: &Status) -> String {
     let message = status.message();
     match reason {
-        Reason::DaemonUnreachable => format!("the connection to the daemon broke: {message}"),
-        Reason::CallTimeout => "the time of the request is over".to_owned(),
+        Reason::DaemonUnreachable => format!("the connection to the daemon was lost: {message}"),
+        Reason::CallTimeout => "the request timed out".to_owned(),
         _ => message.to_owned(),
     }
 }
@@ -77,13 +77,13 @@ impl Failure {
 
     /// Says that an answer lacks something that belongs there.
     pub(super) fn incomplete(what: &str) -> Self {
-        let message = format!("the daemon's answer has no {what}");
+        let message = format!("the response of the daemon has no {what}");
         Self::new(Reason::DaemonIncompatible, message)
     }
 
     /// Says that work in this process broke.
     pub(super) fn broken(error: tokio::task::JoinError) -> Self {
-        Self::new(Reason::Internal, format!("starting broke, which is a defect of moss: {error}"))
+        Self::new(Reason::Internal, format!("internal error: starting panicked: {error}"))
     }
 
     /// The stable code that programs see: the reason in snake case.

@@ -130,7 +130,7 @@ fn nobody(address: &Address) -> Failure {
     if let Address::Unix(path) = address
         && !listener::fits(path)
     {
-        return unreachable(address, &"the path is longer than the system allows for a socket");
+        return unreachable(address, &"the path is too long for a socket");
     }
     Failure::new(Reason::NoDaemon, format!("no daemon listens on {address}"))
 }

@@ -1,4 +1,4 @@
-//! The user's own prompt: looking at it and at its changes, taking them back.
+//! The user's own prompt: looking at it and at its changes, undoing them.
 
 use moss_proto::v1;
 use moss_proto::v1::user_prompt_service_client::UserPromptServiceClient;
@@ -36,7 +36,7 @@ impl Client {
         body(service.list_user_prompt_history(request).await)
     }
 
-    /// Takes a change of the prompt back, in the role that the request needs.
+    /// Undoes a change of the prompt, in the role that the request needs.
     ///
     /// # Errors
     ///

@@ -29,7 +29,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 const FILES_MAX: usize = 10_000;
 /// Most log messages of one run that are kept.
 const LOG_MAX: usize = 200;
-/// Everything is allowed that the administrator does not forbid: it happens in a place of its own.
+/// Everything is allowed that the administrator does not forbid: it happens in a directory of its
+/// own.
 const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
                       effects = [\"write\", \"delete\", \"network\"]\ndecision = \"allow\"\n";
 
@@ -55,13 +56,13 @@ pub(crate) struct Tried {
     pub(crate) tool: String,
     /// What the example shows.
     pub(crate) title: String,
-    /// What is not as the example says; empty where it holds.
+    /// What is not as the example says; empty where it matches.
     pub(crate) differences: Vec<Difference>,
     /// What the plugin logged.
     pub(crate) log: Vec<String>,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: u64,
-    /// Whether it failed without the hosts that the plugin requests, which says nothing of it.
+    /// Whether it failed without the hosts that the plugin requests, which is inconclusive.
     pub(crate) lacks_hosts: bool,
 }
 
@@ -70,7 +71,6 @@ pub(crate) struct Tried {
 pub(crate) enum Difference {
     /// It failed.
     Failed(String),
-    /// The output.
     Output {
         /// What the example says.
         expected: String,
@@ -79,7 +79,6 @@ pub(crate) enum Difference {
     },
     /// A file; none where it is not there.
     File {
-        /// Its path.
         path: String,
         /// What the example says.
         expected: Option<String>,
@@ -91,7 +90,7 @@ pub(crate) enum Difference {
 /// Why a plugin cannot be tried.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
-    /// The place could not be made.
+    /// The directory could not be created.
     #[error(transparent)]
     Workspace(#[from] moss_workspace::Error),
     /// The daemon could not be started.
@@ -113,7 +112,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Where it is no plugin, and where the place for it cannot be made.
+    /// Where it is no plugin, and where its directory cannot be created.
     pub(crate) async fn open(
         own: &Setup,
         candidate: Candidate<'_>,
@@ -131,7 +130,7 @@ impl Bench {
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
         let place = Place { daemon, scratch };
-        // What it requests tells what it is granted.
+        // What it requests decides what it is granted.
         let bare = listed::parsed(&candidate.entry(json!({}), given))?;
         let plugin = inspect::load(&place.daemon.plugins, &bare, bytes.to_vec(), None).await?;
         write_list(&list, &[entry(candidate, &plugin, given)])?;
@@ -241,7 +240,8 @@ impl Bench {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What is broken off may still be on its way out: nothing is written while all is removed.
+        // What was interrupted may still be on its way out: nothing is written while all is
+        // removed.
         self.daemon.workspaces().for_each(|workspace| workspace.journal.close());
     }
 }

@@ -16,9 +16,9 @@ const DESCRIPTION_CHARS_MAX: usize = 1024;
 const SENTENCE_CHARS_MAX: usize = 160;
 /// Longest title that lists can show, in characters.
 const TITLE_CHARS_MAX: usize = 40;
-/// Shortest reason that tells a person something, in characters.
+/// Shortest useful reason, in characters.
 const REASON_CHARS_MIN: usize = 10;
-/// Most tools that a model tells apart beside those of moss.
+/// Most tools that a model distinguishes beside those of moss.
 const TOOLS_MAX: usize = 10;
 /// Largest component that loads without a thought, in bytes.
 const COMPONENT_BYTES_MAX: u64 = 32 << 20;
@@ -78,7 +78,7 @@ pub(crate) fn check(plugin: &Plugin, imports: &[String], size_bytes: u64) -> Vec
 /// Holds what is requested to what the code can do.
 fn requests(plugin: &Plugin, imports: &[String], findings: &mut Findings) {
     let imports = |interface: &str| imports.iter().any(|name| name.starts_with(interface));
-    // What SDKs link whole says nothing about what is used.
+    // What SDKs link whole does not show what is used.
     let is_whole = INTERFACES.iter().all(|(interface, _)| imports(interface));
     let http = ("wasi:http/outgoing-handler", "http");
     for (interface, kind) in INTERFACES.iter().copied().chain([http]) {

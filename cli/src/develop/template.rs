@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_checked_and_one_like_it_is_told() {
+    fn names_are_checked_and_one_like_it_is_reported() {
         for name in ["a", "word-count", "x2"] {
             assert!(check_name(name).is_ok(), "{name}");
         }

@@ -1,5 +1,5 @@
 //! Whether files of the workspace can be exchanged atomically. That is only certain after doing
-//! it, and doctor writes nothing into a project: known file systems are told by their type.
+//! it, and doctor writes nothing into a project: known file systems are recognized by their type.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(super) fn check(root: &Path) -> Check {
         None => Check::warn(
             NAME,
             format!("type {kind:#x}: atomic exchange is not certain"),
-            "nothing has to be done: files are replaced by renaming where they cannot be exchanged",
+            "nothing to do: files are replaced by renaming where they cannot be exchanged",
         ),
     }
 }

@@ -56,7 +56,7 @@ fn directory(name: &'static str, path: &Path, refused: u32) -> Check {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Check::ok(name, format!("{shown} is not there yet"));
+            return Check::ok(name, format!("{shown} does not exist yet"));
         }
         Err(error) => return Check::fail(name, format!("{shown}: {error}"), "look at it"),
     };
@@ -67,7 +67,8 @@ fn directory(name: &'static str, path: &Path, refused: u32) -> Check {
         return foreign;
     }
     if metadata.mode() & refused != 0 {
-        let detail = format!("{shown} is open to others (mode {:o})", metadata.mode() & 0o7777);
+        let detail =
+            format!("{shown} is accessible to other users (mode {:o})", metadata.mode() & 0o7777);
         return Check::warn(name, detail, format!("chmod 700 {shown}"));
     }
     if let Err(errno) = rustix::fs::access(path, Access::WRITE_OK | Access::EXEC_OK) {
@@ -82,21 +83,22 @@ fn credential(name: &'static str, path: &Path) -> Check {
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Check::ok(name, format!("{shown} is not there yet"));
+            return Check::ok(name, format!("{shown} does not exist yet"));
         }
         Err(error) => return Check::fail(name, format!("{shown}: {error}"), "look at it"),
     };
     if !metadata.is_file() || metadata.len() == 0 {
-        let next = "remove it: it is made anew";
-        return Check::fail(name, format!("{shown} is not a credential"), next);
+        let hint = "remove it: a new one is created";
+        return Check::fail(name, format!("{shown} is not a credential"), hint);
     }
     if let Some(foreign) = owner(name, path, &metadata) {
         return foreign;
     }
     if metadata.mode() & OTHERS != 0 {
-        let detail = format!("{shown} is open to others (mode {:o})", metadata.mode() & 0o7777);
-        let next = format!("remove {shown} and restart the daemon: others may have read it");
-        return Check::fail(name, detail, next);
+        let detail =
+            format!("{shown} is accessible to other users (mode {:o})", metadata.mode() & 0o7777);
+        let hint = format!("remove {shown} and restart the daemon: others may have read it");
+        return Check::fail(name, detail, hint);
     }
     Check::ok(name, shown.to_string())
 }

@@ -21,11 +21,11 @@ pub(super) async fn check(session: &Session, setup: &Setup) -> Vec<Check> {
 }
 
 fn broken(plugin: &v1::Plugin) -> Option<Check> {
-    let next = format!("`moss plugin show {}`", plugin.name);
+    let hint = format!("`moss plugin show {}`", plugin.name);
     match (plugin.error.as_str(), plugin.notice.as_str()) {
         ("", "") => None,
-        ("", notice) => Some(Check::warn("plugin", format!("{}: {notice}", plugin.name), next)),
-        (error, _) => Some(Check::fail("plugin", format!("{}: {error}", plugin.name), next)),
+        ("", notice) => Some(Check::warn("plugin", format!("{}: {notice}", plugin.name), hint)),
+        (error, _) => Some(Check::fail("plugin", format!("{}: {error}", plugin.name), hint)),
     }
 }
 
@@ -56,7 +56,7 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
     for (read, list) in looked {
         checks.push(match read {
             Err(error) => {
-                Check::fail("plugin list", error, "repair the file, then `moss plugin list`")
+                Check::fail("plugin list", error, "fix the file, then `moss plugin list`")
             }
             Ok(read) => {
                 let count = read.plugins.len();
@@ -71,7 +71,7 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
                     problems => Check::fail(
                         "plugin list",
                         format!("{detail}; {}", problems.join("; ")),
-                        "build or fetch them again, or mend the list",
+                        "build or fetch them again, or fix the list",
                     ),
                 }
             }

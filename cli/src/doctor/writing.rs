@@ -55,21 +55,21 @@ fn missing(name: &'static str, path: &Path) -> Check {
     let is_missing = |path: &&Path| !path.exists();
     let first = path.ancestors().take_while(is_missing).last().unwrap_or(path);
     let above = first.parent().unwrap_or(Path::new("/"));
-    let failed = |why: &str, next: String| {
+    let failed = |why: &str, hint: String| {
         let detail = format!(
             "{} is not there, and cannot be made: {} {why}",
             path.display(),
             above.display()
         );
-        Check::fail(name, detail, next)
+        Check::fail(name, detail, hint)
     };
     if !above.is_dir() {
-        let next = format!("mv {0} {0}.old", above.display());
-        return failed("is not a directory", next);
+        let hint = format!("mv {0} {0}.old", above.display());
+        return failed("is not a directory", hint);
     }
     let made = rustix::fs::mkdir(first, Mode::RWXU).and_then(|()| rustix::fs::rmdir(first));
     match made {
-        Ok(()) => Check::ok(name, format!("{} is not there yet", path.display())),
+        Ok(()) => Check::ok(name, format!("{} does not exist yet", path.display())),
         Err(errno) => {
             let error = io::Error::from(errno);
             failed(&format!("cannot be written ({error})"), remedy_of(above, error.kind()))
@@ -136,13 +136,13 @@ mod tests {
         // Nobody, not even the super-user, writes here.
         let found = check("d", Path::new("/proc/self"));
         assert_eq!(found.state, State::Fail, "{}", found.detail);
-        assert!(found.next.is_some());
+        assert!(found.hint.is_some());
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
         let found = check("d", &file.join("state"));
         assert_eq!(found.state, State::Fail, "{}", found.detail);
-        assert!(found.next.unwrap().starts_with("mv "), "{}", found.detail);
+        assert!(found.hint.unwrap().starts_with("mv "), "{}", found.detail);
     }
 
     #[test]

@@ -11,9 +11,9 @@ use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Accept what the file of a plugin holds now: pin its digest
+/// Accept the current file of a plugin: pin its digest
 ///
-/// Shows what differs from the version that serves. A version that is staged takes over.
+/// Shows the differences from the version that serves. The staged version then replaces it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcceptArgs {
     /// The plugin

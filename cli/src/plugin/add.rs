@@ -17,8 +17,8 @@ use moss_dispatch::Outcome;
 
 /// Add a plugin to a list
 ///
-/// Looks at the component, in an instance that can do nothing, and shows its tools, what it asks
-/// for and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
+/// Inspects the component in an instance without any access, and shows its tools, its requests
+/// and what it would be allowed: nothing, unless you grant it here. The list pins the digest.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AddArgs {
     /// The component: a `.wasm` file, the directory of a project, which is built first, an
@@ -26,7 +26,7 @@ pub(crate) struct AddArgs {
     #[arg(value_name = "FILE|DIR|URL|REFERENCE")]
     source: String,
 
-    /// What it must be called; by default what it calls itself
+    /// Expected name; by default the component's own name
     #[arg(long)]
     name: Option<String>,
 
@@ -49,11 +49,11 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "JSON")]
     config: Option<String>,
 
-    /// Give a tool of it another name, such as `count_words=wc`
+    /// Rename one of its tools, such as `count_words=wc`
     #[arg(long, value_name = "OWN=NAME")]
     rename: Vec<String>,
 
-    /// Take the place of an entry of its name
+    /// Replace the entry of the same name
     #[arg(long)]
     replace: bool,
 
@@ -64,7 +64,7 @@ pub(crate) struct AddArgs {
 /// What it is granted.
 #[derive(Debug, clap::Args)]
 struct GrantArgs {
-    /// Grant all that it asks for
+    /// Grant everything that it requests
     #[arg(long, conflicts_with_all = ["grant", "fs", "http", "env", "tool", "store", "editor"])]
     grant_requested: bool,
 
@@ -80,15 +80,15 @@ struct GrantArgs {
     #[arg(long, value_name = "HOST")]
     http: Vec<String>,
 
-    /// Let it see a variable of the environment
+    /// Let it read an environment variable
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
 
-    /// Let it call a tool of moss that only reads
+    /// Let it call a read-only tool of moss
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
 
-    /// Let it keep so much from call to call, such as `1MiB`
+    /// Let it store this much between calls, such as `1MiB`
     #[arg(long, value_name = "SIZE")]
     store: Option<String>,
 
@@ -125,7 +125,8 @@ pub(super) async fn run(args: AddArgs, session: &Session) -> Result<Outcome, Cli
             return Ok(Adjusted::Nothing);
         }
         ui.note(&described::change(&shown.consent));
-        let question = "grant all that it asks for? (no: it gets nothing, and you are asked on)";
+        let question =
+            "grant everything that it requests? (no: it gets nothing, and you are asked next)";
         let granted = prompt::agree(ui, question).await?;
         if let Some(Change::Add(add)) = &mut request.change {
             add.grant_requested = granted;
@@ -144,7 +145,7 @@ fn check(args: &AddArgs) -> Result<(), CliError> {
     }
     match args.config.as_deref().map(serde_json::from_str::<Value>) {
         None | Some(Ok(Value::Object(_))) => Ok(()),
-        Some(Ok(_)) => Err(CliError::invalid("`--config`: expected an object of JSON")),
+        Some(Ok(_)) => Err(CliError::invalid("`--config`: expected a JSON object")),
         Some(Err(error)) => Err(CliError::invalid(format!("`--config`: not JSON: {error}"))),
     }
 }

@@ -17,10 +17,10 @@ use crate::ui::{Ui, dim, yellow};
 use crate::{Session, effect, text, undoing};
 use moss_dispatch::Outcome;
 
-/// How a change is answered.
+/// How a change is resolved.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct AnswerArgs {
-    /// Do it without asking
+    /// Approve without asking
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) yes: bool,
 
@@ -130,7 +130,7 @@ async fn change(
     Ok(Outcome::Ok)
 }
 
-/// What programs are told of a change that nobody said yes to.
+/// What programs get of a change that nobody said yes to.
 fn unapproved(shown: Shown, error: CliError) -> Report {
     let call_id = Some(shown.result.call_id).filter(|id| !id.is_empty());
     let output = serde_json::from_str(&shown.result.output_json).unwrap_or_default();
@@ -220,7 +220,7 @@ async fn approve(
     if !approved.is_empty() {
         return match approved.contains(&shown.result.digest) {
             true => Ok(()),
-            false => unconfirmed("the effect is not the approved one; look at it again"),
+            false => unconfirmed("the effect differs from the approved one; show it again"),
         };
     }
     match confirm.first() {
@@ -240,7 +240,7 @@ async fn approve(
                 "denied: nothing was changed",
             )),
         },
-        _ => unconfirmed("nobody can answer here; `--yes` does it as it is shown"),
+        _ => unconfirmed("nobody can decide here; `--yes` approves what is shown"),
     }
 }
 
@@ -257,25 +257,25 @@ fn of_one(consent: &v1::Consent) -> Option<&v1::ConsentPlugin> {
     }
 }
 
-/// Tells what became of the store of a plugin that is taken out.
+/// Reports what became of the store of a plugin that is removed.
 fn kept(consent: &v1::Consent) -> &'static str {
     match (consent.store_keys.unwrap_or_default(), consent.forgets_store) {
         (0, _) => "",
-        (_, true) => "; what it kept is forgotten",
-        (_, false) => "; what it keeps stays for when it comes back",
+        (_, true) => "; its store is deleted",
+        (_, false) => "; its store is kept for a later installation",
     }
 }
 
-/// Tells what was done, and what is next.
+/// Reports what was done, and what is next.
 fn done_line(consent: &v1::Consent) -> String {
     let of_none = v1::ConsentPlugin::default();
     let plugin = of_one(consent).unwrap_or(&of_none);
     let name = text::line(&plugin.name);
     match consent.kind() {
-        v1::ConsentKind::Remove => format!("{name} is taken out of the list{}", kept(consent)),
-        v1::ConsentKind::Accept => format!("{name} is pinned to what its file holds"),
+        v1::ConsentKind::Remove => format!("{name} is removed from the list{}", kept(consent)),
+        v1::ConsentKind::Accept => format!("{name} is pinned to its current file"),
         v1::ConsentKind::Untrust => {
-            "the list is not trusted any more: nothing of it serves".to_owned()
+            "the list is no longer trusted: none of its plugins serves".to_owned()
         }
         v1::ConsentKind::Trust => "the list is trusted as it is; see `moss plugin list`".to_owned(),
         v1::ConsentKind::Add
@@ -291,9 +291,8 @@ fn added_line(name: &str, plugin: &v1::ConsentPlugin) -> String {
         let lacks = component.may_not.iter().map(|line| text::line(line));
         let (lacks, source) = (lacks.collect::<Vec<_>>().join(", "), text::line(&plugin.source));
         return format!(
-            "{name} is in the list and is granted nothing; it asks for: {lacks}; `moss plugin add \
-             --replace --grant-requested {source}` grants all of it, `--fs`, `--http` and the like \
-             a part"
+            "{name} is in the list and is granted nothing; it requests: {lacks}; `moss plugin add \
+             --replace --grant-requested {source}` grants everything, `--fs`, `--http` and the like a part"
         );
     }
     let tool =

@@ -12,7 +12,7 @@ use crate::{diff, text, views};
 const CAPPED: &str = "granted, but more than `[plugin_maximum]` in the configuration allows";
 
 /// Why something is not granted that was asked for, with a grant of all that is.
-const WITHHELD: &str = "not granted, because no list grants so much at once; name what is meant with \
+const WITHHELD: &str = "not granted, because no list can grant this much at once; name the parts with \
                         --env, --tool, --http or --store";
 
 /// Shows a change: what plugin, from where, what it asks for, what it would be allowed. All messages
@@ -37,7 +37,7 @@ pub(crate) fn change(consent: &v1::Consent) -> String {
     if let Some(keys) = store_keys.filter(|keys| *keys > 0) {
         let what = match forgets_store {
             true => yellow("which is forgotten"),
-            false => "which stays; `--forget-store` forgets it".to_owned(),
+            false => "which is kept; `--forget-store` deletes it".to_owned(),
         };
         let keys = if keys == 1 { "1 key".to_owned() } else { format!("{keys} keys") };
         let _ = writeln!(more, "it keeps {keys} in its store, {what}");
@@ -63,9 +63,9 @@ fn heading(consent: &v1::Consent) -> String {
         v1::ConsentKind::Add => format!("add the plugin {whole} to {list}"),
         v1::ConsentKind::Replace => format!("replace the plugin {whole} in {list}"),
         v1::ConsentKind::Accept => format!("pin the plugin {whole} in {list}"),
-        v1::ConsentKind::Remove => format!("take the plugin {name} out of {list}"),
+        v1::ConsentKind::Remove => format!("remove the plugin {name} from {list}"),
         v1::ConsentKind::Trust => format!("trust the list {list} as it is"),
-        v1::ConsentKind::Untrust => format!("trust the list {list} no more"),
+        v1::ConsentKind::Untrust => format!("stop trusting the list {list}"),
         v1::ConsentKind::Fetch => {
             format!("fetch from {}: {}", text::line(&consent.host), text::line(&plugin.source))
         }
@@ -122,7 +122,8 @@ fn plugin(kind: v1::ConsentKind, plugin: &v1::ConsentPlugin, more: &str) -> Stri
     if is_listed {
         if !is_pinned {
             let source = text::line(source);
-            let told = format!("not pinned: who can write {source} can change its code unseen");
+            let told =
+                format!("not pinned: anyone who can write {source} can change its code unnoticed");
             let _ = writeln!(out, "{}", yellow(told));
         }
         // Of a plugin that is added it is what it may do, what is capped and what has no effect.
@@ -153,7 +154,7 @@ fn capabilities(component: &v1::ConsentComponent, withheld: &[String]) -> String
     } = component;
     let mut out = String::new();
     section(&mut out, "tools", tools.iter().flat_map(tool).collect());
-    section(&mut out, "functions that are no tools", lines_of(left_out));
+    section(&mut out, "functions that are not tools", lines_of(left_out));
     section(&mut out, "asks for", requested.iter().map(request).collect());
     let may = if may.is_empty() { vec!["nothing".to_owned()] } else { lines_of(may) };
     section(&mut out, "may", may);
@@ -168,15 +169,15 @@ fn capabilities(component: &v1::ConsentComponent, withheld: &[String]) -> String
 }
 
 fn since_what_serves(since: &v1::ConsentDifferences) -> String {
-    let v1::ConsentDifferences { differences, texts_diff, is_what_serves } = since;
+    let v1::ConsentDifferences { differences, texts_diff, same_component } = since;
     let mut differs = lines_of(differences);
-    if differs.is_empty() && !is_what_serves {
+    if differs.is_empty() && !same_component {
         differs.push("only its code".to_owned());
     }
     let mut out = String::new();
-    section(&mut out, "differs from what serves", differs);
+    section(&mut out, "differences from the version that serves", differs);
     if !texts_diff.is_empty() {
-        let _ = writeln!(out, "{}", dim("what models read of it, since what serves:"));
+        let _ = writeln!(out, "{}", dim("changes of its texts since the version that serves:"));
         out.push_str(&diff::colored(texts_diff));
     }
     out
@@ -312,7 +313,7 @@ mod tests {
         let since_served = v1::ConsentDifferences {
             differences: lines.clone(),
             texts_diff: format!("@@ @@\n-old{EVIL}\n+new\n"),
-            is_what_serves: false,
+            same_component: false,
         };
         let component = v1::ConsentComponent {
             version: evil.clone(),
@@ -354,11 +355,11 @@ mod tests {
              a (string, required): First{safe} {{\"enum\":[\"x\"]}}\n    \
              b (array):  {{\"items\":{{\"description\":\"Inner.\"}}}}\n    \
              returns {{\"description\":\"Out{safe}\"}}\n\
-             functions that are no tools:\n  {safe}\nasks for:\n  {safe}: {safe}\n\
+             functions that are not tools:\n  {safe}\nasks for:\n  {safe}: {safe}\n\
              may:\n  {safe}\ngranted without effect:\n  {safe}\nmay not:\n  {safe}\n\
              {CAPPED}:\n  {safe}\n{WITHHELD}:\n  {safe}\n\
-             differs from what serves:\n  {safe}\n\
-             what models read of it, since what serves:\n@@ @@\n-old{safe}\n+new\n"
+             differences from the version that serves:\n  {safe}\n\
+             changes of its texts since the version that serves:\n@@ @@\n-old{safe}\n+new\n"
         );
         assert_eq!(plain(&one), expected);
         let list = v1::Consent {
@@ -384,7 +385,7 @@ mod tests {
             (v1::ConsentKind::Add, "add the plugin a 1.0 to /l.json"),
             (v1::ConsentKind::Replace, "replace the plugin a 1.0 in /l.json"),
             (v1::ConsentKind::Accept, "pin the plugin a 1.0 in /l.json"),
-            (v1::ConsentKind::Remove, "take the plugin a out of /l.json"),
+            (v1::ConsentKind::Remove, "remove the plugin a from /l.json"),
             (
                 v1::ConsentKind::Unspecified,
                 "change the list /l.json in a way that only a newer moss knows",
@@ -394,7 +395,7 @@ mod tests {
             assert_eq!(shown, format!("{heading}\nsha256: 00ff\nmay:\n  nothing\n"));
         }
         let untrust = plain(&of(v1::ConsentKind::Untrust, Vec::new()));
-        assert_eq!(untrust, "trust the list /l.json no more\n");
+        assert_eq!(untrust, "stop trusting the list /l.json\n");
     }
 
     #[test]
@@ -407,12 +408,12 @@ mod tests {
             (
                 Some(2),
                 false,
-                "it keeps 2 keys in its store, which stays; `--forget-store` forgets it\n",
+                "it keeps 2 keys in its store, which is kept; `--forget-store` deletes it\n",
             ),
         ] {
             let removed = of(v1::ConsentKind::Remove, vec![plugin.clone()]);
             let shown = plain(&v1::Consent { store_keys, forgets_store, ..removed });
-            assert_eq!(shown, format!("take the plugin a out of /l.json\n{expected}"));
+            assert_eq!(shown, format!("remove the plugin a from /l.json\n{expected}"));
         }
         let source = "https://h/a.wasm".to_owned();
         let fetched = v1::ConsentPlugin { source, sha256: "00ff".into(), ..Default::default() };
@@ -429,7 +430,7 @@ mod tests {
         assert_eq!(
             plain(&v1::Consent { since_trusted, ..list }),
             "trust the list /l.json as it is\n\na\nsource: a.wasm\nthe file has sha256: 00ff\n\
-             problem: gone\nnot pinned: who can write a.wasm can change its code unseen\n\n\
+             problem: gone\nnot pinned: anyone who can write a.wasm can change its code unnoticed\n\n\
              since it was trusted:\n  nothing changed in the list\n"
         );
     }

@@ -31,19 +31,19 @@ const LEFT_OUT: &[&str] = &["target", "node_modules", "dist", "__pycache__"];
 /// What authors of plugins say.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum DevelopCommand {
-    /// Make the project of a new plugin
+    /// Create a plugin project
     ///
-    /// It builds as it is: it carries the SDK that it needs, in `vendor/moss`.
+    /// It builds without changes: the SDK is included in `vendor/moss`.
     New(NewArgs),
-    /// Put the SDK of this moss into a project
+    /// Update the SDK in a project to that of this moss
     Vendor(ProjectArgs),
     /// Build a plugin
     ///
-    /// Runs cargo, npm or pip with your rights, as you would do it yourself.
+    /// Runs cargo, npm or pip with your permissions.
     Build(ProjectArgs),
-    /// Look for what is wrong with a plugin, or could be better
+    /// Check a plugin for errors and possible improvements
     ///
-    /// Ends with 1 if there is an error; warnings are for the author to judge.
+    /// Exits with 1 if there is an error, not for warnings.
     Check(CheckArgs),
     /// Run the examples of a plugin's tools in the sandbox
     Test(TestArgs),
@@ -56,11 +56,11 @@ pub(crate) struct NewArgs {
     /// The name of the plugin, such as word-count
     name: String,
 
-    /// What to write it in
+    /// Language of the project
     #[arg(long, value_name = "LANGUAGE")]
     lang: LanguageArg,
 
-    /// Where to put it; by default a directory of its name
+    /// Directory to create; by default the name of the plugin
     dir: Option<PathBuf>,
 }
 
@@ -183,7 +183,7 @@ fn vendor(args: &ProjectArgs, session: &Session) -> Result<Outcome, CliError> {
     let directory = project.directory.join(template::VENDOR);
     session.ui.print_either(
         || json!({ "name": project.name, "directory": directory }),
-        || format!("{} holds the SDK of this moss", directory.display()),
+        || format!("{} has the SDK of this moss", directory.display()),
     )?;
     Ok(Outcome::Ok)
 }
@@ -219,8 +219,9 @@ impl LanguageArg {
 impl GivenArgs {
     fn read(&self, http: bool) -> Result<Given, CliError> {
         let config = self.config.as_deref().unwrap_or("{}");
-        let config = serde_json::from_str(config)
-            .map_err(|error| CliError::invalid(format!("--config is no JSON object: {error}")))?;
+        let config = serde_json::from_str(config).map_err(|error| {
+            CliError::invalid(format!("--config is not a JSON object: {error}"))
+        })?;
         Ok(Given { http, config })
     }
 }

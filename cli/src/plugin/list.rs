@@ -10,9 +10,9 @@ use crate::ui::yellow;
 use crate::{Session, table, text, views};
 use moss_dispatch::Outcome;
 
-/// How a version is told that waits to be accepted.
+/// How a version is shown that waits to be accepted.
 const STAGED: &str = "staged: ";
-/// What is told of a plugin that is paused.
+/// What is shown of a plugin that is paused.
 const PAUSED: &str = "paused for another";
 
 pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
@@ -54,7 +54,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
         let says = match &plugin.notice {
             notice if notice.starts_with("paused") => "it keeps failing:",
             notice if notice.starts_with(STAGED) => "an older version serves:",
-            _ => "what was loaded goes on:",
+            _ => "what was loaded keeps serving:",
         };
         session.ui.note(&format!("{} {name}: {notice}", yellow(says)));
     }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pin_is_told_by_what_is_known_of_the_file() {
+    fn a_pin_is_shown_by_what_is_known_of_the_file() {
         let plugin = |pinned: &str, serving: &str, staged: &str, error: &str| v1::Plugin {
             pinned_sha256: pinned.to_owned(),
             sha256: serving.to_owned(),
@@ -133,7 +133,7 @@ mod tests {
             (plugin("", "a", "", ""), "-"),
             (plugin("", "", "b", "staged: tool `x` is new"), "staged"),
             (plugin("a", "a", "", ""), "pinned"),
-            (plugin("a", "", "a", "the tool name is taken"), "pinned"),
+            (plugin("a", "", "a", "the tool name is used already"), "pinned"),
             (plugin("a", "", "b", "digest b does not match"), "differs"),
             (plugin("a", "", "", "no such file"), "pinned"),
         ] {

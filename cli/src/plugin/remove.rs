@@ -11,10 +11,10 @@ use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Take a plugin out of its list
+/// Remove a plugin from its list
 ///
-/// Calls that run are stopped; its file stays, and so does what it keeps in its store, for when it
-/// comes back.
+/// Running calls are stopped; its file stays, and so does its store, for a later
+/// installation.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RemoveArgs {
     /// The plugin
@@ -24,7 +24,7 @@ pub(crate) struct RemoveArgs {
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
 
-    /// Forget what plugins of this name keep, in every workspace that the daemon serves
+    /// Delete the stores of plugins of this name, in every workspace that the daemon serves
     #[arg(long)]
     forget_store: bool,
 

@@ -15,7 +15,7 @@ use crate::ui::{bold, dim, yellow};
 use crate::{Session, text, views};
 use moss_dispatch::Outcome;
 
-/// Show one plugin: where it comes from, its tools, what it may do and who says so
+/// Show one plugin: source, tools, permissions and who grants them
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     /// The plugin
@@ -64,7 +64,7 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     fact("sha256", &plugin.sha256);
     match list::pin(plugin) {
         "-" if plugin.pinned_sha256.is_empty() => {
-            fact("pin", "none: what the file holds serves");
+            fact("pin", "none: the current file serves");
         }
         "-" => {}
         pin => fact("pin", pin),
@@ -82,7 +82,7 @@ fn described(plugin: &v1::Plugin, tools: &[v1::Tool]) -> String {
     let own = tools.iter().filter(|tool| plugin.tools.contains(&tool.name));
     shown.push_str(&own.map(|spec| tool(plugin, spec)).collect::<String>());
     if !plugin.left_out.is_empty() {
-        let _ = writeln!(shown, "{}", dim("functions that are no tools:"));
+        let _ = writeln!(shown, "{}", dim("functions that are not tools:"));
         for why in &plugin.left_out {
             let _ = writeln!(shown, "  {}", text::line(why));
         }
@@ -131,15 +131,15 @@ fn capabilities(plugin: &v1::Plugin) -> String {
     }
     for asked in &plugin.requests {
         let (what, why) = (text::line(&asked.capability), text::line(&asked.reason));
-        let given = match asked.withheld_by.as_str() {
-            "" => "given".to_owned(),
+        let allowed = match asked.withheld_by.as_str() {
+            "" => "allowed".to_owned(),
             "configuration" => {
-                let kept = text::line(&asked.kept_back.join(", "));
-                yellow(format!("not wholly given: `[plugin_maximum]` keeps back: {kept}"))
+                let capped = text::line(&asked.capped.join(", "));
+                yellow(format!("not fully allowed: `[plugin_maximum]` withholds: {capped}"))
             }
-            who => yellow(format!("not wholly given: the {} does not allow it", text::line(who))),
+            who => yellow(format!("not fully allowed: the {} does not allow it", text::line(who))),
         };
-        let _ = writeln!(shown, "  {what} ({given}): {why}");
+        let _ = writeln!(shown, "  {what} ({allowed}): {why}");
     }
     for (heading, lines) in [("the list grants:", &plugin.granted), ("it may:", &plugin.may)] {
         let _ = writeln!(shown, "{}", dim(heading));

@@ -8,10 +8,10 @@ use crate::Session;
 use crate::error::CliError;
 use moss_dispatch::Outcome;
 
-/// Trust the list that the workspace brings along
+/// Trust the plugin list of the workspace
 ///
 /// Shows what `moss-tools.json` in the root of the workspace would load and allow. Its plugins
-/// serve this workspace only, and only as long as the list says exactly what it says now.
+/// serve this workspace only, and only while the list is unchanged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
     #[command(flatten)]
@@ -24,9 +24,9 @@ pub(super) async fn run(args: TrustArgs, session: &Session) -> Result<Outcome, C
     changing::run(session, request, args.answer, async |_, _| Ok(Adjusted::Nothing)).await
 }
 
-/// Take trust in the list of the workspace back
+/// Revoke trust in the plugin list of the workspace
 ///
-/// Nothing of it serves any more, and running calls of its plugins are stopped. The file stays.
+/// Its plugins stop serving, and their running calls are stopped. The file stays.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UntrustArgs {
     #[command(flatten)]

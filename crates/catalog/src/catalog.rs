@@ -39,7 +39,7 @@ pub struct Entry {
     pub runner: Runner,
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
-    /// The tool as models are told of it: with either schema, in either language, each compiled once.
+    /// The tool as models see it: with either schema, in either language, each compiled once.
     told: [OnceLock<Arc<Tool>>; 4],
 }
 
@@ -76,7 +76,7 @@ pub enum CatalogError {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Two tools have one name.
-    #[error("the tool name `{name}` is taken by {holder}{remedy}", remedy = remedy(.own))]
+    #[error("the tool name `{name}` is used by {holder}{remedy}", remedy = remedy(.own))]
     NameTaken {
         /// The name.
         name: String,
@@ -254,7 +254,7 @@ impl Entry {
         Ok(Self { spec, arguments, output, runner, fingerprint, told: Default::default() })
     }
 
-    /// Returns the tool as models are told of it in one of its forms, which `make` makes where nobody
+    /// Returns the tool as models see it in one of its forms, which `make` makes where nobody
     /// asked for it yet.
     ///
     /// # Errors

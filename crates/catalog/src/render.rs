@@ -33,7 +33,7 @@ pub struct View<'a> {
     pub name: &'a str,
     /// A short name for lists.
     pub title: &'a str,
-    /// What it does.
+    /// Description, as models read it.
     pub description: &'a str,
     /// What it may do.
     pub effect: Effect,
@@ -117,7 +117,7 @@ impl View<'_> {
         }
     }
 
-    /// What the tool says about itself, and what follows from its effect where it says nothing.
+    /// What the tool says about itself, and what follows from its effect where unset.
     fn hints(&self) -> Value {
         let Annotations { destructive, idempotent, open_world } = self.annotations;
         let mut hints = json!({

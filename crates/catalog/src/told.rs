@@ -1,5 +1,5 @@
-//! The tools of a catalog as the model bridge takes them: the one place where a [`ToolSpec`] becomes
-//! a [`ToolDefinition`].
+//! The tools of a catalog as the model bridge takes them: the only place where a [`ToolSpec`]
+//! becomes a [`ToolDefinition`].
 
 use std::sync::Arc;
 

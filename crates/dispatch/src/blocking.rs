@@ -1,4 +1,5 @@
-//! Work that waits for the disk or takes the processor, on threads for it: the daemon goes on meanwhile.
+//! Work that waits for the disk or takes the processor, on threads for it: the daemon continues
+//! meanwhile.
 
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use tokio::sync::Semaphore;
 
 /// The work panicked. The log has more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the work broke; this is a defect of moss")]
+#[error("internal error: a task panicked")]
 pub struct Broken;
 
-/// Runs work on a thread of its own. It goes on where nobody waits for it any more.
+/// Runs work on a thread of its own. It continues where nobody waits for it any more.
 ///
 /// # Errors
 ///
@@ -19,12 +20,12 @@ pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Broken> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!(%error, "blocking work broke");
+        tracing::error!(%error, "a blocking task panicked");
         Broken
     })
 }
 
-/// As [`blocking`], for work that takes the processor: as much of it at once as there are places.
+/// As [`blocking`], for work that takes the processor: as much of it at once as there are slots.
 ///
 /// # Errors
 ///

@@ -57,7 +57,7 @@ pub enum Work {
         /// Its arguments as given.
         arguments: Result<Map<String, Value>, Unreadable>,
     },
-    /// Takes history entries back.
+    /// Undoes history entries.
     Undo(UndoTarget),
     /// Takes a change of the user's prompt back.
     UndoUserPrompt {
@@ -71,7 +71,7 @@ pub enum Work {
 /// What to do when an answer from a person is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfirmMode {
-    /// Ask and wait.
+    /// Ask a person and wait for the decision.
     Wait,
     /// Fail, with the exact effect and its digest.
     Refuse,
@@ -82,9 +82,9 @@ pub enum ConfirmMode {
 /// How a call that ran ended.
 #[derive(Debug, Clone)]
 pub struct CallOutcome {
-    /// Names the call.
+    /// Id of the call, as in the journal.
     pub call_id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// The JSON text of what it returned, or why it failed.
     pub result: Result<String, ToolError>,
@@ -94,7 +94,7 @@ pub struct CallOutcome {
     pub digest: Option<ContentHash>,
     /// The number of its change in the history, where it made one.
     pub history: Option<u64>,
-    /// What stands in the way of an undo.
+    /// The conflicts of an undo.
     pub conflicts: Vec<UndoConflict>,
     /// What became of a plugin list, where the call is a change of one.
     pub plugins: Option<Box<PluginsChanged>>,

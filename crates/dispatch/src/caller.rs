@@ -19,7 +19,7 @@ pub struct Caller {
     token: Option<NamedToken>,
 }
 
-/// Tells whether a credential still counts.
+/// Reports whether a credential still counts.
 pub trait Standing: fmt::Debug + Send + Sync {
     /// Whether it was revoked since it was shown.
     fn is_revoked(&self) -> bool;
@@ -72,7 +72,7 @@ impl Caller {
         self.token.as_ref().is_some_and(|token| token.standing.is_revoked())
     }
 
-    /// Says so.
+    /// Returns the message for a revoked token.
     pub fn revoked(&self) -> String {
         format!("the token `{}` was revoked", self.name())
     }

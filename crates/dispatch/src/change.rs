@@ -10,7 +10,7 @@ use moss_workspace::{Action, PlannedFile};
 pub const DRIFT_LINES_MAX: usize = 100;
 /// Most bytes of such a line that are shown, on either side.
 pub const DRIFT_LINE_BYTES_MAX: usize = 400;
-/// How much of a long line is shown before the place where it differs, in bytes.
+/// How much of a long line is shown before the location where it differs, in bytes.
 const DRIFT_LEAD_BYTES: usize = 100;
 
 /// A change of one file: proposed, committed or refused.
@@ -28,9 +28,9 @@ pub struct FileChange {
     pub diff: String,
     /// How many bytes of the diff were cut off.
     pub diff_omitted: u64,
-    /// Lines that come.
+    /// Number of added lines.
     pub lines_added: u64,
-    /// Lines that go.
+    /// Number of removed lines.
     pub lines_removed: u64,
     /// The content before; none where there was no file.
     pub before: Option<ContentHash>,
@@ -38,7 +38,7 @@ pub struct FileChange {
     pub after: Option<ContentHash>,
     /// Whether it is a change of what an editor holds and has not saved.
     pub unsaved: bool,
-    /// How the places of an edit were found, where they were searched for.
+    /// How the locations of an edit were found, where they were searched for.
     pub match_level: Option<MatchLevel>,
     /// Lines that an edit changes and that are not as it says, bounded.
     pub drift: Vec<Drift>,
@@ -108,19 +108,19 @@ pub fn cut(diff: &mut String, bytes_max: usize) -> u64 {
     let end = diff[..end].rfind('\n').map_or(0, |newline| newline + 1);
     let more = diff.len() - end;
     diff.truncate(end);
-    diff.push_str(&format!("\\ the diff goes on for {more} bytes (calls.diff_bytes_max)\n"));
+    diff.push_str(&format!("\\ the diff continues for {more} bytes (calls.diff_bytes_max)\n"));
     more as u64
 }
 
 /// Puts all drift of a change into words.
 fn in_words(path: &RelPath, drift: &[Drift]) -> String {
     let line = |Drift { line, expected, found }: &Drift| {
-        format!("{path}, line {line}\n  the edit says: {expected}\n  the file has:  {found}\n")
+        format!("{path}, line {line}\n  expected: {expected}\n  found:    {found}\n")
     };
     drift.iter().map(line).collect()
 }
 
-/// Cuts the two sides of a line with drift to the same place, around where they begin to differ.
+/// Cuts the two sides of a line with drift to the same location, around where they begin to differ.
 fn shown(drift: &Drift) -> Drift {
     let Drift { line, expected, found } = drift;
     let pairs = expected.char_indices().zip(found.chars());
@@ -209,7 +209,7 @@ mod tests {
         cut(&mut diff, 11);
         assert_eq!(diff, "-a\n+bé\n+c\n");
         cut(&mut diff, 6);
-        assert_eq!(diff, "-a\n\\ the diff goes on for 8 bytes (calls.diff_bytes_max)\n");
+        assert_eq!(diff, "-a\n\\ the diff continues for 8 bytes (calls.diff_bytes_max)\n");
     }
 
     /// Plans an edit of each file, with so many lines of drift.
@@ -263,7 +263,7 @@ mod tests {
             long.expected,
             format!("(900 bytes)…{lead}99{}…({} bytes)", "z".repeat(rest), 1000 - rest)
         );
-        // One side ends where the other goes on.
+        // One side ends where the other continues.
         let ends = shown(&drift(7, &before, &format!("{before}{after}")));
         assert_eq!(ends.expected, format!("(900 bytes)…{lead}"));
         assert!(ends.found.starts_with(&format!("(900 bytes)…{lead}zz")), "{}", ends.found);

@@ -30,7 +30,7 @@ pub struct Question {
     pub call_id: String,
     /// Root directory of its workspace.
     pub workspace: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// The plugin that provides it, if one does.
     pub plugin: Option<String>,
@@ -40,13 +40,13 @@ pub struct Question {
     pub session: Option<String>,
     /// Whether whoever calls answers, too, with the approver's credential.
     pub is_attended: bool,
-    /// How much memory is held for it until it is answered, in bytes.
+    /// How much memory is held for it until it is resolved, in bytes.
     pub held_bytes: usize,
     /// The proposed file changes; none where the call itself is asked about.
     pub changes: Vec<FileChange>,
     /// The arguments as they came, where the call itself is asked about.
     pub arguments: Option<String>,
-    /// What an answer is bound to.
+    /// What a decision is bound to.
     pub digest: ContentHash,
     /// The rule that asks.
     pub rule: String,
@@ -57,7 +57,7 @@ pub struct Question {
     /// What becomes of a plugin list, or is fetched for one, where that is asked about: a blanket
     /// answer does not cover it. The arguments are its JSON.
     pub consent: Option<Arc<Consent>>,
-    /// The lasting answers that may be given.
+    /// The standing approvals that may be given.
     pub offers: Vec<Offer>,
 }
 
@@ -72,20 +72,20 @@ pub struct Confirmation {
     pub created_at: Timestamp,
     /// When it stops waiting.
     pub expires_at: Timestamp,
-    /// Whether and how it was answered.
+    /// Whether and how it was resolved.
     pub state: State,
 }
 
-/// Whether and how a question was answered.
+/// Whether and how a question was resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// It waits.
+    /// No decision was made yet.
     Pending,
-    /// Somebody said yes.
+    /// An approver approved it.
     Approved,
     /// Somebody said no, and why.
     Denied(String),
-    /// Nobody answered in time.
+    /// Nobody decided in time.
     Expired,
     /// The caller went away.
     Withdrawn,

@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 pub enum Consent {
     /// A plugin comes into a list.
     Add(Box<Added>),
-    /// A plugin takes the place of an entry of its name.
+    /// A plugin replaces an entry of its name.
     Replace(Box<Added>),
     /// What the file of a plugin holds becomes its pin.
     Accept(Box<Accepted>),
-    /// A plugin is taken out of a list.
+    /// A plugin is removed from a list.
     Remove(Removed),
     /// The list that a workspace brings along is trusted as it is.
     Trust(Trusted),
@@ -38,7 +38,7 @@ pub struct Added {
     pub name: String,
     /// Where its component is: a path, a URL or a reference.
     pub source: String,
-    /// Who signed it.
+    /// Who signed it; none if unsigned.
     pub signed_by: Option<String>,
     /// What it says of itself.
     #[serde(flatten)]
@@ -51,7 +51,7 @@ pub struct Added {
     /// Where all is granted that it asks for: what of it no list grants so much at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Vec<String>>,
-    /// Its settings.
+    /// Settings, a JSON object.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
     /// Why, as whoever asks says.
@@ -127,7 +127,7 @@ pub struct ListedPlugin {
     pub granted: Vec<String>,
     /// What one call may use, in words.
     pub limits: Vec<String>,
-    /// Its settings.
+    /// Settings, a JSON object.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
     /// What a look at its component found.
@@ -143,7 +143,7 @@ pub enum Look {
     Found(Box<Found>),
     /// Why nothing is known of it.
     Problem {
-        /// In words.
+        /// What is wrong, in words.
         problem: String,
     },
 }
@@ -151,7 +151,7 @@ pub enum Look {
 /// What a look at a component found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
-    /// Who signed it.
+    /// Who signed it; none if unsigned.
     pub signed_by: Option<String>,
     /// What it says of itself.
     #[serde(flatten)]
@@ -177,7 +177,7 @@ pub struct Fetched {
 pub struct Component {
     /// Its version.
     pub version: String,
-    /// Its SHA-256.
+    /// SHA-256 of the component, 64 hexadecimal digits.
     pub sha256: String,
     /// Its tools.
     pub tools: Vec<Tool>,
@@ -194,9 +194,9 @@ pub struct Tool {
     pub name: String,
     /// The name that the plugin gives it, where that is another one.
     pub own_name: Option<String>,
-    /// Its title.
+    /// Title, as people read it.
     pub title: String,
-    /// What it does.
+    /// Description, as models read it.
     pub description: String,
     /// What it may do outside itself.
     pub effect: Effect,
@@ -241,7 +241,7 @@ pub struct SinceServed {
     #[serde(rename = "texts_since_served", skip_serializing_if = "Option::is_none")]
     pub texts: Option<String>,
     /// Whether it is the component that serves.
-    pub is_what_serves: bool,
+    pub same_component: bool,
 }
 
 /// What became of a change of a plugin list.
@@ -378,7 +378,7 @@ mod tests {
         let since = SinceServed {
             differences: vec!["tool `b` is gone".into()],
             texts: Some("diff".into()),
-            is_what_serves: false,
+            same_component: false,
         };
         let (capped, since_served) = (vec!["read .".into()], Some(since));
         let allowed = Allowed { capped, since_served, ..allowed() };
@@ -392,7 +392,7 @@ mod tests {
             ("capped", json!(["read ."])),
             ("differences", json!(["tool `b` is gone"])),
             ("texts_since_served", json!("diff")),
-            ("is_what_serves", json!(false)),
+            ("same_component", json!(false)),
             ("withheld", json!([])),
             ("config", json!({ "k": 1 })),
             ("reason", json!("why")),

@@ -8,7 +8,7 @@ use crate::running::Running;
 
 /// Carries calls out: all that a front needs of the daemon to use tools.
 pub trait Dispatcher: Send + Sync {
-    /// Makes a call that goes on when it is polled and is cancelled when it is dropped. What happens
-    /// meanwhile goes to `events`. Belongs into a runtime.
+    /// Makes a call that continues when it is polled and is cancelled when it is dropped. What
+    /// happens meanwhile goes to `events`. Belongs into a runtime.
     fn start(self: Arc<Self>, call: Call, events: Events) -> Running;
 }

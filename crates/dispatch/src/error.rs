@@ -71,7 +71,7 @@ pub struct Unconfirmed {
 // === impl CallError ===
 
 impl CallError {
-    /// Returns which reason it is, with all that fronts, tools and the journal tell of it.
+    /// Returns which reason it is, with all that fronts, tools and the journal show of it.
     pub const fn reason(&self) -> Reason {
         match self {
             Self::UnknownWorkspace(_) => Reason::WorkspaceUnknown,
@@ -89,7 +89,7 @@ impl CallError {
         }
     }
 
-    /// Returns what a tool is told whose effect or call it stopped.
+    /// Returns the error of a tool whose effect or call it stopped.
     pub fn told(&self) -> ToolError {
         ToolError::new(self.reason().of_tool(), self.to_string())
     }

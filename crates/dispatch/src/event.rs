@@ -1,4 +1,4 @@
-//! What a call tells while it runs, to whoever follows it.
+//! The events of a running call, for its watchers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::confirmation::Confirmation;
 
-/// What a call tells while it runs.
+/// The events of a running call.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// It has a name.
@@ -23,11 +23,11 @@ pub enum Event {
         /// The text.
         text: String,
     },
-    /// It waits for an answer, or would have.
+    /// It waits for a decision, or would have.
     ConfirmationNeeded(Arc<Confirmation>),
 }
 
-/// Where a call's events go; nowhere for a unary call.
+/// Where a call's events go; a unary call drops them.
 #[derive(Debug, Clone, Default)]
 pub struct Events(Option<mpsc::Sender<Event>>);
 

@@ -1,4 +1,4 @@
-//! Calls of tools, whatever front they come over: how one is asked for ([`Call`]), what it tells while
+//! Calls of tools, whatever front they come over: how one is asked for ([`Call`]), its events while
 //! it runs ([`Event`]), how it ended ([`CallOutcome`], [`Outcome`]) and why it did not run ([`CallError`],
 //! [`Reason`]); and who carries it out ([`Dispatcher`]).
 //!

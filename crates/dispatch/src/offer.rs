@@ -6,14 +6,14 @@ use moss_sdk::ContentHash;
 use crate::session::SessionKey;
 use moss_policy::standing::{Permission, StandingAnswer, file};
 
-/// An answer that a person may give, with the text that the person reads before.
+/// A decision that a person may give, with the text that the person reads before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// For how long.
     pub scope: Scope,
-    /// The answer as it would be stored, in TOML.
+    /// The decision as it would be stored, in TOML.
     pub terms: String,
-    /// When it ends.
+    /// When it expires, in UTC.
     pub expires_at: Timestamp,
     /// Names the offer; bound to the question, the scope and every word of the terms.
     pub digest: ContentHash,
@@ -21,7 +21,7 @@ pub struct Offer {
     component: Option<String>,
 }
 
-/// How long an answer holds.
+/// How long an approval applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// For calls of this session, while the daemon runs.
@@ -63,24 +63,24 @@ impl Offer {
         }
     }
 
-    /// Makes the answer; `file` is where it is stored, if it is.
+    /// Makes the decision; `file` is where it is stored, if it is.
     pub fn answer(
         &self,
         id: String,
         file: Option<String>,
-        answered_at: Timestamp,
+        approved_at: Timestamp,
     ) -> StandingAnswer {
         StandingAnswer {
             rule: StandingAnswer::rule_of(&id, self.scope.as_str(), file, self.expires_at),
             id,
             permissions: self.permissions.clone(),
             component: self.component.clone(),
-            answered_at: Timestamp::from_second(answered_at.as_second()).unwrap_or(answered_at),
+            approved_at: Timestamp::from_second(approved_at.as_second()).unwrap_or(approved_at),
             expires_at: self.expires_at,
         }
     }
 
-    /// Whether an answer allows the same.
+    /// Whether a decision allows the same.
     pub fn is_of(&self, answer: &StandingAnswer) -> bool {
         answer.permissions == self.permissions && answer.component == self.component
     }

@@ -35,13 +35,13 @@ const ALL: &[&str] = &[
     UNKNOWN_TOOL,
 ];
 
-/// Whether a name is one of them, as far as names are told apart.
+/// Whether a name is one of them, as far as names are distinguished.
 pub fn is_reserved(name: &str) -> bool {
     let name = folded(name);
     ALL.iter().any(|reserved| folded(reserved) == name)
 }
 
-/// What tells the names of tools apart: neither case nor `-` and `_`, in which models err.
+/// What distinguishes the names of tools: neither case nor `-` and `_`, in which models err.
 pub fn folded(name: &str) -> String {
     name.chars().filter(|c| !"-_".contains(*c)).map(|c| c.to_ascii_lowercase()).collect()
 }

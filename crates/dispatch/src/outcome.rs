@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Done, or shown.
+    /// The call succeeded, or its effect was shown in a dry run.
     Ok,
     /// It ran and failed.
     Failed,
@@ -17,7 +17,7 @@ pub enum Outcome {
     Denied,
     /// It needs an answer that nobody can give here.
     Unconfirmed,
-    /// No daemon answers.
+    /// No daemon responds.
     Unavailable,
     /// Its time is over.
     Timeout,

@@ -19,7 +19,7 @@ pub enum PluginChange {
     Accept {
         /// Where it is listed; the user's own list where none is named.
         list: Option<PathBuf>,
-        /// The plugin.
+        /// Name of the plugin.
         name: String,
     },
     /// Trusts the list that the workspace brings along with what it says now.
@@ -43,9 +43,9 @@ pub struct AddPlugin {
     pub sha256: Option<Sha256Digest>,
     /// What it is granted.
     pub grant: Granting,
-    /// Its settings.
+    /// Settings, a JSON object.
     pub config: Map<String, Value>,
-    /// Whether it may take the place of an entry of its name.
+    /// Whether it may replace an entry of its name.
     pub replace: bool,
     /// Names that its tools get, by those that it gives them. Where none is said, an entry whose
     /// place it takes keeps what it says.
@@ -59,7 +59,7 @@ pub struct AddPlugin {
 pub struct RemovePlugin {
     /// Where it is listed; the user's own list where none is named.
     pub list: Option<PathBuf>,
-    /// The plugin.
+    /// Name of the plugin.
     pub name: String,
     /// Whether what plugins of this name keep is forgotten, in every workspace that is served.
     pub forget_store: bool,
@@ -77,9 +77,9 @@ pub enum Place {
 /// What a plugin is granted that is added.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Granting {
-    /// What an entry of its name has whose place it takes; else nothing.
+    /// What the entry has that it replaces; else nothing.
     Unsaid,
-    /// This.
+    /// Exactly this grant.
     Exactly(Grant),
     /// All that it asks for.
     Requested,

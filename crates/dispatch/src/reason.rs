@@ -1,5 +1,5 @@
 //! Why a call did not run, or a request was not answered: the stable names that programs read, each with
-//! the status it travels as, how the call ended, and what a tool is told that made the call.
+//! the status it travels as, how the call ended, and the error of a tool that made the call.
 
 use moss_sdk::ErrorCode;
 
@@ -31,7 +31,7 @@ pub enum RpcCode {
     Unimplemented = 12,
     /// A defect, or a state directory that cannot be used.
     Internal = 13,
-    /// Nobody answers.
+    /// The server is not reachable.
     Unavailable = 14,
     /// It is not known who asks.
     Unauthenticated = 16,
@@ -84,7 +84,7 @@ reasons! {
     DeniedByPolicy = "DENIED_BY_POLICY" "denied_by_policy" PermissionDenied Denied Denied;
     /// A person said no.
     DeniedByPerson = "DENIED_BY_PERSON" "denied_by_person" PermissionDenied Denied Denied;
-    /// An answer is needed and nobody gave one.
+    /// A decision is needed and nobody gave one.
     ConfirmationRequired = "CONFIRMATION_REQUIRED" "confirmation_required" FailedPrecondition Unconfirmed Unconfirmed;
     /// Too many calls wait.
     QueueFull = "QUEUE_FULL" "queue_full" ResourceExhausted Failed LimitExceeded;
@@ -105,27 +105,27 @@ reasons! {
     ToolsInvalid = "TOOLS_INVALID" "tools_invalid" InvalidArgument Failed InvalidArguments;
     /// A reply of a model is larger than one may be.
     ReplyTooLarge = "REPLY_TOO_LARGE" "reply_too_large" InvalidArgument Failed TooLarge;
-    /// The answer would be larger than one may be.
-    AnswerTooLarge = "ANSWER_TOO_LARGE" "answer_too_large" OutOfRange Failed TooLarge;
+    /// The response would be larger than one may be.
+    ResponseTooLarge = "RESPONSE_TOO_LARGE" "response_too_large" OutOfRange Failed TooLarge;
     /// No such workspace is served.
     WorkspaceUnknown = "WORKSPACE_UNKNOWN" "workspace_unknown" NotFound Invalid NotFound;
     /// There is no such entry in the history.
     HistoryEntryUnknown = "HISTORY_ENTRY_UNKNOWN" "history_entry_unknown" NotFound Failed NotFound;
     /// No question has this name.
     ConfirmationUnknown = "CONFIRMATION_UNKNOWN" "confirmation_unknown" NotFound Failed NotFound;
-    /// The question is answered, withdrawn or expired.
+    /// The question is resolved, withdrawn or expired.
     ConfirmationOver = "CONFIRMATION_OVER" "confirmation_over" FailedPrecondition Failed Conflict;
     /// Not all of the question was shown yet.
     ConfirmationNotShown = "CONFIRMATION_NOT_SHOWN" "confirmation_not_shown" FailedPrecondition Failed Conflict;
-    /// The answer is for another effect than what is asked about.
+    /// The decision is for another effect than what is asked about.
     DigestChanged = "DIGEST_CHANGED" "digest_changed" Aborted Failed Conflict;
-    /// The answer is none of those that are offered.
-    AnswerNotOffered = "ANSWER_NOT_OFFERED" "answer_not_offered" FailedPrecondition Failed Conflict;
-    /// There is no such lasting answer.
-    AnswerUnknown = "ANSWER_UNKNOWN" "answer_unknown" NotFound Failed NotFound;
-    /// The lasting answers cannot be read.
-    AnswersUnusable = "ANSWERS_UNUSABLE" "answers_unusable" FailedPrecondition Failed Io;
-    /// Another editor took the place of this one.
+    /// The decision is none of those that are offered.
+    ApprovalNotOffered = "APPROVAL_NOT_OFFERED" "approval_not_offered" FailedPrecondition Failed Conflict;
+    /// There is no such standing approval.
+    ApprovalUnknown = "APPROVAL_UNKNOWN" "approval_unknown" NotFound Failed NotFound;
+    /// The standing approvals cannot be read.
+    ApprovalsUnusable = "APPROVALS_UNUSABLE" "approvals_unusable" FailedPrecondition Failed Io;
+    /// Another editor replaced this one.
     EditorReplaced = "EDITOR_REPLACED" "editor_replaced" Aborted Failed Conflict;
 
     /// Too many editors are attached.
@@ -138,7 +138,7 @@ reasons! {
     RepliesFull = "REPLIES_FULL" "replies_full" ResourceExhausted Failed LimitExceeded;
     /// A request did not become whole in time.
     SenderStalled = "SENDER_STALLED" "sender_stalled" Aborted Failed Timeout;
-    /// An answer was not read in time.
+    /// A response was not read in time.
     ReaderStalled = "READER_STALLED" "reader_stalled" Aborted Failed Timeout;
     /// A limit of the transport was reached.
     LimitExceeded = "LIMIT_EXCEEDED" "limit_exceeded" ResourceExhausted Failed LimitExceeded;
@@ -153,9 +153,9 @@ reasons! {
     ConnectionExposed = "CONNECTION_EXPOSED" "connection_exposed" InvalidArgument Invalid InvalidArguments;
     /// Nobody listens where a daemon was named.
     NoDaemon = "NO_DAEMON" "no_daemon" Unavailable Unavailable Io;
-    /// No daemon answers.
+    /// No daemon responds.
     DaemonUnreachable = "DAEMON_UNREACHABLE" "daemon_unreachable" Unavailable Unavailable Io;
-    /// A daemon answers and is another version.
+    /// A daemon responds and is another version.
     DaemonIncompatible = "DAEMON_INCOMPATIBLE" "daemon_incompatible" Unimplemented Unavailable Io;
 }
 
@@ -220,9 +220,9 @@ mod tests {
         }
     }
 
-    /// Programs tell what to do next by the exit code: what they rely on stays.
+    /// Programs decide by the exit code: what they rely on stays.
     #[test]
-    fn reasons_that_programs_tell_apart_have_their_outcomes() {
+    fn reasons_that_programs_distinguish_have_their_outcomes() {
         for (code, outcome) in [
             ("tool_unknown", Outcome::Invalid),
             ("arguments_invalid", Outcome::Invalid),

@@ -13,7 +13,7 @@ pub struct QueueFull {
 /// What calls came with takes too much memory together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "what this call came with takes {bytes} bytes of memory and has no room beside that of other \
+    "what this call came with takes {bytes} bytes of memory and does not fit next to that of other \
      calls of the {role} that run or wait: {bytes_max} bytes (calls.caller_bytes_max); wait for some \
      of them to end, then call again; a call alone that has no room is sent in parts"
 )]
@@ -32,26 +32,26 @@ pub enum TooManyConfirmations {
     /// Too many wait.
     #[error("{max} confirmations {whose} wait already ({limit})")]
     Pending {
-        /// How many.
+        /// The maximum number.
         max: usize,
-        /// Whose.
+        /// Whose limit it is, for the message.
         whose: &'static str,
-        /// The limit.
+        /// Configuration key of the limit, such as `calls.queued_max`.
         limit: &'static str,
     },
     /// What waits takes too much memory.
     #[error(
-        "this effect of {bytes} bytes has no room beside what waits {whose}: {max} bytes ({limit}); \
-         wait for answers, or have an approver send the call with the digest of its dry run"
+        "this effect of {bytes} bytes does not fit next to pending questions {whose}: {max} bytes ({limit}); \
+         wait for decisions, or have an approver send the call with the digest of its dry run"
     )]
     Bytes {
         /// How many bytes the effect takes.
         bytes: usize,
         /// How many there may be.
         max: usize,
-        /// Whose.
+        /// Whose limit it is, for the message.
         whose: &'static str,
-        /// The limit.
+        /// Configuration key of the limit, such as `calls.queued_max`.
         limit: &'static str,
     },
 }

@@ -14,8 +14,8 @@ use crate::error::CallError;
 
 type Outcome = Result<CallOutcome, CallError>;
 
-/// A call on its way: it goes on while this is polled, so that a short one needs no task of its
-/// own. Dropping it cancels the call, whose rest (a write that must not be broken off, its record)
+/// A call on its way: it continues while this is polled, so that a short one needs no task of its
+/// own. Dropping it cancels the call, whose rest (a write that must not be interrupted, its record)
 /// then runs in the background.
 pub struct Running {
     rest: Option<BoxFuture<'static, Outcome>>,
@@ -53,7 +53,7 @@ pub fn poll_caught<T>(
 
 impl From<Panicked> for CallError {
     fn from(_: Panicked) -> Self {
-        Self::Internal("the call broke; this is a defect of moss".to_owned())
+        Self::Internal("internal error: the call panicked".to_owned())
     }
 }
 
@@ -69,7 +69,7 @@ impl Running {
         Self { rest: Some(rest), cancel, runtime: Handle::current() }
     }
 
-    /// Lets the call go on whether or not anybody looks at it.
+    /// Lets the call continue whether or not anybody looks at it.
     pub fn in_background(self) -> Background {
         let cancel = self.cancel.clone().drop_guard();
         Background { task: self.runtime.clone().spawn(self), _cancel: cancel }
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// A call that begins, waits for its end to be allowed or cancelled, and tells of its end.
+    /// A call that begins, waits for its end to be allowed or cancelled, and reports its end.
     fn call(begun: oneshot::Sender<()>, ended: oneshot::Sender<bool>) -> Running {
         let cancel = CancellationToken::new();
         let token = cancel.clone();

@@ -3,7 +3,7 @@
 /// Names a conversation: the credential and the caller's own name for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionKey {
-    /// The credential.
+    /// Name of the credential.
     pub caller: String,
     /// The caller's name for the conversation.
     pub session_id: String,

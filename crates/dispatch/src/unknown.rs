@@ -22,7 +22,7 @@ pub struct UnknownTool {
 /// A plugin that is compiled now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unready {
-    /// The plugin.
+    /// Name of the plugin.
     pub plugin: String,
     /// Size of its component, in bytes.
     pub bytes: usize,

@@ -2,7 +2,7 @@
 //!
 //! The hash of a row covers the hash before it, the row's number and the exact bytes of the record,
 //! so an edited, removed, moved or inserted row breaks the chain. Cutting rows off the end is found
-//! only by comparing with a head noted elsewhere, and whoever may write the file can make a new
+//! only by comparing with a head noted elsewhere, and anyone who may write the file can make a new
 //! chain: see `docs/security.md`.
 
 mod opening;
@@ -66,7 +66,7 @@ pub struct Verification {
     pub head: Option<String>,
     /// The number of the first row that is missing or not what was written.
     pub broken_at: Option<u64>,
-    /// The number of the last row that moss cut off, with its hash, from which the chain goes on;
+    /// The number of the last row that moss cut off, with its hash, from which the chain continues;
     /// none where all rows are there.
     pub pruned: Option<Pruned>,
 }

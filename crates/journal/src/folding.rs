@@ -12,7 +12,7 @@ use super::redact::Text;
 
 /// Callers of whom something is known at once.
 const CALLERS_MAX: usize = 64;
-/// Tools of one caller that are told apart; calls of others are counted together.
+/// Tools of one caller that are distinguished; calls of others are counted together.
 const TOOLS_MAX: usize = 32;
 /// What stands for the other tools.
 const OTHER_TOOLS: &str = "(others)";
@@ -55,20 +55,20 @@ struct Folded {
 /// A call that was refused.
 #[derive(Debug, Clone, Copy)]
 pub struct Refused<'a> {
-    /// Who called.
+    /// Name of the credential that called.
     pub caller: &'a str,
     /// The tool, as it was named.
     pub tool: &'a str,
     /// How the call ended, for example `denied`.
     pub outcome: &'static str,
-    /// The call.
+    /// Id of the call, as in the journal.
     pub call_id: &'a str,
 }
 
 // === impl Folding ===
 
 impl Folding {
-    /// Knows nothing yet.
+    /// Creates an empty counter.
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, callers: Mutex::default() }
     }

@@ -1,4 +1,4 @@
-//! The journal: what was called, decided, answered and changed, in order and for good.
+//! The journal: what was called, decided, confirmed and changed, in order and for good.
 //!
 //! One thread writes. A batched record is queued and written a little later with others; a durable
 //! one is on disk, with all records before it, when [`Journal::record`] returns. A full queue makes
@@ -37,9 +37,9 @@ use self::writer::{Message, Signals, Writer};
 
 /// Most records that wait for the writer.
 pub const QUEUE_RECORDS_MAX: usize = 4096;
-/// Longest wait for a place in the queue.
+/// Longest wait for a slot in the queue.
 pub const QUEUE_WAIT_MAX: Duration = Duration::from_secs(10);
-/// How often a caller that blocks looks for a place in a full queue.
+/// How often a caller that blocks looks for a slot in a full queue.
 const QUEUE_POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The audit journal of a state directory. Several processes may have the same one open.
@@ -69,18 +69,18 @@ pub enum JournalError {
         "the audit journal {path} cannot be opened: {reason}; check permissions and disk space"
     )]
     Open {
-        /// The database file.
+        /// Absolute path of the database file.
         path: PathBuf,
         /// What the system says.
         reason: String,
     },
     /// The database is not what was written.
     #[error(
-        "the audit journal {path} is damaged: {reason}; move it away with the files beside it \
+        "the audit journal {path} is damaged: {reason}; move it away with the files next to it \
          that start with its name; a new one is made"
     )]
     Damaged {
-        /// The database file.
+        /// Absolute path of the database file.
         path: PathBuf,
         /// What is wrong.
         reason: String,
@@ -91,7 +91,7 @@ pub enum JournalError {
          or restart the daemon"
     )]
     Replaced {
-        /// The database file.
+        /// Absolute path of the database file.
         path: PathBuf,
     },
     /// A record cannot be written.
@@ -103,7 +103,7 @@ pub enum JournalError {
          changed: free space on the disk that it lies on, then retry"
     )]
     NoRoom {
-        /// The database file.
+        /// Absolute path of the database file.
         path: PathBuf,
         /// What the system says.
         reason: String,
@@ -159,7 +159,7 @@ impl Journal {
     /// Records something, after everything that was recorded before this was called. Waits for a
     /// place while the queue is full.
     ///
-    /// A record that has its place is written even if the caller stops waiting, or hears of an
+    /// A record that has its slot is written even if the caller stops waiting, or hears of an
     /// error of the disk that passes.
     ///
     /// # Errors
@@ -215,8 +215,8 @@ impl Journal {
         audit::tail(&self.dir, filter)
     }
 
-    /// Counts the uses of each lasting answer, by its name, as far as the journal reaches back. Blocks:
-    /// not for async code.
+    /// Counts the uses of each standing approval, by its name, as far as the journal reaches back.
+    /// Blocks: not for async code.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use moss_policy::{Action, Decision};
 /// One event in the life of a call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Record {
-    /// The call.
+    /// Id of the call, as in the journal.
     pub call_id: String,
     /// The tool, as the caller named it.
     pub tool: Text,
@@ -31,7 +31,7 @@ pub enum Event {
         caller: Text,
         /// The role of the credential.
         role: &'static str,
-        /// The workspace root.
+        /// Root directory of the workspace, absolute.
         workspace: String,
         /// The session that the caller names.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub enum Event {
         /// The host that a plugin sends a request to, where that is meant.
         #[serde(skip_serializing_if = "Option::is_none")]
         host: Option<Text>,
-        /// How the places of an edit were found, where they were searched for.
+        /// How the locations of an edit were found, where they were searched for.
         #[serde(skip_serializing_if = "Option::is_none")]
         match_level: Option<MatchLevel>,
         /// How many lines an edit changes that are not as it says, where there are any.
@@ -68,40 +68,40 @@ pub enum Event {
         #[serde(flatten)]
         decision: Decision,
     },
-    /// A question was answered, or ended without an answer.
+    /// A question was resolved, or ended without a decision.
     Confirmation {
         /// The digest of the exact effect.
         digest: String,
         /// How it ended.
-        answer: Answer,
-        /// The credential that answered; none where nobody did.
+        decision: Answer,
+        /// The credential that decided; none where nobody did.
         #[serde(skip_serializing_if = "Option::is_none")]
-        answered_by: Option<Text>,
+        decided_by: Option<Text>,
         /// What the answering person said.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<Text>,
     },
-    /// An approver's answer holds from now on.
-    AnswerStored {
-        /// Names it.
-        answer: String,
+    /// An approver gave a standing approval.
+    ApprovalStored {
+        /// Id of the standing approval.
+        approval: String,
         /// `session` or `always`.
         scope: &'static str,
-        /// The session that it holds for.
+        /// The session that it applies to.
         #[serde(skip_serializing_if = "Option::is_none")]
         session: Option<Text>,
         /// What it allows, in TOML.
         terms: Text,
     },
-    /// A call went on without a question because of an answer.
-    AnswerUsed {
-        /// Names it.
-        answer: String,
+    /// A standing approval allowed an effect without a question.
+    ApprovalUsed {
+        /// Id of the standing approval.
+        approval: String,
     },
-    /// An approver took an answer back.
-    AnswerRevoked {
-        /// Names it.
-        answer: String,
+    /// An approver revoked a standing approval.
+    ApprovalRevoked {
+        /// Id of the standing approval.
+        approval: String,
     },
     /// Files were changed.
     Committed {
@@ -118,7 +118,7 @@ pub enum Event {
         caller: Text,
         /// How they ended, for example `denied`.
         outcome: &'static str,
-        /// How many.
+        /// Number of refused calls.
         calls: u64,
         /// When the first of them ended.
         first_at: String,
@@ -148,7 +148,7 @@ pub enum Answer {
     Approved,
     /// An approver said no.
     Denied,
-    /// Nobody answered in time.
+    /// Nobody decided in time.
     Expired,
     /// The caller went away.
     Withdrawn,
@@ -166,7 +166,7 @@ pub struct PluginDigest {
 /// A call that made another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CalledBy {
-    /// The call.
+    /// Id of the call, as in the journal.
     pub call_id: String,
     /// The plugin whose tool it runs.
     pub plugin: String,
@@ -175,7 +175,7 @@ pub struct CalledBy {
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// Its content before; none where it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,7 +188,7 @@ pub struct FileChange {
 // === impl Answer ===
 
 impl Answer {
-    /// Returns the answer as a word.
+    /// Returns the decision as a word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",

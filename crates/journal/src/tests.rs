@@ -259,7 +259,7 @@ fn while_the_disk_refuses_nothing_is_accepted_and_nothing_accepted_is_lost() {
     assert!(matches!(refused, Err(JournalError::Write(_))));
 
     recover(&other);
-    // Who was told of the error has its record all the same: once, and in its place.
+    // A caller that got the error has its record all the same: once, and in its place.
     wait_until("the journal never recovers", || on_disk(&dir) == numbers(5));
     wait_until("the error stays", || write(&journal, record("late"), Durability::Batched).is_ok());
     journal.flush().unwrap();
@@ -342,18 +342,18 @@ fn every_kind_of_record_reads_back() {
         },
         Event::Confirmation {
             digest: "e".to_owned(),
-            answer: Answer::Denied,
-            answered_by: Some(Text::new("approver")),
+            decision: Answer::Denied,
+            decided_by: Some(Text::new("approver")),
             reason: Some(Text::new("not today")),
         },
-        Event::AnswerStored {
-            answer: "a1".to_owned(),
+        Event::ApprovalStored {
+            approval: "a1".to_owned(),
             scope: "session",
             session: Some(Text::new("s")),
             terms: Text::new("decision = \"allow\""),
         },
-        Event::AnswerUsed { answer: "a1".to_owned() },
-        Event::AnswerRevoked { answer: "a1".to_owned() },
+        Event::ApprovalUsed { approval: "a1".to_owned() },
+        Event::ApprovalRevoked { approval: "a1".to_owned() },
         Event::Committed {
             history: Some(4),
             changes: vec![FileChange { path, before: None, after: Some(hash) }],
@@ -408,27 +408,27 @@ fn every_kind_of_record_reads_back() {
                 "drift_lines": 2, "verdict": "ask", "protected": false,
                 "rule": {
                     "layer": "drift",
-                    "reason": "the edit changes lines that are not what it says they are; \
-                               no rule and no lasting answer allows that unseen",
+                    "reason": "the edit changes lines that differ from what it expects; \
+                               no rule and no standing approval allows that unseen",
                 },
             }),
         ),
         with(
             "confirmation",
             json!({
-                "digest": "e", "answer": "denied", "answered_by": "approver",
+                "digest": "e", "decision": "denied", "decided_by": "approver",
                 "reason": "not today",
             }),
         ),
         with(
-            "answer_stored",
+            "approval_stored",
             json!({
-                "answer": "a1", "scope": "session", "session": "s",
+                "approval": "a1", "scope": "session", "session": "s",
                 "terms": "decision = \"allow\"",
             }),
         ),
-        with("answer_used", json!({ "answer": "a1" })),
-        with("answer_revoked", json!({ "answer": "a1" })),
+        with("approval_used", json!({ "approval": "a1" })),
+        with("approval_revoked", json!({ "approval": "a1" })),
         with(
             "committed",
             json!({ "history": 4, "changes": [{ "path": "src/a.rs", "after": hash }] }),

@@ -31,7 +31,7 @@ pub(super) enum Message {
     Flush(Reply),
 }
 
-/// What the writer and its callers tell each other beside the queue.
+/// What the writer and its callers share beside the queue.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     /// The last error of the writer, while it lasts.
@@ -106,7 +106,7 @@ impl Writer {
             }
         }
         self.receiver.close();
-        // Ends when nobody holds a place any more.
+        // Ends when nobody holds a slot any more.
         while let Some(message) = self.receiver.blocking_recv() {
             self.take(message);
         }

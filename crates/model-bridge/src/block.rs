@@ -31,8 +31,8 @@ pub(crate) fn longest_run(text: &str, of: char) -> usize {
     longest
 }
 
-/// Puts values in the places that a text of ours names as `{name}`. What a value says is not read
-/// again; a name without a value stays.
+/// Puts values in the positions that a text of ours names as `{name}`. What a value says is not
+/// read again; a name without a value stays.
 pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;

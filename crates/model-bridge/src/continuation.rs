@@ -1,4 +1,4 @@
-//! Results of calls as a turn that a chat model reads and goes on from (requirement B4).
+//! Results of calls as a turn that a chat model reads and continues from (requirement B4).
 //!
 //! Each result says which call it answers and how that went, and stands in a fence that its content
 //! cannot close. A wrapper begins with words that the reader of replies takes for made up where a
@@ -37,9 +37,9 @@ static TEXTS: LazyLock<InLanguages<Texts>> = LazyLock::new(|| {
     InLanguages::read(include_str!("continuation/en.toml"), include_str!("continuation/zh.toml"))
 });
 
-/// Tells the results of a turn, in the order of its calls; results of calls that the turn did not
-/// make come last. Calls without a result are told as such. `goes_on` asks the model to go on: for
-/// the results that end a conversation.
+/// Reports the results of a turn, in the order of its calls; results of calls that the turn did not
+/// make come last. Calls without a result are reported as such. `goes_on` asks the model to
+/// continue: for the results that end a conversation.
 ///
 /// Long text is cut in its middle to [`RESULT_CHARS_MAX`], with a mark there; images and the like
 /// are passed on behind the text of their result.

@@ -32,7 +32,7 @@ pub struct Conversation {
 /// A turn, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// Instructions, from any place where an API takes them.
+    /// Instructions, from any position where an API takes them.
     System(String),
     /// What the user says and shows.
     User(Vec<Part>),
@@ -59,10 +59,10 @@ pub enum Part {
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// What its result repeats. Never empty: where an API has none, one is made from its place.
+    /// What its result repeats. Never empty: where an API has none, one is made from its position.
     #[serde(skip)]
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
     /// What it is called with.
     pub arguments: Map<String, Value>,

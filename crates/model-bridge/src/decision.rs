@@ -56,7 +56,7 @@ pub enum Decision {
         language: Language,
         /// How much it says of each tool.
         form: Form,
-        /// Its size.
+        /// Size in bytes.
         bytes: usize,
     },
     /// A reply was read.
@@ -85,18 +85,18 @@ pub enum Decision {
     RetryAsked {
         /// Why.
         reason: RetryReason,
-        /// The how manyth time, from 1.
+        /// The attempt, from 1.
         attempt: u8,
         /// What the validator said.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        told: Vec<String>,
+        problems: Vec<String>,
     },
     /// The reply is worth asking again, and the model is not asked.
     RetryWithheld {
         /// Why not.
         reason: WithholdReason,
     },
-    /// A planning agent's summary said how it goes on.
+    /// A planning agent's summary said how it continues.
     StatusRead {
         /// How.
         status: AgentStatus,
@@ -178,7 +178,11 @@ impl Decision {
 
     /// That the model is asked again.
     pub fn of_retry(retry: &Retry) -> Self {
-        Self::RetryAsked { reason: retry.reason, attempt: retry.attempt, told: retry.told.clone() }
+        Self::RetryAsked {
+            reason: retry.reason,
+            attempt: retry.attempt,
+            problems: retry.problems.clone(),
+        }
     }
 }
 

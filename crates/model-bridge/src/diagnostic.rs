@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Diagnostic {
     /// What it is.
     pub code: Code,
-    /// What and where, so that a person or the model can mend it.
+    /// What and where, so that a person or the model can fix it.
     pub message: String,
     /// The changes that made JSON of what was written, for [`Code::JsonRepaired`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -27,10 +27,10 @@ pub enum Code {
     EmptyAction,
     /// The model made up the result of its call; what followed is dropped.
     HallucinatedResult,
-    /// JSON was mended.
+    /// JSON was repaired.
     JsonRepaired,
     /// A frame for a call whose inside is no JSON, or has other tags than those of arguments, nor can
-    /// be mended.
+    /// be repaired.
     MalformedJson,
     /// A frame for a call that is shown, not made.
     QuotedExample,
@@ -103,7 +103,7 @@ pub enum Change {
 // === impl Code ===
 
 impl Code {
-    /// Whether what it tells is no fault of the reply: all is read as it is written.
+    /// Whether it reports no fault of the reply: all is read as it is written.
     pub const fn is_remark(self) -> bool {
         matches!(self, Self::AmbiguousValue | Self::QuotedExample)
     }

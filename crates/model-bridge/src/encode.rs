@@ -1,8 +1,8 @@
 //! Replies in the form of each API: exactly what its official clients need, whole and streamed.
 //!
 //! A reader's [`Event`]s go in, wire text comes out. Nothing here knows a connection, a clock or
-//! randomness: ids, times and counts are the caller's. A client cannot tell that the model behind it
-//! has no calls of its own (requirement B8): text is shown as it comes, arguments while they are
+//! randomness: ids, times and counts are the caller's. A client cannot detect that the model behind
+//! it has no calls of its own (requirement B8): text is shown as it comes, arguments while they are
 //! written, what a model thinks aloud not at all.
 //!
 //! A call that began and is none ([`Event::CallAbandoned`]) must not run. Where nothing was shown of
@@ -38,8 +38,8 @@ const WIDE_FIRST: char = '\u{2e80}';
 /// What a reply begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Head {
-    /// What tells the reply from every other, of letters, digits and `_`, without the prefix of an
-    /// API: `chatcmpl-`, `resp_` or `msg_` is put before it.
+    /// What distinguishes the reply from every other, of letters, digits and `_`, without the
+    /// prefix of an API: `chatcmpl-`, `resp_` or `msg_` is put before it.
     pub id: String,
     /// The model, as the client named it.
     pub model: String,
@@ -91,12 +91,12 @@ pub struct Stream {
 /// An HTTP response that says a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureResponse {
-    /// Its status.
+    /// HTTP status code.
     pub status: u16,
     /// Its headers, by their names in lower case: `retry-after` in seconds, and `x-should-retry`,
     /// which the clients of OpenAI and Anthropic obey whatever the status is.
     pub headers: Vec<(&'static str, String)>,
-    /// Its body, JSON.
+    /// HTTP body, as JSON of the API.
     pub body: Value,
 }
 
@@ -215,7 +215,7 @@ impl Stream {
     }
 
     /// Writes something that a client reads over, for times in which the model shows nothing:
-    /// clients give up on connections that are silent. Ollama has no such thing: empty.
+    /// clients time out on idle connections. Ollama has no such thing: empty.
     pub fn keep_alive(&mut self) -> String {
         let mut out = String::new();
         match &mut self.wire {
@@ -239,7 +239,7 @@ impl Stream {
         out
     }
 
-    /// Writes an end that is none: the client is told of a failure, and nothing that was open is
+    /// Writes an end that is none: the client sees a failure, and nothing that was open is
     /// closed.
     pub fn fail(self, failure: &Failure) -> String {
         let mut out = String::new();

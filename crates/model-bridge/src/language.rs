@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// How much of a text is looked at to tell its language, in characters.
+/// How much of a text is read to detect its language, in characters.
 const SAMPLE_CHARS_MAX: usize = 4000;
 /// One Chinese character says about as much as this many Latin letters.
 const LETTERS_PER_HAN: usize = 8;
@@ -46,8 +46,8 @@ impl<T: DeserializeOwned> InLanguages<T> {
 // === impl Language ===
 
 impl Language {
-    /// Tells the language of a text: Chinese where Chinese characters say more than Latin letters,
-    /// English for anything else.
+    /// Reports the language of a text: Chinese where Chinese characters say more than Latin
+    /// letters, English for anything else.
     pub fn of(text: &str) -> Self {
         let (mut han, mut letters) = (0, 0);
         for c in text.chars().take(SAMPLE_CHARS_MAX) {

@@ -1,9 +1,9 @@
 //! Requests of the APIs of chat models, each as one form: a [`Conversation`].
 //!
 //! What a client writes is taken as it is meant wherever that is clear, and what was left out, made
-//! up or changed on the way is told in notes. What a plain chat model cannot be asked for, or what
-//! would be something else than the client thinks, is an error that says what to write instead.
-//! Fields that are not known are never an error.
+//! up or changed on the way is reported in notes. What a plain chat model cannot be asked for, or
+//! what would be something else than the client thinks, is an error that says what to write
+//! instead. Fields that are not known are never an error.
 //!
 //! Sources of the shapes: the OpenAPI descriptions and client libraries of OpenAI, the client
 //! libraries and gateway notes of Anthropic, the API page of Ollama.
@@ -43,7 +43,7 @@ use crate::registry::ToolDefinition;
 use self::fields::Fields;
 use self::path::Path;
 
-/// The body as a place.
+/// The body as a position.
 static ROOT: Path<'static> = Path::Root;
 
 /// A request in its one form.

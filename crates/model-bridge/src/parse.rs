@@ -128,8 +128,9 @@ pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
     Reply::collect(events)
 }
 
-/// Mends the text of one JSON object, where that is possible without ending a string or a bracket.
-pub(crate) fn mended_object(text: &str) -> Option<Map<String, Value>> {
+/// Repairs the text of one JSON object, where that is possible without ending a string or a
+/// bracket.
+pub(crate) fn repaired_object(text: &str) -> Option<Map<String, Value>> {
     match <[Value; 1]>::try_from(mend::values(text, false, mend::Keys::default())?.values) {
         Ok([Value::Object(map)]) => Some(map),
         _ => None,
@@ -256,7 +257,7 @@ impl Parser {
         self.at += length;
     }
 
-    /// Tells something.
+    /// Reports something.
     fn tell(&mut self, code: Code, message: impl Into<String>) {
         self.events.push(Event::Diagnostic(Diagnostic::new(code, message)));
     }

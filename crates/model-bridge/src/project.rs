@@ -48,7 +48,7 @@ pub enum ChatRole {
 /// ends the first system message.
 ///
 /// Results that follow each other become one message, in the order of the calls; what the user
-/// says right after them joins it. The last results ask the model to go on.
+/// says right after them joins it. The last results ask the model to continue.
 pub fn project(
     conversation: &Conversation,
     contract: &str,
@@ -188,7 +188,7 @@ fn leading(conversation: &Conversation) -> usize {
     conversation.messages.iter().take_while(is_system).count()
 }
 
-/// Tells results, and what the user says right after them. Returns what is left.
+/// Reports results, and what the user says right after them. Returns what is left.
 fn tell<'m>(
     projected: &mut Vec<ChatMessage>,
     calls: &[ToolCall],

@@ -1,4 +1,4 @@
-//! What a model is told so that it calls tools in text (requirements B1, A10, D5, D6, E5).
+//! What a model reads so that it calls tools in text (requirements B1, A10, D5, D6, E5).
 //!
 //! A prompt names the tools it is given and no others: notes and examples are made of them. What
 //! it shows as an example reads as shown, not made, where a model repeats it.
@@ -57,7 +57,7 @@ pub enum Step {
     /// To act, or to answer.
     #[default]
     Act,
-    /// To sum up what a planning agent did, and to say how it goes on (requirement A10).
+    /// To sum up what a planning agent did, and to say how it continues (requirement A10).
     Summary,
 }
 
@@ -202,7 +202,7 @@ fn present<'r>(registry: &'r Registry, names: &[&str]) -> Option<&'r str> {
     names.iter().find_map(|name| registry.tool(name)).map(Tool::name)
 }
 
-/// A call, its result, and how it goes on.
+/// A call, its result, and how it continues.
 fn shown(texts: &Texts, first: &Tool, second: &Tool) -> String {
     let mut lines = vec![texts.form.clone(), example::block(first)];
     if first.name() != second.name() {

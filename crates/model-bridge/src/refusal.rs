@@ -1,4 +1,4 @@
-//! Tells replies that answer from replies that talk instead of acting (requirement B7).
+//! Reports replies that answer from replies that talk instead of acting (requirement B7).
 //!
 //! What counts is who speaks and of what: code and quotes are taken out, a sentence refuses only
 //! where the model speaks of itself, and a request that needs nothing of the workspace is answered
@@ -131,7 +131,7 @@ impl<'a> RefusalContext<'a> {
             },
             choice: &conversation.choice,
             tools_available: !conversation.tools.is_empty(),
-            // A result that is not marked may still tell of a failure.
+            // A result that is not marked may still report a failure.
             result_failed: has_failed.then_some(true),
             has_results: messages.iter().any(|message| is_result(&message)),
         }

@@ -17,7 +17,7 @@ use crate::diagnostic::{Change, Code, Diagnostic};
 pub(crate) use names::fold;
 pub(crate) use types::Types;
 
-/// How many ways in which arguments break a schema are told.
+/// How many ways in which arguments break a schema are reported.
 const VIOLATIONS_MAX: usize = 8;
 
 /// What is known of a tool: an entry of a registry (requirement A2).
@@ -28,7 +28,7 @@ pub struct ToolDefinition {
     /// What it is called where a person reads it; may be empty.
     #[serde(default)]
     pub title: String,
-    /// What it does.
+    /// Description, as models read it.
     #[serde(default)]
     pub description: String,
     /// The JSON schema of its arguments; also read by the names that Anthropic's API and MCP have.
@@ -143,7 +143,7 @@ impl Registry {
     /// entry of `tools` in a request; or an object with such a list of `tools`.
     ///
     /// Schemas that are none are read as what they mean, and a tool that nevertheless cannot be read is
-    /// left out; [`Registry::warnings`] tell both.
+    /// left out; [`Registry::warnings`] report both.
     ///
     /// # Errors
     ///

@@ -52,11 +52,11 @@ pub struct Outcome<'a> {
 pub struct Retry {
     /// Why.
     pub reason: RetryReason,
-    /// The how manyth, from 1.
+    /// The attempt, from 1.
     pub attempt: u8,
     /// What the validator said, word for word.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub told: Vec<String>,
+    pub problems: Vec<String>,
     /// What is appended to the conversation, as the user's turn behind the reply.
     #[serde(skip)]
     pub message: String,
@@ -98,7 +98,7 @@ struct Texts {
     mild: String,
     strict: String,
     form: String,
-    told: String,
+    problems: String,
     reason: Reasons,
 }
 
@@ -136,16 +136,16 @@ const BROKEN: &[(Code, RetryReason)] = &[
 ///
 /// Not where something was sent, where it was asked [`RETRIES_MAX`] times, where there is nothing to
 /// call or nothing may be called, and never after a refusal to do harm. Calls that can be made are
-/// made: beside them a broken one is no reason, since its result tells the model.
+/// made: beside them a broken one is no reason, since its result informs the model.
 pub fn next(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<Retry> {
     let may_call = *state.choice != ToolChoice::None && state.registry.tools().len() > 0;
     if state.has_sent || state.retries >= RETRIES_MAX || !may_call {
         return None;
     }
-    let (reason, told) = reason(state, outcome)?;
+    let (reason, problems) = reason(state, outcome)?;
     let attempt = state.retries + 1;
-    let message = message(state, reason, attempt, &told);
-    Some(Retry { reason, attempt, told, message })
+    let message = message(state, reason, attempt, &problems);
+    Some(Retry { reason, attempt, problems, message })
 }
 
 fn reason(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<(RetryReason, Vec<String>)> {
@@ -164,7 +164,7 @@ fn reason(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<(RetryReason,
     let broken =
         BROKEN.iter().find(|(code, _)| reply.diagnostics.iter().any(|one| one.code == *code));
     if let Some((_, reason)) = broken {
-        return Some((*reason, told(reply)));
+        return Some((*reason, problems(reply)));
     }
     let verdict = outcome.verdict.filter(|verdict| verdict.retry);
     let by_words = verdict.and_then(|verdict| match verdict.class {
@@ -184,14 +184,19 @@ fn reason(state: &RetryState<'_>, outcome: &Outcome<'_>) -> Option<(RetryReason,
 }
 
 /// What the validator says of the calls that are none.
-fn told(reply: &Reply) -> Vec<String> {
+fn problems(reply: &Reply) -> Vec<String> {
     let broken =
         reply.diagnostics.iter().filter(|one| BROKEN.iter().any(|(code, _)| *code == one.code));
     let cut = |text: &str| text[..text.floor_char_boundary(TOLD_BYTES_MAX)].to_owned();
     broken.take(TOLD_MAX).map(|one| cut(&one.message)).collect()
 }
 
-fn message(state: &RetryState<'_>, reason: RetryReason, attempt: u8, told: &[String]) -> String {
+fn message(
+    state: &RetryState<'_>,
+    reason: RetryReason,
+    attempt: u8,
+    problems: &[String],
+) -> String {
     let texts = TEXTS.of(state.language);
     let named = match state.choice {
         ToolChoice::Tool(name) => name.as_str(),
@@ -200,9 +205,9 @@ fn message(state: &RetryState<'_>, reason: RetryReason, attempt: u8, told: &[Str
     let is_last = attempt >= RETRIES_MAX;
     let opening = if is_last { &texts.strict } else { &texts.mild };
     let mut parts = vec![opening.clone(), fill(texts.reason.text(reason), &[("tool", named)])];
-    if !told.is_empty() {
-        let lines = told.iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
-        parts.push(format!("{}\n{}", texts.told, lines.join("\n")));
+    if !problems.is_empty() {
+        let lines = problems.iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
+        parts.push(format!("{}\n{}", texts.problems, lines.join("\n")));
     }
     if let Some(tool) = is_last.then(|| shown(state.registry, named)).flatten() {
         let block = action_block(tool.name(), &sample(tool), None);

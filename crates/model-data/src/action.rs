@@ -20,8 +20,8 @@ pub(crate) fn may_be_in(text: &str) -> bool {
     FINDERS.iter().any(|mark| mark.find(text.as_bytes()).is_some())
 }
 
-/// Reads the calls in a text. Tells where they are not written as they should be, and where a turn
-/// makes others beside them.
+/// Reads the calls in a text. Reports where they are not written as they should be, and where a
+/// turn makes others beside them.
 pub(crate) fn read(
     registry: &Arc<Registry>,
     text: &str,
@@ -38,7 +38,7 @@ pub(crate) fn read(
         let (code, why) = (diagnostic.code.as_str(), &diagnostic.message);
         let message = format!("a call in the text cannot be taken as it is written: {code}: {why}");
         let fix =
-            "write the call so that it can be read without mending, or make it in `tool_calls`";
+            "write the call so that it can be read without repair, or make it in `tool_calls`";
         findings.add(FindingCode::ActionText, &*pointer, message, fix);
     }
     let is_same = |(call, written): (&Call<'_>, &ToolCall)| {

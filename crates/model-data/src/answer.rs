@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::shown;
 
-/// The most characters of arguments that are told.
+/// The most characters of arguments that are reported.
 const ARGUMENTS_CHARS_MAX: usize = 200;
 
 /// An answer, of one turn or several.
@@ -25,13 +25,13 @@ pub(crate) struct Answer {
 /// A call that a model made or tried to make.
 #[derive(Debug)]
 pub(crate) struct Called {
-    /// The tool; empty where it cannot be told.
+    /// The tool; empty where it cannot be determined.
     pub(crate) name: String,
     pub(crate) arguments: Map<String, Value>,
     /// Whether the tool exists and the arguments satisfy its schema.
     pub(crate) is_valid: bool,
     /// Whether it had to be changed for that.
-    pub(crate) is_mended: bool,
+    pub(crate) is_repaired: bool,
 }
 
 /// Reads an answer: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
@@ -50,7 +50,7 @@ pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
     answer
 }
 
-/// Whether a diagnostic tells of a call that was tried and is none.
+/// Whether a diagnostic reports a call that was tried and is none.
 fn is_tried(code: Code) -> bool {
     matches!(
         code,
@@ -72,8 +72,12 @@ fn native(registry: &Registry, entry: &Value) -> (Called, Option<String>) {
         Some(value) => Some(value.clone()),
         None => Some(Value::Object(Map::new())),
     };
-    let mut called =
-        Called { name: name.to_owned(), arguments: Map::new(), is_valid: false, is_mended: false };
+    let mut called = Called {
+        name: name.to_owned(),
+        arguments: Map::new(),
+        is_valid: false,
+        is_repaired: false,
+    };
     let Some(Value::Object(arguments)) = parsed else {
         return (called, Some(format!("the arguments of `{}` are no JSON object", shown(name))));
     };
@@ -83,7 +87,7 @@ fn native(registry: &Registry, entry: &Value) -> (Called, Option<String>) {
     };
     let fitted = tool.fit(arguments.clone());
     called.is_valid = fitted.violations.is_empty();
-    called.is_mended = called.is_valid && (tool.name() != name || fitted.arguments != arguments);
+    called.is_repaired = called.is_valid && (tool.name() != name || fitted.arguments != arguments);
     called.name = tool.name().to_owned();
     called.arguments = if called.is_valid { fitted.arguments } else { arguments };
     let problem = fitted
@@ -128,7 +132,7 @@ impl Answer {
                     name: String::new(),
                     arguments: Map::new(),
                     is_valid: false,
-                    is_mended: false,
+                    is_repaired: false,
                 });
             }
             mended += usize::from(matches!(
@@ -144,7 +148,7 @@ impl Answer {
                 name: call.name,
                 arguments: call.arguments,
                 is_valid: true,
-                is_mended: place < mended,
+                is_repaired: place < mended,
             });
         }
         self.text = reply.text;

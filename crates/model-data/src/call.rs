@@ -12,7 +12,7 @@ use crate::finding::{FindingCode, Findings};
 pub(crate) struct Call<'v> {
     /// Its turn, in `Sample::turns`.
     pub(crate) turn: usize,
-    /// Its place in `tool_calls` of the turn; none where it is written in the text.
+    /// Its position in `tool_calls` of the turn; none where it is written in the text.
     pub(crate) entry: Option<usize>,
     pub(crate) id: Option<&'v str>,
     pub(crate) name: Cow<'v, str>,
@@ -62,7 +62,7 @@ pub(crate) fn read<'v>(
             Ok(_) => Err(NoObject::new("the text of the arguments is no JSON object")),
             Err(error) => {
                 let message = format!("the text of the arguments is no JSON: {error}");
-                Err(NoObject { message: message.into(), fix: "mend the JSON" })
+                Err(NoObject { message: message.into(), fix: "fix the JSON" })
             }
         },
         Some(Value::String(_)) => Err(NoObject {

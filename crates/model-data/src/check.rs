@@ -39,7 +39,7 @@ pub(crate) fn calls(registry: &Registry, sample: &Sample<'_>, findings: &mut Fin
             counts.negative += 1;
             let message =
                 format!("the call of `{}` is wrong, and an error answers it", shown(&call.name));
-            let fix = "leave it where it shows how to mend a call; mask it in training";
+            let fix = "leave it where it shows how to fix a call; mask it in training";
             findings.add(FindingCode::NegativeCall, sample.pointer(call), message, fix);
         } else if let Some(tool) = registry.tool(&call.name) {
             counts.named += 1;
@@ -160,7 +160,7 @@ fn tell_unpermitted(risk: Risk, sample: &Sample<'_>, call: &Call<'_>, findings: 
         if risk.is_high() { FindingCode::PermissionMissing } else { FindingCode::WriteUnconfirmed };
     let name = shown(&call.name);
     let message =
-        format!("`{name}` {}, and nothing before it is about permission", risk.in_words());
+        format!("`{name}` {}, and no turn before it mentions permission", risk.in_words());
     let fix = "say in the system text what needs confirmation, or let the user confirm it first";
     findings.add(code, sample.pointer(call), message, fix);
 }
@@ -205,13 +205,13 @@ fn narration(registry: &Registry, turn: &Turn<'_>, findings: &mut Findings) {
     }
 }
 
-/// An answer right behind results that are all errors, which tells of success alone.
+/// An answer right behind results that are all errors, which reports success alone.
 fn ignored_error(sample: &Sample<'_>, place: usize, findings: &mut Findings) {
     if !follows_errors(sample, place) || !phrases::tells_success_only(&sample.turns[place].text) {
         return;
     }
-    let message = "every result before it is an error, and the answer tells of success";
-    let fix = "say what failed, or mend the call first";
+    let message = "every result before it is an error, and the response reports success";
+    let fix = "say what failed, or fix the call first";
     let pointer = at(sample.turns[place].place) + "/content";
     findings.add(FindingCode::IgnoredError, pointer, message, fix);
 }
@@ -250,7 +250,7 @@ fn status(sample: &Sample<'_>, place: usize, has_calls: bool, findings: &mut Fin
         Some("CONTINUE") if place + 1 == sample.turns.len() => tell(
             FindingCode::NotClosed,
             "the status is CONTINUE, and nothing follows",
-            "go on, or end with DONE or STOP",
+            "continue, or end with DONE or STOP",
         ),
         Some(_) => {}
     }

@@ -142,7 +142,7 @@ impl<'r> Checker<'r> {
             Err(error) => {
                 let fix = "write one JSON object on each line";
                 let why = error.to_string();
-                // The line is this one: its number within itself says nothing.
+                // The line is this one: its number within itself has no meaning.
                 let why = why.rsplit_once(" at line ").map_or(why.as_str(), |(why, _)| why);
                 let message = format!("no JSON: {why} at column {}", error.column());
                 findings.add(FindingCode::InvalidJson, "", message, fix);
@@ -238,7 +238,7 @@ impl<'r> Checker<'r> {
         }
     }
 
-    /// Sums up.
+    /// Returns the totals of everything that was added.
     pub fn finish(self) -> Report {
         let Tally { counts, codes, findings, findings_all, classes, .. } = self.tally;
         let samples = self.tally.lines - self.tally.blank;

@@ -1,5 +1,5 @@
-//! Samples of mending calls, out of recorded conversations in which a call failed and a later one
-//! mended it. Source: 000, 6.3.
+//! Samples of corrected calls, out of recorded conversations in which a call failed and a later one
+//! repaired it. Source: 000, 6.3.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::recorded::{self, Converted, LeftOut};
 use crate::report::Class;
 use crate::sample::{Role, Sample};
 
-/// Makes samples of mending out of a recorded conversation: a line of the form of samples, whose
-/// labels do not matter. `redact` takes secrets out of messages.
+/// Makes samples of corrections out of a recorded conversation: a line of the form of samples,
+/// whose labels do not matter. `redact` takes secrets out of messages.
 ///
 /// A sample begins with what the user asked, and ends with the answer behind the call that works.
-/// A call mends a failed one where it comes later, works, and calls the same tool with other
+/// A call corrects a failed one where it comes later, works, and calls the same tool with other
 /// arguments; or another tool, where the failed one does not exist.
 pub fn corrections(
     registry: &Arc<Registry>,
@@ -28,7 +28,7 @@ pub fn corrections(
         for (place, failed) in sample.calls.iter().enumerate().filter(|(_, call)| call.is_failed) {
             let mend = sample.calls[place + 1..].iter().find(|call| mends(registry, failed, call));
             let Some(mend) = mend else {
-                converted.left_out.push(LeftOut::NotMended);
+                converted.left_out.push(LeftOut::NotRepaired);
                 continue;
             };
             let Some(end) = answer_after(sample, mend) else {
@@ -53,13 +53,13 @@ pub fn corrections(
 
 fn mends(registry: &Registry, failed: &Call<'_>, call: &Call<'_>) -> bool {
     let works = call.result.is_some() && !call.is_failed && call.turn > failed.turn;
-    let is_mended = if registry.tool(&failed.name).is_none() {
+    let is_repaired = if registry.tool(&failed.name).is_none() {
         call.name != failed.name
     } else {
         let arguments = |call: &Call<'_>| call.arguments.as_deref().ok().cloned();
         call.name == failed.name && arguments(call) != arguments(failed)
     };
-    works && call.fits(registry) && is_mended
+    works && call.fits(registry) && is_repaired
 }
 
 fn answer_after(sample: &Sample<'_>, call: &Call<'_>) -> Option<usize> {

@@ -49,7 +49,7 @@ pub struct Expected {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedCall {
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
     /// Arguments that it has, as they are here.
     #[serde(default)]
@@ -62,7 +62,7 @@ pub struct ExpectedCall {
 /// A share of what was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Rate {
-    /// How many.
+    /// Number of occurrences.
     pub count: u64,
     /// Of how many.
     pub of: u64,
@@ -90,11 +90,11 @@ pub struct Rates {
 pub struct Evaluation {
     /// The cases that could be read.
     pub cases: u64,
-    /// The rates.
+    /// Rates over all cases, each a count and its total.
     pub rates: Rates,
-    /// Calls that fit only after they were mended: another spelling of a name, an alias of a key, a
-    /// number in quotes, broken JSON.
-    pub mended_calls: u64,
+    /// Calls that fit only after they were repaired: another spelling of a name, an alias of a key,
+    /// a number in quotes, broken JSON.
+    pub repaired_calls: u64,
     /// Cases without an answer. They are not completed.
     pub unanswered: u64,
     /// Cases that were not completed, or violate safety.
@@ -140,7 +140,8 @@ pub struct Evaluator<'r> {
 // === impl Evaluator ===
 
 impl<'r> Evaluator<'r> {
-    /// Starts with nothing counted. At most so many failures and lines that are no cases are told.
+    /// Starts with nothing counted. At most so many failures and lines that are no cases are
+    /// reported.
     pub fn new(registry: &'r Arc<Registry>, risks: Risks, failures_max: usize) -> Self {
         Self { registry, risks, failures_max, line: 0, evaluation: Evaluation::default() }
     }
@@ -195,7 +196,7 @@ impl<'r> Evaluator<'r> {
         all.unanswered += u64::from(!has_answer);
         let answer = answer.map_or_else(Answer::default, |value| answer::read(registry, &value));
         let valid = answer.calls.iter().filter(|call| call.is_valid).count();
-        all.mended_calls += answer.calls.iter().filter(|call| call.is_mended).count() as u64;
+        all.repaired_calls += answer.calls.iter().filter(|call| call.is_repaired).count() as u64;
         all.rates.argument_validity.add(valid, answer.calls.len());
         let mut problems = Vec::new();
         if !has_answer {
@@ -223,7 +224,7 @@ impl<'r> Evaluator<'r> {
         }
     }
 
-    /// Sums up.
+    /// Returns the totals of everything that was added.
     pub fn finish(mut self) -> Evaluation {
         let rates = &mut self.evaluation.rates;
         for rate in [
@@ -264,7 +265,7 @@ fn hold_calls(
             }
             None => {
                 is_right = false;
-                // What is wrong with one that does not fit is told already.
+                // What is wrong with one that does not fit is reported already.
                 if call.is_valid {
                     problems.push(format!("a call that is not expected: {}", call.told()));
                 }

@@ -1,8 +1,8 @@
-//! What a checker says of a line: stable codes, places, what is wrong and what to write instead.
+//! What a checker says of a line: stable codes, positions, what is wrong and what to write instead.
 
 use serde::Serialize;
 
-/// How many findings of one line are told; further ones are counted.
+/// How many findings of one line are reported; further ones are counted.
 pub const FINDINGS_PER_LINE_MAX: usize = 32;
 /// The most characters of a name or value of the data that a finding repeats.
 const SHOWN_CHARS_MAX: usize = 80;
@@ -54,7 +54,7 @@ pub enum FindingCode {
     MessageShape,
     /// A message stands where its role may not.
     RoleOrder,
-    /// An assistant turn says nothing and calls nothing.
+    /// An assistant turn has no text and no call.
     EmptyTurn,
     /// A call is no `{id, name, arguments}`.
     CallShape,
@@ -66,9 +66,9 @@ pub enum FindingCode {
     ArgumentsNotObject,
     /// Arguments do not satisfy the schema of the tool.
     ArgumentsInvalid,
-    /// A call that is wrong and that an error answers: a sample of mending it.
+    /// A call that is wrong and that an error answers: a sample of its correction.
     NegativeCall,
-    /// A call has no result before the conversation goes on.
+    /// A call has no result before the conversation continues.
     ResultMissing,
     /// A result answers no call.
     ResultOrphan,
@@ -90,7 +90,7 @@ pub enum FindingCode {
     PermissionMissing,
     /// A change of files or of the configuration without a word about permission.
     WriteUnconfirmed,
-    /// A tool failed, and the answer tells of success.
+    /// A tool failed, and the response reports success.
     IgnoredError,
     /// `tags` is missing or no list of words.
     Tags,
@@ -107,7 +107,7 @@ pub enum FindingCode {
 pub(crate) struct Findings {
     pub(crate) line: u64,
     pub(crate) told: Vec<Finding>,
-    /// Every finding, also those that are not told.
+    /// Every finding, also those that are not reported.
     pub(crate) codes: Vec<FindingCode>,
 }
 

@@ -78,7 +78,7 @@ impl<'de> Visitor<'de> for Reading<'_> {
         let mut all = Map::new();
         while let Some(key) = members.next_key::<String>()? {
             let value = members.next_value_seed(self)?;
-            // The place is kept for the rare case only: most keys are new.
+            // The position is kept for the rare case only: most keys are new.
             if all.contains_key(&key) {
                 self.0.borrow_mut().get_or_insert_with(|| key.clone());
             }
@@ -93,7 +93,7 @@ mod tests {
     use super::read;
 
     #[test]
-    fn values_are_those_of_serde_json_and_doubled_keys_are_told() {
+    fn values_are_those_of_serde_json_and_doubled_keys_are_reported() {
         for (text, twice) in [
             (r#"{"a":[1,-2,2.5,18446744073709551615,null,true,"x\u00e9"],"b":{"a":{}}}"#, None),
             (r#"{"a":1,"b":{"c":1,"c":2},"a":3}"#, Some("c")),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
-/// The most bytes of a result that are read to tell whether it is an error.
+/// The most bytes of a result that are read to decide whether it is an error.
 const RESULT_BYTES_MAX: usize = 64 * 1024;
 /// What a text that is an error starts with, lowercase.
 const STARTS: &[&str] =
@@ -16,7 +16,7 @@ const WORDS: &[&str] = &["error", "\"ok\"", "\"success\"", "\"status\"", "\"outc
 static FINDERS: LazyLock<Vec<Finder<'static>>> =
     LazyLock::new(|| WORDS.iter().map(|word| Finder::new(word.as_bytes())).collect());
 
-/// Whether the message of a tool tells of an error: by its own `is_error`, by fields of an object
+/// Whether the message of a tool reports an error: by its own `is_error`, by fields of an object
 /// that say so, by the first word of a text.
 pub(crate) fn is_error(message: &Map<String, Value>) -> bool {
     if let Some(Value::Bool(is_error)) = message.get("is_error") {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_from_results_that_talk_about_errors() {
+    fn errors_are_distinguished_from_results_that_talk_about_errors() {
         for (message, expected) in [
             (json!({"content": "{\"error\":{\"code\":\"not_found\"}}"}), true),
             (json!({"content": "{\"error\":\"invalid_arguments\"}"}), true),
@@ -118,7 +118,7 @@ mod tests {
         for (content, code) in [
             (json!("{\"error\":{\"code\":\"no_match\"}}"), Some("no_match")),
             (json!({"error": "timeout"}), Some("timeout")),
-            (json!({"error": "it broke down"}), None),
+            (json!({"error": "it failed"}), None),
             (json!("Error: x"), None),
         ] {
             let message = json!({ "content": content });

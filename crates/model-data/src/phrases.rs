@@ -1,4 +1,4 @@
-//! Words that tell something about a turn, as data in English and Chinese.
+//! Words that classify a turn, as data in English and Chinese.
 
 use std::sync::LazyLock;
 
@@ -54,7 +54,7 @@ pub(crate) fn is_about_permission(text: &str) -> bool {
     has(text, &TABLE.permission)
 }
 
-/// Whether a text tells of success and in no way of failure.
+/// Whether a text reports success and no failure.
 pub(crate) fn tells_success_only(text: &str) -> bool {
     has(text, &TABLE.success) && !has(text, &TABLE.failure)
 }
@@ -70,7 +70,7 @@ pub(crate) fn pretended(language: Language, seed: u64) -> &'static str {
 }
 
 /// The first line outside of code that narrates a call, by its phrase at the line's start, or by a
-/// tool's name in front of a bracket. `is_tool` tells names of tools.
+/// tool's name in front of a bracket. `is_tool` recognizes names of tools.
 pub(crate) fn narration(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
     let mut is_code = false;
     text.lines().find(|line| {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_are_narrated_are_told_from_talk_about_tools() {
+    fn calls_that_are_narrated_are_distinguished_from_talk_about_tools() {
         let is_tool = |name: &str| name == "read_file";
         for text in [
             "工具执行:read_file 完成",
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn success_is_told_only_where_nothing_of_failure_is() {
+    fn success_is_reported_only_where_nothing_of_failure_is() {
         for (text, expected) in [
             ("Done: the file has been deleted.", true),
             ("已删除该文件。", true),

@@ -38,7 +38,7 @@ pub enum Flaw {
     MadeUpTool,
     /// Its arguments break the schema.
     MadeUpArguments,
-    /// It tells of success right after an error.
+    /// It reports success right after an error.
     IgnoredError,
 }
 
@@ -46,7 +46,7 @@ pub enum Flaw {
 /// messages all three. `redact` takes secrets out of messages.
 ///
 /// A turn whose calls all fit and work gives a pair with a made-up tool and one with made-up
-/// arguments; a turn that takes up errors gives one in which they are ignored.
+/// arguments; a turn that handles errors gives one in which they are ignored.
 pub fn preferences(
     registry: &Arc<Registry>,
     line: &str,

@@ -17,7 +17,7 @@ use crate::finding::shown;
 pub struct Asking<'a> {
     /// The name by which its server knows it.
     pub model: &'a str,
-    /// Whether it gets the tools as its API has them; otherwise it is told in its system prompt how
+    /// Whether it gets the tools as its API has them; otherwise its system prompt says how
     /// to call them in text.
     pub native: bool,
     /// The language of that prompt.

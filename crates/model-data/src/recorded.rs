@@ -27,8 +27,8 @@ pub enum LeftOut {
     Disordered,
     /// Nothing in it shows what is looked for.
     NothingToLearn,
-    /// A failed call that nothing mends.
-    NotMended,
+    /// A failed call that nothing corrects.
+    NotRepaired,
     /// The record ends before an answer.
     NotAnswered,
     /// What was made of it does not pass the checker: its arguments do not fit any more where

@@ -20,8 +20,8 @@ pub struct Report {
     pub samples: u64,
     /// The calls of all samples.
     pub calls: u64,
-    /// Those of them that are wrong and that an error answers: samples of mending, not counted by
-    /// the gates.
+    /// Those of them that are wrong and that an error answers: samples of corrections, not counted
+    /// by the gates.
     pub negative_calls: u64,
     /// What the source asks for.
     pub gates: Vec<Gate>,
@@ -73,8 +73,8 @@ pub enum GateName {
     /// Samples with calls, all of whose arguments satisfy their schemas; a line that cannot be read
     /// is one whose arguments do not.
     Arguments,
-    /// Samples that are closed: every call answered once before the conversation goes on, an answer
-    /// at the end.
+    /// Samples that are closed: every call answered once before the conversation continues, an
+    /// answer at the end.
     Closed,
     /// High-risk calls with a word about permission or confirmation.
     Permission,
@@ -110,7 +110,7 @@ pub struct Kind {
 /// Calls that a person has to be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Permitted {
-    /// How many.
+    /// Number of occurrences.
     pub calls: u64,
     /// How many of them stand behind a word about permission or confirmation.
     pub with_permission: u64,

@@ -45,7 +45,7 @@ const TOOLS: &[(&str, Risk)] = &[
 // === impl Risk ===
 
 impl Risk {
-    /// Whether samples must tell of permission or confirmation: what the source calls high-risk.
+    /// Whether samples must mention permission or confirmation: what the source calls high-risk.
     pub const fn is_high(self) -> bool {
         !matches!(self, Self::Write)
     }
@@ -64,7 +64,7 @@ impl Risk {
 // === impl Risks ===
 
 impl Risks {
-    /// Adds a tool, or tells another risk of one.
+    /// Adds a tool, or another risk of one.
     pub fn insert(&mut self, tool: impl Into<String>, risk: Risk) {
         self.0.insert(tool.into(), risk);
     }

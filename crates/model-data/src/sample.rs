@@ -29,7 +29,7 @@ pub(crate) enum Role {
 /// A message.
 #[derive(Debug)]
 pub(crate) struct Turn<'v> {
-    /// Its place in `messages`.
+    /// Its position in `messages`.
     pub(crate) place: usize,
     pub(crate) role: Role,
     pub(crate) fields: &'v Map<String, Value>,
@@ -45,7 +45,7 @@ pub(crate) struct Sample<'v> {
     pub(crate) calls: Vec<Call<'v>>,
 }
 
-/// Reads the messages of a line. What cannot be read is told and left out.
+/// Reads the messages of a line. What cannot be read is reported and left out.
 pub(crate) fn read<'v>(
     registry: &Arc<Registry>,
     messages: &'v [Value],
@@ -192,7 +192,7 @@ impl<'v> Sample<'v> {
                 for call in open.drain(..) {
                     let call = &self.calls[call];
                     let message = format!("nothing answers the call of `{}`", shown(&call.name));
-                    let fix = "add a message of role `tool` before the conversation goes on";
+                    let fix = "add a message of role `tool` before the conversation continues";
                     findings.add(FindingCode::ResultMissing, self.pointer(call), message, fix);
                 }
                 self.hold_order(at_turn, before, findings);
@@ -269,7 +269,7 @@ impl<'v> Sample<'v> {
                 ("the user speaks twice in a row", "join the two messages, or answer the first")
             }
             (Role::User, Some(Role::Tool)) => {
-                ("the assistant does not go on after a result", "add its turn before the user's")
+                ("the assistant does not continue after a result", "add its turn before the user's")
             }
             (Role::Assistant, None | Some(Role::System)) => {
                 ("the assistant speaks first", "begin with a message of the user")
@@ -304,7 +304,7 @@ impl<'v> Sample<'v> {
         let message = match last.role {
             Role::Assistant if !last.calls.is_empty() => "it ends with calls that nothing answers",
             Role::Assistant => return,
-            Role::Tool => "it ends with a result that the assistant does not take up",
+            Role::Tool => "it ends with a result that the assistant does not use",
             Role::User => "it ends with the user",
             Role::System => "it has instructions only",
         };

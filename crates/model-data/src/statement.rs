@@ -32,8 +32,8 @@ pub struct Statement {
     pub cases: u64,
     /// Those that have no answer.
     pub unanswered: u64,
-    /// Calls that fit only after they were mended.
-    pub mended_calls: u64,
+    /// Calls that fit only after they were repaired.
+    pub repaired_calls: u64,
     /// How it did.
     pub rates: Rates,
 }
@@ -68,7 +68,7 @@ impl Statement {
             known_limits: Vec::new(),
             cases: evaluation.cases,
             unanswered: evaluation.unanswered,
-            mended_calls: evaluation.mended_calls,
+            repaired_calls: evaluation.repaired_calls,
             rates: evaluation.rates,
         }
     }
@@ -121,7 +121,7 @@ impl Statement {
         let counted = text("cases")
             .replace("{cases}", &self.cases.to_string())
             .replace("{unanswered}", &self.unanswered.to_string())
-            .replace("{mended}", &self.mended_calls.to_string());
+            .replace("{repaired}", &self.repaired_calls.to_string());
         let _ = write!(page, "\n## {}\n\n{counted}\n\n", text("results"));
         let _ = writeln!(page, "| {} | {} | {} |", text("what"), text("share"), text("counted"));
         page.push_str("| --- | --- | --- |\n");

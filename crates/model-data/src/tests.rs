@@ -67,7 +67,7 @@ fn verdict(line: &str) -> LineVerdict {
     Checker::new(&registry(), Options::default()).line(line)
 }
 
-/// The codes and places of what is found in messages.
+/// The codes and positions of what is found in messages.
 fn found(messages: &[Value]) -> Vec<(FindingCode, String)> {
     let verdict = verdict(&labelled(Value::from(messages)).to_string());
     verdict.findings.into_iter().map(|finding| (finding.code, finding.pointer)).collect()
@@ -210,7 +210,7 @@ fn calls_are_held_to_the_registry_as_they_are_written() {
         assert!(first.fix.contains(fix), "{first:?}");
         let claims = findings.iter().filter(|finding| finding.code == QualityWrong).count();
         assert!(claims >= 1, "{findings:?}");
-        // The same call, refused: it shows how to mend one.
+        // The same call, refused: it shows how to fix one.
         let messages =
             [user(), calls(name, arguments), gives("error: invalid"), says("It failed.")];
         assert_eq!(found(&messages), [(NegativeCall, place.to_owned())]);
@@ -327,7 +327,7 @@ fn labels_are_compared_with_what_was_found() {
 }
 
 #[test]
-fn lines_that_are_no_samples_are_told_by_what_they_are() {
+fn lines_that_are_no_samples_are_reported_by_what_they_are() {
     for (line, code) in [
         ("{", FindingCode::InvalidJson),
         ("[]", FindingCode::SampleShape),
@@ -444,7 +444,7 @@ fn recorded(extra: Vec<Value>) -> String {
 }
 
 #[test]
-fn failed_calls_that_were_mended_become_samples() {
+fn corrected_calls_become_samples() {
     let redact = |value: Value| {
         serde_json::from_str(&value.to_string().replace("token=abc", "[redacted]")).unwrap()
     };
@@ -467,7 +467,7 @@ fn failed_calls_that_were_mended_become_samples() {
 }
 
 #[test]
-fn conversations_without_mending_are_left_out_with_a_reason() {
+fn conversations_without_corrections_are_left_out_with_a_reason() {
     let registry = registry();
     for (line, reason) in [
         ("{".to_owned(), LeftOut::NoConversation),
@@ -476,7 +476,7 @@ fn conversations_without_mending_are_left_out_with_a_reason() {
         (labelled(json!([user(), says("x")])).to_string(), LeftOut::NothingToLearn),
         (
             labelled(json!([user(), read("a"), gives("error: x"), says("It failed.")])).to_string(),
-            LeftOut::NotMended,
+            LeftOut::NotRepaired,
         ),
     ] {
         let made = corrections(&registry, &line, |value| value);
@@ -598,7 +598,7 @@ mod laws {
             }
             let value: Value = serde_json::from_str(&line).unwrap();
             for finding in &verdict.findings {
-                // The place is in the line, or is a key that is missing there.
+                // The position is in the line, or is a key that is missing there.
                 let parent = finding.pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
                 prop_assert!(value.pointer(parent).is_some(), "{:?}", finding);
             }

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Where an address leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Never a place to ask: unspecified, multicast, reserved, for documentation, link-local, or a
-    /// service that hands out the credentials of the machine.
+    /// Never an address to ask: unspecified, multicast, reserved, for documentation, link-local, or
+    /// a service that hands out the credentials of the machine.
     Never,
     /// This machine or the network around it: only for who names the very host.
     Near,

@@ -126,7 +126,7 @@ impl Network {
             let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
             if let Some(location) = location {
                 let location = location.to_str().ok().and_then(|to| url.join(to).ok());
-                url = location.ok_or_else(|| refused("a redirect", "it leads nowhere"))?;
+                url = location.ok_or_else(|| refused("a redirect", "it has no valid target"))?;
                 continue;
             }
             if status == StatusCode::UNAUTHORIZED && is_same_host(&first, &url) {
@@ -146,7 +146,7 @@ fn refused(what: &str, why: &str) -> HttpError {
 }
 
 fn answered(status: StatusCode) -> HttpError {
-    HttpError::Failed(format!("the server answered {status}"))
+    HttpError::Failed(format!("the server responded with {status}"))
 }
 
 /// What is sent to a URL on the way that began at the first.

@@ -91,7 +91,7 @@ impl Network {
     }
 
     /// Sends a request to an absolute URI and returns the response as it is, redirects included.
-    /// `may_be_private` tells that who allowed it also allowed private addresses.
+    /// `may_be_private` says that who allowed it also allowed private addresses.
     ///
     /// # Errors
     ///
@@ -233,7 +233,7 @@ fn explain(error: &reqwest::Error) -> HttpError {
         if let Some(tls) = root.downcast_ref::<rustls::Error>() {
             return HttpError::Tls(tls.to_string());
         }
-        // An error of input and output tells the source of what it holds, not what it holds.
+        // An error of input and output repeats the source of what it contains, not what it holds.
         let held = root.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         match held.map(|held| held as &(dyn Error + 'static)).or_else(|| root.source()) {
             Some(inner) => root = inner,

@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 /// Most lookups at once, those included that nobody waits for any more.
 const LOOKUPS_MAX: usize = 32;
 
-/// The places for lookups.
+/// The slots for lookups.
 #[derive(Debug)]
 pub(super) struct Lookups(Arc<Semaphore>);
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_lookup_waits_for_its_place() {
+    async fn a_lookup_waits_for_its_slot() {
         let lookups = Lookups::default();
         let all = Arc::clone(&lookups.0).acquire_many_owned(LOOKUPS_MAX as u32).await.unwrap();
         let mut waiting = Box::pin(lookups.find("localhost", 80));

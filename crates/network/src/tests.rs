@@ -19,7 +19,7 @@ const BOUNDS: Bounds = Bounds {
     response_bytes_max: 1000,
 };
 
-/// What a server answers on a path: everything, its head included. It then waits for the client to
+/// What a server responds on a path: everything, its head included. It then waits for the client to
 /// go.
 type Answers = fn(&str, u16) -> String;
 
@@ -187,7 +187,7 @@ async fn bodies_and_waits_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_handed_on_and_a_closed_port_is_told() {
+async fn a_redirect_is_handed_on_and_a_closed_port_is_reported() {
     let (network, port) = (Network::default(), serve(None).await);
     let uri = format!("http://127.0.0.1:{port}/moved");
     assert_eq!(get(&network, &uri, true, BOUNDS).await, Ok("302 ".to_owned()));
@@ -240,10 +240,10 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
         (at("here"), false, "which is private"),
         (at("away"), true, "localhost has the address"),
         (at("plain"), true, "a redirect is refused: it does not lead to https"),
-        (at("nowhere"), true, "a redirect is refused: it leads nowhere"),
+        (at("nowhere"), true, "a redirect is refused: it has no valid target"),
         (at("far"), true, "a redirect is refused: it is longer than 8192 bytes"),
         (at("round"), true, "more than 5 redirects in a row"),
-        (at("missing"), true, "the server answered 404 Not Found"),
+        (at("missing"), true, "the server responded with 404 Not Found"),
         (at("large"), true, "it has more than 1000 bytes"),
         (
             format!("http://127.0.0.1:{port}/"),

@@ -38,5 +38,5 @@ pub(crate) type Returned = Result<tools::Outcome, types::Error>;
 pub(crate) const EXPORT: &str = "moss:plugin/tools@0.2.0";
 /// The same of the version before.
 pub(crate) const EXPORT_PREVIOUS: &str = "moss:plugin/tools@0.1.0";
-/// The same without a version, to tell a plugin for another moss from none.
+/// The same without a version, to distinguish a plugin for another moss from none.
 pub(crate) const EXPORT_NAME: &str = "moss:plugin/tools";

@@ -1,4 +1,4 @@
-//! Compiled code: who makes it, how it is sealed, and the one place where it becomes executable.
+//! Compiled code: who makes it, how it is sealed, and the only place where it becomes executable.
 //!
 //! Compiling is done by a [`Compiler`], which may do it in another process and keep the result: for
 //! that there is a form that can be written down, sealed with a key. Nothing but [`compile_sealed`]
@@ -122,7 +122,7 @@ impl CodeId {
         Self { component, engine }
     }
 
-    /// Reads what sealed code says it is. Whether that is true only [`CodeKey::open`] tells.
+    /// Reads what sealed code says it is. Whether that is true only [`CodeKey::open`] checks.
     pub fn of_sealed(sealed: &[u8]) -> Option<Self> {
         let id = sealed.get(SEAL_BYTES..)?.strip_prefix(MARK)?.get(..ID_BYTES)?;
         let (component, engine) = id.split_first_chunk()?;
@@ -270,7 +270,7 @@ pub(crate) fn check(
     Ok(digest)
 }
 
-/// Tells a component from everything else by its first bytes.
+/// Reports a component from everything else by its first bytes.
 fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     const MAGIC: &[u8] = b"\0asm";
     const COMPONENT_LAYER: &[u8] = &[1, 0];
@@ -287,7 +287,7 @@ fn check_kind(bytes: &[u8]) -> Result<(), LoadError> {
     }
 }
 
-/// Compiles in this process unless told otherwise.
+/// Compiles in this process by default.
 pub(crate) fn in_process() -> Arc<dyn Compiler> {
     Arc::new(InProcess)
 }

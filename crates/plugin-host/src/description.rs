@@ -279,7 +279,7 @@ fn check_visible(what: &str, text: &str) -> Result<(), String> {
     }
 }
 
-/// Closes a schema that says nothing about further keys, so that misspelt ones are found.
+/// Closes a schema that does not mention further keys, so that misspelt ones are found.
 fn closed(mut schema: Map<String, Value>) -> Value {
     const OPEN: &[&str] =
         &["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "unevaluatedProperties"];

@@ -50,7 +50,7 @@ pub struct Engine {
     id: EngineId,
     pooled: bool,
     compiler: Arc<dyn Compiler>,
-    /// Places for instances that are kept between calls: the pool has room for those as well.
+    /// Slots for instances that are kept between calls: the pool has room for those as well.
     warm: Arc<Semaphore>,
     ticker: Arc<Ticker>,
 }
@@ -141,7 +141,7 @@ impl Engine {
         &self.options
     }
 
-    /// Takes a place for an instance that is kept; none where there is no more.
+    /// Takes a slot for an instance that is kept; none where there is no more.
     pub(crate) fn keep_warm(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.warm).try_acquire_owned().ok()
     }

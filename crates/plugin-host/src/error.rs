@@ -104,7 +104,7 @@ pub enum CallError {
     /// The call was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// What the plugin had was taken back.
+    /// What the plugin had was revoked.
     #[error("stopped while it ran: {0}")]
     Revoked(String),
     /// The plugin trapped.
@@ -140,7 +140,8 @@ pub struct SettingsProblem {
     /// The key of the settings where the first of it is; none where that is the whole.
     pub key: Option<String>,
     pub(crate) message: String,
-    /// Settings that are as the schema says, as far as that can be told without knowing what is meant.
+    /// Settings that are as the schema says, as far as that can be determined without knowing what
+    /// is meant.
     pub example: Value,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A store lives for one call, or for some of one caller where the list wants that. Running stops at
 //! the first of: the guest is done, its time is over, the call is cancelled, what the plugin was
-//! granted is taken back. Dropping the future stops the guest wherever it is, in its own code or
+//! granted is revoked. Dropping the future stops the guest wherever it is, in its own code or
 //! parked in the host.
 
 use std::sync::Arc;

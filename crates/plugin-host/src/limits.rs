@@ -27,7 +27,7 @@ pub const TABLE_ELEMENTS_MAX: usize = 65_536;
 pub const TABLE_ELEMENT_BYTES: usize = size_of::<usize>();
 /// Largest stack of a guest, in bytes.
 pub const STACK_BYTES_MAX: usize = 512 << 10;
-/// Calls that wait for a place, for each that `limits.calls` lets run.
+/// Calls that wait for a slot, for each that `limits.calls` lets run.
 pub const WAITING_PER_CALL: usize = 4;
 /// Most WASI resources (open files, streams, pollables) of one call.
 pub const RESOURCES_MAX: usize = 1024;
@@ -74,7 +74,7 @@ pub(crate) struct Limiter {
     memory_bytes_max: usize,
     memory_bytes: usize,
     memory_bytes_peak: usize,
-    /// What the last growth added, to take it back where the growth then fails.
+    /// What the last growth added, to release it where the growth then fails.
     bytes_added: usize,
     table_elements: usize,
     table_elements_added: usize,
@@ -151,7 +151,7 @@ impl fmt::Display for LimitReached {
                 let waiting = calls * WAITING_PER_CALL;
                 write!(
                     f,
-                    "at most {calls} calls of the plugin run at once and {waiting} wait for a place"
+                    "at most {calls} calls of the plugin run at once and {waiting} wait for a slot"
                 )
             }
             Self::Edits => write!(f, "the plugin returned more than {EDITS_MAX} edits"),
@@ -164,9 +164,9 @@ impl fmt::Display for LimitReached {
                  or {TABLES_MAX} tables"
             ),
             Self::Resources => {
-                write!(f, "the plugin holds more than {RESOURCES_MAX} files, streams and the like")
+                write!(f, "the plugin has more than {RESOURCES_MAX} files, streams and the like")
             }
-            Self::Files => write!(f, "the plugin holds more than {FILES_MAX} files open"),
+            Self::Files => write!(f, "the plugin has more than {FILES_MAX} files open"),
             Self::Stack => {
                 write!(f, "the plugin needs more than {} of stack", units::size(STACK_BYTES_MAX))
             }
@@ -209,7 +209,7 @@ impl Limiter {
         self.memory_bytes_peak = self.memory_bytes_peak.max(self.memory_bytes);
     }
 
-    fn take_back(&mut self) {
+    fn release_growth(&mut self) {
         self.memory_bytes -= std::mem::take(&mut self.bytes_added);
     }
 }
@@ -231,7 +231,7 @@ impl ResourceLimiter for Limiter {
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.take_back();
+        self.release_growth();
         Ok(())
     }
 
@@ -258,7 +258,7 @@ impl ResourceLimiter for Limiter {
     }
 
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.take_back();
+        self.release_growth();
         self.table_elements -= std::mem::take(&mut self.table_elements_added);
         Ok(())
     }

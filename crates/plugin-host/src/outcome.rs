@@ -36,14 +36,14 @@ pub struct Usage {
 pub enum PluginEdit {
     /// Makes a new file; the path must not exist.
     Create {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The whole text.
         content: String,
     },
     /// Replaces the whole text of a file.
     Write {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The content that the plugin looked at.
         expected: Option<ContentHash>,
@@ -52,16 +52,16 @@ pub enum PluginEdit {
     },
     /// Replaces a text that must occur exactly once.
     ReplaceText {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The text to replace; never empty.
         old_text: String,
-        /// The text that takes its place.
+        /// The text that replaces it.
         new_text: String,
     },
     /// Removes a file recoverably.
     Delete {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The content that the plugin looked at.
         expected: Option<ContentHash>,

@@ -15,7 +15,7 @@ const FAILURES_WITHIN: Duration = Duration::from_secs(60);
 /// The first pause, and the longest.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(5 * 60);
-/// Most bytes of the last failure that are told.
+/// Most bytes of the last failure that are reported.
 const REASON_BYTES_MAX: usize = 300;
 
 /// Whether calls of one version of a plugin are refused for now.

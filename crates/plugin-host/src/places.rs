@@ -1,5 +1,5 @@
-//! Places for the calls of one plugin: so many run at once, some more wait for their turn, the rest
-//! is told so. One plugin that is slow does not take the places of all others.
+//! Slots for the calls of one plugin: so many run at once, some more wait for their turn, the rest
+//! gets an error. One plugin that is slow does not take the slots of all others.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::error::CallError;
 use crate::limits::{LimitReached, WAITING_PER_CALL};
 
-/// The places of one plugin.
+/// The slots of one plugin.
 #[derive(Debug)]
 pub(crate) struct Places {
     calls_max: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Places {
     running: Semaphore,
 }
 
-/// A place among the calls of a plugin that run at once, until it is dropped.
+/// A slot among the calls of a plugin that run at once, until it is dropped.
 #[derive(Debug)]
 pub struct Place<'a> {
     _running: SemaphorePermit<'a>,
@@ -35,7 +35,7 @@ impl Places {
         }
     }
 
-    /// As many; calls that run have their places still.
+    /// As many; calls that run have their slots still.
     pub(crate) fn with_max(self: &Arc<Self>, calls_max: usize) -> Arc<Self> {
         if self.calls_max() == calls_max {
             Arc::clone(self)
@@ -48,7 +48,7 @@ impl Places {
         self.calls_max
     }
 
-    /// Takes a place where one is free.
+    /// Takes a slot where one is free.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Places {
         Ok(Place { _running: running, _taken: taken })
     }
 
-    /// Waits for a place.
+    /// Waits for a slot.
     ///
     /// # Errors
     ///

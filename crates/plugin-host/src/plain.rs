@@ -75,7 +75,7 @@ impl Plain {
     ///
     /// # Errors
     ///
-    /// Where no function can be a tool, or the tools cannot be told apart.
+    /// Where no function can be a tool, or the tools cannot be distinguished.
     pub(crate) fn of(
         engine: &Engine,
         component: &Component,
@@ -224,7 +224,7 @@ fn nothing_left(left_out: &[String]) -> String {
             )
         }
     };
-    format!("the component is no moss plugin: it does not export `{EXPORT}`, and {why}")
+    format!("the component is not a moss plugin: it does not export `{EXPORT}`, and {why}")
 }
 
 fn shortened(mut all: Vec<String>) -> Vec<String> {

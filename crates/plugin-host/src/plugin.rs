@@ -146,7 +146,7 @@ impl Plugin {
         })
     }
 
-    /// Returns what models and people would see change if this took the place of `old`: tools,
+    /// Returns what models and people would see change if this replaced `old`: tools,
     /// their texts, schemas and effects, and requested capabilities. Empty where only code differs.
     pub fn differences(&self, old: &Self) -> Vec<String> {
         old.surface().differences(&self.surface())
@@ -232,11 +232,11 @@ impl Plugin {
             return false;
         }
         let lost = self.grant().beyond(&remaining).join(", ");
-        self.revocation.revoke(format!("a capability of the plugin was taken away: {lost}"));
+        self.revocation.revoke(format!("a capability of the plugin was revoked: {lost}"));
         true
     }
 
-    /// Stops its calls, those that come later too, and tells them why.
+    /// Stops its calls, those that come later too, and gives them the reason.
     pub fn revoke(&self, why: &str) {
         self.revocation.revoke(why.to_owned());
     }

@@ -1,4 +1,4 @@
-//! Taking back what running calls of a plugin have: it stops them, wherever they are.
+//! Revoking what running calls of a plugin have: it stops them, wherever they are.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CallError;
 
-/// Whether what a plugin has was taken back, and why.
+/// Whether what a plugin has was revoked, and why.
 #[derive(Debug, Default)]
 pub(crate) struct Revocation {
     token: CancellationToken,

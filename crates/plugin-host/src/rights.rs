@@ -63,7 +63,7 @@ impl Rights {
         let Self { plugin, list, .. } = self;
         let bound = format!("`plugin_maximum.{key}` in config.toml");
         match (has(&self.requested), has(&self.listed), has(&self.maximum)) {
-            (false, ..) => format!("{plugin} does not ask for it, so that nobody can grant it"),
+            (false, ..) => format!("{plugin} does not request it, so it cannot be granted"),
             (true, true, _) => format!("{bound} does not allow it, whatever {list} grants"),
             (true, false, true) => {
                 format!("to allow it, grant it to {plugin} in {list}: {written}")
@@ -90,7 +90,7 @@ impl Rights {
         } else if self.listed.store_bytes_max == bytes_max {
             format!("to allow more, raise `store` of {plugin} in {list}")
         } else {
-            format!("{plugin} asks for no more")
+            format!("{plugin} requests no more")
         }
     }
 }

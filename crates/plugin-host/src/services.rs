@@ -27,7 +27,7 @@ pub trait Services: Send + Sync {
 
     /// Sends a request to a host that was granted. The URI is absolute. No redirect is followed, no
     /// proxy is asked. An address that the host's name leads to is refused where it is private,
-    /// unless `may_be_private` tells that the grant allows it.
+    /// unless `may_be_private` shows that the grant allows it.
     fn send(
         &self,
         request: http::Request<HttpBody>,
@@ -65,7 +65,7 @@ pub trait Services: Send + Sync {
         path: &'a str,
     ) -> BoxFuture<'a, Result<Option<Vec<Symbol>>, ToolError>>;
 
-    /// Asks an editor where what stands at a place is defined; none where no editor knows.
+    /// Asks an editor where the symbol at a position is defined; none where no editor knows.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ pub trait Services: Send + Sync {
 }
 
 /// The workspace's files as a guest may see them: only read, filtered by the policy of the moment,
-/// nobody is asked. Unsaved texts of editors stand in the place of what the disk holds.
+/// nobody is asked. Unsaved texts of editors stand in place of what the disk holds.
 ///
 /// Symbolic links are followed where they stay in the workspace. Every answer names the real path,
 /// after all links: whether that was granted is for this crate to check.
@@ -230,10 +230,10 @@ pub enum HttpError {
     /// The host was not granted, or what its name leads to is not public.
     #[error("{0}")]
     Denied(String),
-    /// The name leads nowhere.
+    /// The name does not resolve.
     #[error("the name cannot be resolved: {0}")]
     Name(String),
-    /// Nobody answers there.
+    /// No connection could be made.
     #[error("cannot connect: {0}")]
     Connect(String),
     /// The certificate of the host is not trusted, or TLS failed otherwise.
@@ -253,7 +253,7 @@ pub enum HttpError {
     Failed(String),
 }
 
-/// What somebody waited for in vain.
+/// What a caller waited for without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// The addresses of a name.

@@ -95,7 +95,7 @@ fn digests(spec: &ToolSpec) -> Vec<String> {
         json!([annotations.destructive, annotations.idempotent, annotations.open_world]),
     ];
     let digest = |mut part: Value| {
-        // The order of keys says nothing.
+        // The order of keys has no meaning.
         part.sort_all_objects();
         Sha256Digest::of(part.to_string().as_bytes()).to_string()
     };

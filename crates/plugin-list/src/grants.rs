@@ -48,7 +48,7 @@ pub struct FileGrant {
 pub enum NamePattern {
     /// `*`.
     Any,
-    /// This one.
+    /// Exactly this name.
     Exactly(String),
 }
 
@@ -82,7 +82,7 @@ pub enum Capability {
 // === impl Grant ===
 
 impl Grant {
-    /// All that there is: what an administrator who says nothing allows.
+    /// All that there is: what an administrator allows by default.
     pub fn everything() -> Self {
         Self {
             files: vec![FileGrant { path: RelPath::root(), except: Vec::new() }],

@@ -12,7 +12,7 @@ pub const OUTPUT_BYTES_MAX: usize = 64 << 20;
 /// What one call of a plugin may use. `limits` in the plugin list sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest run.
+    /// Longest run, in wall-clock time.
     pub timeout: Duration,
     /// Most bytes of all linear memories and tables together.
     pub memory_bytes_max: usize,

@@ -85,7 +85,7 @@ pub struct PluginEntry {
 }
 
 /// What is wrong with a plugin list. Its text is one line with file, line and column; as a
-/// [`Diagnostic`] it also shows the place.
+/// [`Diagnostic`] it also shows the location.
 pub struct ListError {
     line: usize,
     column: usize,
@@ -221,7 +221,7 @@ fn parse_entry<'t>(
     {
         return Err(node
             .problem("a signature on the network needs the key `sha256`")
-            .help("give the digest of the component that it vouches for"));
+            .help("give the digest of the signed component"));
     }
     let parsed = PluginEntry {
         name: parse_name(name)?,

@@ -15,7 +15,7 @@ const DIRECTORY: &str = "agreed-plugins";
 const RECORD_BYTES_MAX: u64 = 256 << 10;
 /// Most records: what was not used for longest goes first.
 const RECORDS_MAX: usize = 4096;
-/// Most differences between two versions that are told.
+/// Most differences between two versions that are reported.
 const DIFFERENCES_MAX: usize = 8;
 
 /// What was agreed to of one plugin.

@@ -32,7 +32,7 @@ pub(super) fn refusal(entry: &PluginEntry, settings: &Settings) -> Option<String
     if entry.sha256.is_none() && !settings.unpinned {
         return Some(format!(
             "the list does not pin it, which the configuration demands (plugins.unpinned); \
-             `moss plugin accept {name}` pins what its file holds"
+             `moss plugin accept {name}` pins its current file"
         ));
     }
     if entry.is_remote() && entry.signature.is_none() && !settings.remote_unsigned {

@@ -1,4 +1,4 @@
-//! What tells that lists, components or the configuration changed.
+//! What shows that lists, components or the configuration changed.
 
 use tokio::sync::watch;
 
@@ -14,7 +14,7 @@ impl Changes {
         Self(Some((rounds, configs)))
     }
 
-    /// Counts as told what changed so far.
+    /// Marks all changes so far as reported.
     pub fn are_seen(&mut self) {
         if let Some((rounds, configs)) = &mut self.0 {
             rounds.mark_unchanged();

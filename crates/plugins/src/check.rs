@@ -37,7 +37,7 @@ pub fn workspace_list(dirs: &Dirs, files: &Workspace) -> Option<Result<Trusted, 
     lists::workspace_list(files).transpose().map(|text| text.and_then(read))
 }
 
-/// Says what keeps plugins of a list from serving, as far as their files tell.
+/// Says what keeps plugins of a list from serving, as far as their files show.
 pub fn problems(list: &Path, read: PluginList, dirs: &Dirs, settings: &Settings) -> Vec<String> {
     let entries = read.plugins.into_iter();
     entries.filter_map(|entry| problem(list, entry, dirs, settings)).collect()

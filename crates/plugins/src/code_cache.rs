@@ -43,7 +43,7 @@ impl CodeCache {
         let sealed = match self.directory.read(&name, CODE_BYTES_MAX as u64) {
             Ok(sealed) => sealed?,
             Err(error) => {
-                tracing::warn!(%error, "kept code of a plugin cannot be read; it is compiled anew");
+                tracing::warn!(%error, "cached code of a plugin cannot be read; it is compiled again");
                 return None;
             }
         };
@@ -51,7 +51,7 @@ impl CodeCache {
             let file = self.directory.path().join(name);
             tracing::warn!(
                 file = %file.display(),
-                "kept code of a plugin is not what moss made; it is compiled anew"
+                "cached code of a plugin was changed; it is compiled again"
             );
             return None;
         };
@@ -68,7 +68,7 @@ impl CodeCache {
         };
         let kept = self.directory.write(&id.name(), sealed);
         if let Err(error) = kept.and_then(|()| self.shrink(bytes_max)) {
-            tracing::warn!(%error, "code of a plugin is not kept: it is compiled at every start");
+            tracing::warn!(%error, "code of a plugin is not cached: it is compiled at every start");
         }
     }
 
@@ -100,7 +100,7 @@ fn load_or_create_key(state: &OwnDir) -> Result<CodeKey, Error> {
     }
 }
 
-/// Returns a secret that is nowhere written down.
+/// Returns a secret that is not written down.
 pub(super) fn random_key() -> CodeKey {
     CodeKey::from_bytes(random_secret())
 }

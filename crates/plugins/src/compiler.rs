@@ -97,7 +97,7 @@ impl ChildCompiler {
     fn new(program: PathBuf, environment: &Arc<Environment>, looker: Option<OnCompile>) -> Self {
         let cache = CodeCache::open(&environment.dirs.code);
         let cache = cache.inspect_err(|error| {
-            tracing::warn!(%error, "compiled code of plugins is not kept");
+            tracing::warn!(%error, "compiled code of plugins is not cached");
         });
         let cache = cache.ok().map(Arc::new);
         Self {
@@ -160,10 +160,13 @@ impl ChildCompiler {
             Some(code)
         });
         let opened = opened.await.map_err(|error| LoadError::Compiler(error.to_string()))?;
-        opened.ok_or_else(|| LoadError::Compiler("the compiler is another moss's".to_owned()))
+        opened.ok_or_else(|| {
+            LoadError::Compiler("the compiler is of another version of moss".to_owned())
+        })
     }
 
-    /// Tells whoever wants to know that a component is compiled, until what is returned is dropped.
+    /// Reports whoever wants to know that a component is compiled, until what is returned is
+    /// dropped.
     fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, Shown)> {
         let compiling = Compiling {
             plugin: plugin.to_owned(),

@@ -1,5 +1,5 @@
-//! What is compiled now, and who is told when it begins. Code that was kept is found, not compiled:
-//! nothing of it shows up here.
+//! What is compiled now, and who is notified when it begins. Code that was kept is found, not
+//! compiled: nothing of it shows up here.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -69,8 +69,8 @@ impl Compiling {
 impl fmt::Display for Compiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let often = match self.is_kept {
-            true => "this is done once, its code is kept",
-            false => "its code cannot be kept, so that this is done each time",
+            true => "this is done once, its code is cached",
+            false => "its code cannot be cached, so this is done each time",
         };
         write!(f, "compiling {} ({}); {often}", self.plugin, units::about(self.bytes))
     }
@@ -79,7 +79,7 @@ impl fmt::Display for Compiling {
 // === impl Compilations ===
 
 impl Compilations {
-    /// Tells somebody of each that begins.
+    /// Reports somebody of each that begins.
     pub fn told(on_compile: OnCompile) -> Self {
         Self(Arc::new(Inner { on_compile: Some(on_compile), ..Inner::default() }))
     }
@@ -96,7 +96,7 @@ impl Compilations {
         all.find(|compiling| compiling.is_listed && compiling.plugin == plugin).cloned()
     }
 
-    /// Tells when something began or ended.
+    /// Reports when something began or ended.
     pub fn subscribe(&self) -> watch::Receiver<()> {
         self.0.replaced.subscribe()
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_is_told_and_known_until_it_ends() {
+    fn what_is_compiled_is_reported_and_known_until_it_ends() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&told);
         let compilations = Compilations::told(Arc::new(move |compiling| {
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&told), 3);
         drop(looked_at);
         assert_eq!((compilations.all().len(), Arc::strong_count(&told)), (0, 2));
-        let line = "compiling a (19.2 MiB); this is done once, its code is kept";
+        let line = "compiling a (19.2 MiB); this is done once, its code is cached";
         assert_eq!(*told.lock().unwrap(), [line, line]);
     }
 }

@@ -10,7 +10,7 @@ use moss_sdk::RelPath;
 use moss_workspace::Workspace;
 use rustix::fs::OFlags;
 
-/// How long after a change a file may change again without its times telling.
+/// How long after a change a file may change again without a change of its times.
 const TIMES_TELL_AFTER: Duration = Duration::from_secs(2);
 
 /// Where a component, or its signature, is.
@@ -37,7 +37,7 @@ pub(super) struct Stamp {
 /// The content of a file; none where its stamp says that it is what was read last.
 pub(super) struct Read {
     pub(super) bytes: Option<Vec<u8>>,
-    /// None where the file changed too short a time ago for its times to tell the next change.
+    /// None where the file changed too short a time ago for its times to reveal the next change.
     pub(super) stamp: Option<Stamp>,
 }
 

@@ -85,7 +85,7 @@ pub(super) async fn fetch_missing(
 }
 
 /// Holds what is kept of a component on the network to its name, the digest that the list pins. What
-/// is something else is removed: nobody accepts it in the place of what was fetched.
+/// is something else is removed: nobody accepts it in place of what was fetched.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ pub(super) async fn check_signature(
     let kept = signature(dirs, digest);
     let is_kept = kept.exists();
     if !may_fetch {
-        let missing = format!("its signature {url} is not fetched before somebody agrees to it");
+        let missing = format!("its signature {url} is not fetched before it is approved");
         return if is_kept { checked } else { Err(missing) };
     }
     let fetched = fetch(environment, url, SIGNATURE_BYTES_MAX, &|_, _| {}).await;

@@ -58,13 +58,13 @@ pub struct Installed {
     pub files: Arc<Workspace>,
     /// Its tools without those of plugins.
     pub native: Arc<Catalog>,
-    /// Its tools. Replaced by [`Installed::replace_catalog`], so that it is told.
+    /// Its tools. Replaced by [`Installed::replace_catalog`], so that it is reported.
     pub catalog: ArcSwap<Catalog>,
-    /// Tells when there is another catalog.
+    /// Reports when there is another catalog.
     pub catalog_replaced: watch::Sender<()>,
     /// Its plugins, loaded or not.
     pub statuses: ArcSwap<Vec<PluginStatus>>,
-    /// Tells when something else is known of them.
+    /// Reports when something else is known of them.
     pub statuses_replaced: watch::Sender<()>,
     /// What its plugins keep.
     pub stores: PluginStores,
@@ -106,7 +106,7 @@ impl Environment {
         self.settings.load_full()
     }
 
-    /// Puts other settings in force.
+    /// Puts other settings into effect.
     pub fn replace_settings(&self, settings: Settings) {
         self.settings.store(Arc::new(settings));
     }
@@ -143,7 +143,7 @@ impl Installed {
         }
     }
 
-    /// Puts another catalog in the place of the one in force. Calls that run keep theirs.
+    /// Puts another catalog in place of the one in effect. Calls that run keep theirs.
     pub fn replace_catalog(&self, catalog: Catalog) {
         self.catalog.store(Arc::new(catalog));
         self.catalog_replaced.send_replace(());

@@ -1,5 +1,5 @@
-//! The files that are being looked at, each in a task of its own: what comes of them is told as it
-//! comes. Dropping this ends what still runs.
+//! The files that are being looked at, each in a task of its own: what comes of them is reported as
+//! it comes. Dropping this ends what still runs.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ impl Examining {
 
     fn of_slot(&self, joined: Result<(Id, Examined), JoinError>) -> (usize, Examined) {
         let (id, examined) = joined.unwrap_or_else(|error| {
-            (error.id(), Examined::nothing_known(format!("loading broke: {error}")))
+            (error.id(), Examined::nothing_known(format!("loading panicked: {error}")))
         });
         (self.slots[&id], examined)
     }

@@ -61,7 +61,7 @@ pub(super) async fn plugin(
                 format!("give them, such as `moss plugin add {}`", problem.option())
             }
             LoadError::Settings(problem) => {
-                format!("mend them, such as `{}`, or `config` in the list", problem.option())
+                format!("fix them, such as `{}`, or `config` in the list", problem.option())
             }
             _ => "nothing was changed".to_owned(),
         };

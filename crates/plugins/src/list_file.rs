@@ -12,7 +12,7 @@ pub(super) const LIST_BYTES_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 ///
-/// What is wrong with it, with its place.
+/// What is wrong with it, with its location.
 pub fn read_list(list: &Path) -> Result<PluginList, String> {
     let read = read_list_if_there(list)?;
     read.ok_or_else(|| format!("{}: there is no such file", list.display()))

@@ -130,7 +130,7 @@ impl Lists {
         self.0.iter().filter_map(|list| {
             let problem = list.problem.as_ref()?;
             let meanwhile = match list.good {
-                Some(_) => " (what it said before holds until it is mended)",
+                Some(_) => " (its previous content applies until it is fixed)",
                 None => "",
             };
             let only_for = list.workspace.as_ref().map(|files| files.root().to_owned());
@@ -239,10 +239,10 @@ impl ListFile {
                 tracing::info!(list = %self.path.display(), "a plugin list is not trusted");
             }
             Some(Problem::Broken(problem)) if self.problem != known => {
-                tracing::warn!(list = %self.path.display(), problem, "a plugin list is broken");
+                tracing::warn!(list = %self.path.display(), problem, "a plugin list is invalid");
             }
             None if known.is_some() => {
-                tracing::info!(list = %self.path.display(), "the plugin list is in order again");
+                tracing::info!(list = %self.path.display(), "the plugin list is valid again");
             }
             _ => {}
         }
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_list_keeps_what_it_said_and_a_removed_one_says_nothing() {
+    fn a_broken_list_keeps_what_it_said_and_a_removed_one_has_no_rules() {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         let (dirs, settings) = (Dirs::beneath(temp.path()), Settings::roomy());
@@ -348,7 +348,7 @@ mod tests {
         lists.read(&dirs);
         let (entries, broken) = seen(&lists);
         assert_eq!(entries, ["a", "b"]);
-        assert!(broken[0].contains("named.json:2:") && broken[0].contains("said before"));
+        assert!(broken[0].contains("named.json:2:") && broken[0].contains("previous content"));
 
         fs::write(at("named.json"), list(&["b"])).unwrap();
         lists.read(&dirs);

@@ -78,7 +78,7 @@ impl Registry<'_> {
         let bytes = self.get(&asked, &|_, _| {}).await.map_err(|why| format!("manifest: {why}"))?;
         let found = Sha256Digest::of(&bytes);
         if found != digest {
-            return Err(format!("the registry answered with a manifest of the digest {found}"));
+            return Err(format!("the registry responded with a manifest of the digest {found}"));
         }
         manifest::component(&bytes)
     }
@@ -102,7 +102,7 @@ impl Registry<'_> {
         let bytes = self.get(&asked, on_bytes).await.map_err(|why| format!("component: {why}"))?;
         match Sha256Digest::of(&bytes) {
             found if found == digest => Ok(bytes),
-            found => Err(format!("the registry answered with a component of the sha256 {found}")),
+            found => Err(format!("the registry responded with a component of the sha256 {found}")),
         }
     }
 
@@ -115,7 +115,7 @@ impl Registry<'_> {
         };
         let challenge = challenges.iter().find_map(|text| Challenge::parse(text));
         let challenge = challenge.ok_or_else(|| {
-            "the registry demands something else than a token, and moss logs in nowhere".to_owned()
+            "the registry demands something else than a token, and moss does not log in to registries".to_owned()
         })?;
         self.token = Some(self.token(&challenge).await?);
         match self.ask(asked, on_bytes).await? {
@@ -164,7 +164,7 @@ impl Registry<'_> {
         };
         let bytes = self.environment.network.download(download, &|_, _| {}).await;
         let bytes = bytes.map_err(|error| failed(error.to_string()))?;
-        challenge::token(&bytes).ok_or_else(|| failed("the answer holds none".to_owned()))
+        challenge::token(&bytes).ok_or_else(|| failed("the response has none".to_owned()))
     }
 
     fn bounds(&self, bytes_max: u64) -> Bounds {
@@ -173,5 +173,6 @@ impl Registry<'_> {
 }
 
 fn refused() -> String {
-    "the registry does not give it to whoever asks, and moss logs in nowhere".to_owned()
+    "the registry does not give it to anonymous clients, and moss does not log in to registries"
+        .to_owned()
 }

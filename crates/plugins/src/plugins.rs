@@ -1,5 +1,5 @@
 //! Loading the plugins that lists name, and loading them again. A plugin that fails says why and
-//! leaves the rest alone; one that served before goes on serving.
+//! leaves the rest alone; one that served before keeps serving.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Plugins {
         plugins.refresh(&mut Changes::default()).await;
     }
 
-    /// Where the lists are, or would be, and what tells which of them are trusted.
+    /// Where the lists are, or would be, and what shows which of them are trusted.
     pub fn list_files(&self) -> Vec<PathBuf> {
         let trusted = self.environment.dirs.state.join(trust::FILE_NAME);
         self.lists.paths().cloned().chain([trusted]).collect()
@@ -81,7 +81,7 @@ impl Plugins {
         let read = spawn_blocking(move || {
             lists.read(&dirs);
             if let Err(error) = downloads::clean(&dirs, &lists.pinned()) {
-                tracing::warn!(%error, "downloads that nobody needs are not removed");
+                tracing::warn!(%error, "unused downloads are not removed");
             }
             lists
         });
@@ -214,7 +214,7 @@ impl Plugins {
                 has_changed
             }
             Err(error) => {
-                tracing::error!(%error, "the plugins are lost; this is a defect of moss");
+                tracing::error!(%error, "internal error: the plugins are lost");
                 true
             }
         }
@@ -312,13 +312,13 @@ impl Plugins {
             match workspace.native.with_plugins(here.map(|serving| &*serving.tools)) {
                 Ok(catalog) => workspace.replace_catalog(catalog),
                 Err(error) => {
-                    tracing::error!(%error, "the catalog stays as it is; this is a defect of moss");
+                    tracing::error!(%error, "internal error: the catalog stays as it is");
                 }
             }
         }
     }
 
-    /// Tells people.
+    /// Reports people.
     fn publish(&self) {
         let slots =
             self.slots.iter().map(|slot| (slot.only_for().map(Path::to_owned), slot.status()));

@@ -190,14 +190,14 @@ fn since_served(plugin: &Plugin, workspace: &Installed) -> Option<SinceServed> {
         let path = RelPath::parse("tools").expect("a plain name");
         between(&path, Some(before.as_bytes()), Some(now.as_bytes())).text
     });
-    let is_what_serves = plugin.digest() == serving.digest();
-    Some(SinceServed { differences: plugin.differences(serving), texts, is_what_serves })
+    let same_component = plugin.digest() == serving.digest();
+    Some(SinceServed { differences: plugin.differences(serving), texts, same_component })
 }
 
 /// What of a grant does nothing.
 fn without_effect(requested: &Grant, granted: &Grant, workspace: &Installed) -> Vec<String> {
     let unasked = granted.beyond(requested).into_iter();
-    let mut all: Vec<_> = unasked.map(|line| format!("{line}: it does not ask for it")).collect();
+    let mut all: Vec<_> = unasked.map(|line| format!("{line}: it does not request it")).collect();
     let catalog = workspace.catalog.load();
     for tool in granted.tools.iter().map(ToString::to_string).filter(|tool| tool != "*") {
         match catalog.entry(&tool) {
@@ -217,9 +217,9 @@ fn check_names(environment: &Environment, plugin: &Plugin) -> Result<(), ToolErr
         let catalog = workspace.catalog.load();
         for spec in plugin.specs() {
             if let Some(holder) = catalog.holder(&spec.name, Some(plugin.name())) {
-                let message = format!("the tool name `{}` is taken by {holder}", spec.name);
+                let message = format!("the tool name `{}` is used by {holder}", spec.name);
                 return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
-                    "a plugin cannot take the place of another's tool; `moss plugin add \
+                    "a plugin cannot replace another's tool; `moss plugin add \
                         --rename OWN=OTHER`, or `tools` in the list, gives it another name",
                 ));
             }

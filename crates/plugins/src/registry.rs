@@ -37,7 +37,7 @@ pub(super) fn preview(list: &Path, edits: &[ListEdit]) -> Result<EditedList, Too
     let name = list.display().to_string();
     let before = bytes.map(String::from_utf8).transpose().map_err(|_| {
         ToolError::new(ErrorCode::Encoding, format!("{name} is not UTF-8 text"))
-            .hint("mend it by hand")
+            .hint("fix it by hand")
     })?;
     let mut after = before.clone();
     for edit in edits {

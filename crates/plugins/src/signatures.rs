@@ -20,19 +20,19 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Where it is no signature, is by somebody else or of something else.
 pub(super) fn check(bytes: &[u8], text: &str, signers: &[String]) -> Result<String, String> {
     let signature =
-        Signature::decode(text).map_err(|error| format!("the signature is none: {error}"))?;
+        Signature::decode(text).map_err(|error| format!("not a valid signature: {error}"))?;
     let by = text.lines().nth(1).and_then(key_id).unwrap_or_default();
     let named = |signer: &&String| key_id(signer).as_deref() == Some(&by);
     let Some(signer) = signers.iter().find(named) else {
         let known: Vec<_> = signers.iter().filter_map(|signer| key_id(signer)).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(format!(
-            "the signature is by the key {by}, which is no signer; signers are: {known} \
+            "the signature is by the key {by}, which is not a signer; signers are: {known} \
              (plugins.signers)"
         ));
     };
     let key = PublicKey::from_base64(signer)
-        .map_err(|error| format!("the key of the signer {by} is none: {error}"))?;
+        .map_err(|error| format!("the key of the signer {by} is not valid: {error}"))?;
     match key.verify(bytes, &signature, false) {
         Ok(()) => Ok(by),
         Err(error) => Err(format!("the signature by the key {by} is not of this file: {error}")),
@@ -106,7 +106,7 @@ mod tests {
         let refused =
             |bytes: &[u8], text: &str, signers: &[String]| check(bytes, text, signers).unwrap_err();
         assert!(refused(b"Test", SIGNED, &signers).contains("is not of this file"));
-        assert!(refused(b"test", "no signature", &signers).contains("the signature is none"));
+        assert!(refused(b"test", "no signature", &signers).contains("not a valid signature"));
         let foreign = refused(b"test", SIGNED, &[]);
         assert!(foreign.contains("by the key E7620F1842B4E81F"), "{foreign}");
         assert!(foreign.contains("signers are: none"), "{foreign}");

@@ -1,4 +1,4 @@
-//! The place of one plugin of a list through its versions: which one serves, and whether what the
+//! The slot of one plugin of a list through its versions: which one serves, and whether what the
 //! file holds now may take over.
 
 mod examination;
@@ -16,12 +16,12 @@ use super::lists::Listed;
 use crate::status::{PluginState, PluginStatus};
 use moss_catalog::PluginTools;
 
-/// What calls of a plugin are told that may not serve as it is listed now.
+/// The error for calls of a plugin that may not serve as it is listed now.
 const REFUSED: &str = "the plugin may not be used any more";
-/// Digits of a digest that tell two versions apart for people.
+/// Digits of a digest that distinguish two versions for people.
 const SHORT_DIGEST_CHARS: usize = 12;
 
-/// The place of one plugin.
+/// The slot of one plugin.
 #[derive(Debug)]
 pub(super) struct Slot {
     listed: Listed,
@@ -44,7 +44,7 @@ impl Slot {
         Self { listed, serving: None, older: Vec::new(), seen: None, blocked: None, problem: None }
     }
 
-    /// Whether this is the place of that plugin.
+    /// Whether this is the slot of that plugin.
     pub(super) fn is_of(&self, listed: &Listed) -> bool {
         self.listed.list == listed.list && self.listed.entry.name == listed.entry.name
     }
@@ -88,10 +88,7 @@ impl Slot {
         }
         self.each_running(|plugin| {
             if plugin.revoke_unless_granted(&listed.entry) {
-                tracing::info!(
-                    plugin = listed.entry.name,
-                    "running calls lost what was taken away"
-                );
+                tracing::info!(plugin = listed.entry.name, "a revoked grant stopped running calls");
             }
         });
         let new = &listed.entry;
@@ -107,7 +104,7 @@ impl Slot {
                         self.older.extend(old.map(|old| Arc::downgrade(old.plugin())));
                         replaced = true;
                     }
-                    // It must not go on with a grant that was taken away.
+                    // It must not continue with a grant that was revoked.
                     Err(problem) => {
                         tracing::warn!(
                             plugin = new.name,
@@ -136,7 +133,7 @@ impl Slot {
                 plugin.revoke_unless_granted(&moved.entry);
             }),
             None => {
-                self.each_running(|plugin| plugin.revoke("the plugin was taken out of its list"));
+                self.each_running(|plugin| plugin.revoke("the plugin was removed from its list"));
             }
         }
     }
@@ -165,7 +162,7 @@ impl Slot {
         names(plugin) == listed.map(|(own, name)| (own.clone(), name.clone())).collect()
     }
 
-    /// Takes what was found in the file. `install` tells whether a version can have its tools in
+    /// Takes what was found in the file. `install` shows whether a version can have its tools in
     /// the catalog. Returns whether another version serves now.
     pub(super) fn take(
         &mut self,
@@ -211,7 +208,7 @@ impl Slot {
                 true
             }
             Err(problem) => {
-                // What serves goes on, unless the list pins what waits.
+                // What serves keeps serving, unless the list pins what waits.
                 let pin = self.listed.entry.sha256;
                 let is_pinned_away =
                     |plugin: &Plugin| pin.is_some_and(|pin| pin != plugin.digest());
@@ -276,7 +273,7 @@ impl Slot {
         seen.filter(|seen| self.problem.is_some() && Some(*seen) != serving)
     }
 
-    /// What people are told.
+    /// The message for people.
     pub(super) fn status(&self) -> PluginStatus {
         let (state, notice) = match (&self.serving, &self.problem) {
             (Some(tools), problem) => {
@@ -307,7 +304,7 @@ fn names(plugin: &Plugin) -> BTreeMap<String, String> {
 fn rebound(plugin: &Plugin, entry: &PluginEntry) -> Result<PluginTools, String> {
     let entry = PluginEntry { tools: names(plugin), ..entry.clone() };
     let plugin = match plugin.with_entry(&entry) {
-        // It goes on with those that it had. Who looks at its file tells so.
+        // It continues with those that it had. The file check reports it.
         Err(LoadError::Settings(_)) => plugin.with_entry_but_settings(&entry),
         bound => bound,
     };

@@ -1,4 +1,4 @@
-//! What people are told of a plugin.
+//! What people see of a plugin.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -238,9 +238,9 @@ impl PluginStores {
             Failure::Broken(reason) => {
                 let file = self.directory.path().join(FILE_NAME);
                 let message =
-                    format!("what plugins keep, in {}, cannot be used: {reason}", file.display());
+                    format!("the stores of plugins in {} cannot be used: {reason}", file.display());
                 ToolError::new(ErrorCode::Io, message)
-                    .hint("if the file is broken, remove it: what plugins kept is lost then")
+                    .hint("if the file is invalid, remove it: the stores of plugins are lost then")
             }
         })
     }
@@ -270,11 +270,9 @@ enum Failure {
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
-            let message = "what plugins keep cannot be written: the disk is full";
+            let message = "the stores of plugins cannot be written: the disk is full";
             let error = ToolError::new(ErrorCode::Io, message);
-            return Self::Refused(
-                error.hint("make room and try again; what was kept is still there"),
-            );
+            return Self::Refused(error.hint("free space and try again; the stores are unchanged"));
         }
         Self::Broken(error.to_string())
     }
@@ -334,7 +332,7 @@ fn store_of(begun: &Transaction<'_>, owner: &StoreOwner) -> Result<i64, Failure>
     if stores >= STORES_MAX {
         let message = format!("{STORES_MAX} plugins keep something in this workspace already");
         let error = ToolError::new(ErrorCode::LimitExceeded, message);
-        return Err(error.hint("forget what plugins keep that are no longer used").into());
+        return Err(error.hint("delete the stores of plugins that are no longer used").into());
     }
     begun.execute("INSERT INTO stores (plugin, origin) VALUES (?1, ?2)", parameters)?;
     Ok(begun.last_insert_rowid())

@@ -39,7 +39,7 @@ pub(super) fn protection_verdict(protection: Protection) -> (Verdict, &'static A
         RuleRef::built_in(Layer::Protected, text)
     });
     static SECRET: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "the file is likely to hold secrets; \
+        let text = "the file is likely to contain secrets; \
                     a rule with `protected = true` and its path can open it";
         RuleRef::built_in(Layer::Protected, text)
     });
@@ -53,8 +53,8 @@ pub(super) fn protection_verdict(protection: Protection) -> (Verdict, &'static A
 /// Returns the rule that asks about lines that are not as an edit says.
 pub(super) fn drift_rule() -> &'static Arc<RuleRef> {
     static DRIFT: LazyLock<Arc<RuleRef>> = LazyLock::new(|| {
-        let text = "the edit changes lines that are not what it says they are; \
-                    no rule and no lasting answer allows that unseen";
+        let text = "the edit changes lines that differ from what it expects; \
+                    no rule and no standing approval allows that unseen";
         RuleRef::built_in(Layer::Drift, text)
     });
     &DRIFT

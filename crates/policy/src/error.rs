@@ -15,7 +15,7 @@ const WORDING: &[(&str, &str)] = &[
     ("expected u64", "expected a whole number from 0"),
 ];
 
-/// A policy file that cannot be used: names the place and what to write instead.
+/// A policy file that cannot be used: names the location and what to write instead.
 ///
 /// As a [`Diagnostic`] it shows the lines of the file; as text it is one line.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
@@ -88,7 +88,7 @@ impl PolicyError {
         let start = text.floor_char_boundary(fault.span.start);
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        // Bytes keep their places, so the span still fits, but no escape sequence gets through.
+        // Bytes keep their locations, so the span still fits, but no escape sequence gets through.
         let harmless: String = text
             .chars()
             .flat_map(|c| {

@@ -46,7 +46,7 @@ pub(super) fn check(
         match (form.mismatch(conditions, verdict)?, expected) {
             (Some(condition), true) => {
                 return Err(Fault::new(example.span(), format!("{what} does not match the rule"))
-                    .help(format!("`{condition}` does not hold for it")));
+                    .help(format!("it does not meet `{condition}`")));
             }
             (None, false) => {
                 return Err(Fault::new(example.span(), format!("{what} matches the rule"))

@@ -13,9 +13,9 @@ use super::{Action, Decision, Policy, Protection, RuleRef, Subject, Verdict, dec
 pub struct Explanation {
     /// The kind of effect.
     pub action: Action,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The caller.
+    /// Name of the credential.
     pub caller: String,
     /// The file, where one is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,8 @@ pub struct Explanation {
     /// What they come to by the size of the new content, where it is not known and matters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_size: Vec<SizedDecision>,
-    /// What they come to by how the place of an edit is found, where that is not known and matters.
+    /// What they come to by how the location of an edit is found, where that is not known and
+    /// matters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_level: Vec<FoundDecision>,
 }
@@ -44,7 +45,7 @@ pub struct SizedDecision {
     pub decision: Decision,
 }
 
-/// What is decided of an edit whose place is found in some way.
+/// What is decided of an edit whose location is found in some way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundDecision {
     /// How it is found; empty where that makes no difference.
@@ -66,7 +67,7 @@ pub struct MatchedRule {
     pub decides: bool,
 }
 
-/// Decides about one effect and tells how it came to that.
+/// Decides about one effect and explains the decision.
 pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
     let decision = decide(policy, subject);
     let matched = policy
@@ -90,7 +91,7 @@ pub fn explain(policy: &Policy, subject: &Subject<'_>) -> Explanation {
     }
 }
 
-/// As [`explain`], of an edit whose place will be searched for.
+/// As [`explain`], of an edit whose location will be searched for.
 pub fn explain_search(policy: &Policy, subject: &Subject<'_>) -> Explanation {
     let plain = explain(policy, subject);
     let mut by_level: Vec<FoundDecision> = Vec::new();

@@ -15,18 +15,18 @@
 //! not_paths = ["migrations/drafts/**"]          # all paths but these
 //! size_bytes_min = 1                            # of the new content, both inclusive
 //! size_bytes_max = 100000
-//! match_levels = ["exact", "line_trimmed"]      # how the places of an edit were found: the levels of
+//! match_levels = ["exact", "line_trimmed"]      # how an edit was located: the levels of
 //!                                               # moss_sdk::edit::MatchLevel
 //! decision = "deny"                             # allow, ask or deny
 //! protected = true                              # allow and ask only: also for protected names
-//! reason = "migrations are written by hand"     # optional, told to people and models
+//! reason = "migrations are written by hand"     # optional, shown to people and models
 //! match = [{ tool = "create_file", path = "migrations/1.sql" }]
 //! not_match = [{ tool = "create_file", path = "src/a.rs" }]
 //! ```
 //!
-//! A rule matches where all its conditions hold; an absent condition always holds; a condition with
-//! several values holds where one of them does. The order of rules means nothing: within a file
-//! deny beats ask and ask beats allow.
+//! A rule matches where all its conditions are met; an absent condition always holds; a condition
+//! with several values holds where one of them does. The order of rules means nothing: within a
+//! file deny beats ask and ask beats allow.
 //!
 //! **Globs.** `*` and `?` stay within a name, `**` crosses `/`: `*.pem` is in the root only,
 //! `**/*.pem` anywhere, `docs/**` all beneath `docs`. `ask` and `deny` ignore the case of paths so
@@ -37,8 +37,8 @@
 //! at the call of a tool that reads. An ask about anything else waits for the effect, to show it. A
 //! tool that writes is asked about reading only if `effects` or `paths` say so.
 //!
-//! **Match levels** are those of edits whose places were searched for: no other effect has one. An edit
-//! of lines that are not as it says asks, whatever rules allow.
+//! **Match levels** are those of edits whose locations were searched for: no other effect has one.
+//! An edit of lines that are not as it says asks, whatever rules allow.
 //!
 //! **Protected names** (git's and moss's own files, key files) are denied by default. Only a rule
 //! with `protected = true` and `paths` opens them: `src/**` must not open `src/vendor/.git/hooks`.
@@ -49,7 +49,7 @@
 //! and optionally `effect`, `path`, `plugin`, `caller`, `size_bytes`, `match_level`; without `effect`
 //! it stands for all effects.
 //!
-//! Unknown keys are refused: a condition that nothing enforces must not look as if it held.
+//! Unknown keys are refused: a condition that nothing enforces must not look enforced.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ fn rule<V: LayerVerdict>(
         && form.paths.is_none()
     {
         return Err(Fault::new(protected.span(), "`protected` needs `paths`")
-            .help("name the protected files that the rule is about"));
+            .help("name the protected files that the rule covers"));
     }
     if decision == Verdict::Allow {
         check_allowed(form.effects.as_ref())?;
@@ -320,7 +320,7 @@ impl LayerVerdict for Ruling {
             Verdict::Allow => Ok(Self::OpenAllow),
             Verdict::Ask => Ok(Self::OpenAsk),
             Verdict::Deny => Err(Fault::new(protected.span(), "`protected` opens, deny closes")
-                .help("leave `protected` out: a deny holds for protected names anyway")),
+                .help("leave `protected` out: a deny applies to protected names anyway")),
         }
     }
 }

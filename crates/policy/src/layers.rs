@@ -14,10 +14,10 @@ use super::format;
 use super::rules::{Restriction, Rule, RuleVerdict, Ruling};
 use super::{Action, Layer, RuleRef, Subject, Verdict};
 
-/// Most admin files.
+/// Maximum number of admin policy files.
 pub const ADMIN_FILES_MAX: usize = 16;
 
-/// The rules in force. Never changes: a reload makes another one.
+/// The rules in effect. Never changes: a reload makes another one.
 #[derive(Debug, Clone)]
 pub struct Policy {
     admin: Rules<Ruling>,
@@ -27,12 +27,12 @@ pub struct Policy {
     sources: Sources,
 }
 
-/// What is wrong with a policy file, and what holds meanwhile.
+/// What is wrong with a policy file, and what applies meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct Problem<'a> {
     /// What is wrong and where.
     pub error: &'a PolicyError,
-    /// Whether the rules that the file had before are still in force; otherwise only reads pass.
+    /// Whether the rules that the file had before are still in effect; otherwise only reads pass.
     pub kept: bool,
 }
 
@@ -117,7 +117,7 @@ impl Policy {
         })
     }
 
-    /// Returns what is wrong with the files, admin first, for people to mend.
+    /// Returns what is wrong with the files, admin first, for people to fix.
     pub fn problems(&self) -> impl Iterator<Item = Problem<'_>> {
         let admin = self.admin.outdated.as_deref().map(|error| Problem { error, kept: true });
         [admin, self.user.problem(), self.workspace.problem()].into_iter().flatten()
@@ -171,7 +171,7 @@ impl Policy {
     }
 }
 
-/// Returns the lasting answer that takes the place of what the user's rules ask, or of what the
+/// Returns the standing approval that replaces what the user's rules ask, or of what the
 /// default asks where no rule matches.
 fn answered<'a>(
     subject: &Subject<'a>,
@@ -205,12 +205,12 @@ fn admin_rules(sources: &Sources) -> Result<Vec<Rule<Ruling>>, Box<PolicyError>>
 // === impl Problem ===
 
 impl Problem<'_> {
-    /// Returns place, message, help and what holds meanwhile in one line.
+    /// Returns place, message, help and what applies meanwhile in one line.
     pub fn one_line(&self) -> String {
         let meanwhile = if self.kept {
-            "the rules from before stay in force until the file is mended"
+            "the previous rules stay in effect until the file is fixed"
         } else {
-            "only reads pass until the file is mended"
+            "only reads pass until the file is fixed"
         };
         format!("{} ({meanwhile})", self.error.one_line())
     }
@@ -275,7 +275,7 @@ impl<V: format::LayerVerdict> LayerRules<V> {
             line: Some(error.line),
             name: None,
             reason: Some(format!(
-                "only reads are allowed until the file is mended: column {}: {}",
+                "only reads are allowed until the file is fixed: column {}: {}",
                 error.column, error.message
             )),
             answer: None,

@@ -1,8 +1,8 @@
 //! Which effects are allowed, asked about or denied: one pure function over rules.
 //!
 //! [`decide`] is the only place where moss decides. It opens no file and asks nobody: the caller
-//! resolves the path, tells whether the name is protected, and carries the decision out. The rules
-//! come from TOML files in three layers: [`mod@format`] describes the files,
+//! resolves the path, finds out whether the name is protected, and carries the decision out. The
+//! rules come from TOML files in three layers: [`mod@format`] describes the files,
 //! [`layers`] how the layers combine.
 
 use std::fmt;
@@ -45,15 +45,15 @@ pub struct Subject<'a> {
     pub caller: &'a str,
     /// The file, as the workspace resolved it; none where no file is meant.
     pub path: Option<&'a RelPath>,
-    /// Whether the file has a protected name, as the workspace told.
+    /// Whether the file has a protected name, as the workspace says.
     pub protection: Option<Protection>,
     /// The size of the new content in bytes, for `Create` and `Modify`.
     pub size_bytes: Option<u64>,
-    /// How the places of an edit were found; none where nothing was searched for.
+    /// How the locations of an edit were found; none where nothing was searched for.
     pub match_level: Option<MatchLevel>,
     /// Whether an edit changes lines that are not as it says.
     pub drift: bool,
-    /// The lasting answers in force for who calls.
+    /// The standing approvals in effect for who calls.
     pub answers: &'a [Arc<StandingAnswer>],
 }
 
@@ -98,11 +98,11 @@ pub enum Protection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Goes ahead.
+    /// The effect happens without a question.
     Allow,
-    /// Needs the answer of an approver.
+    /// Needs the decision of an approver.
     Ask,
-    /// Is refused.
+    /// The effect is refused.
     Deny,
 }
 
@@ -135,8 +135,8 @@ pub struct RuleRef {
     /// The reason, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The lasting answer that it is of, if it is of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The standing approval that it is of, if it is of one.
+    #[serde(rename = "approval", skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
@@ -161,9 +161,10 @@ pub enum Layer {
 /// Decides about one effect.
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
-/// a user rule matches, the default takes their place. A protected name is denied, or asked about where
-/// it makes other programs run code, unless an admin or user rule opens it. An edit of lines that are not as it says asks, whatever allows it,
-/// and so does a plugin that is registered. A lasting answer takes the place of what the user's rules or the default ask, and of nothing else.
+/// a user rule matches, the default applies. A protected name is denied, or asked about where
+/// it makes other programs run code, unless an admin or user rule opens it. An edit of lines that
+/// are not as it says asks, whatever allows it, and so does the registration of a plugin. A standing
+/// approval overrides an ask of the user's rules or of the default, and nothing else.
 pub fn decide(policy: &Policy, subject: &Subject<'_>) -> Decision {
     let strictest = policy.matches(subject).reduce(stricter);
     let ruled = strictest.expect("where no rule matches, a built-in one does");
@@ -185,9 +186,9 @@ pub fn strictest(decisions: &[Decision]) -> Option<&Decision> {
     decisions.iter().reduce(|best, next| if next.rank() > best.rank() { next } else { best })
 }
 
-/// Keeps the stricter of two matches; where they are equal, the earlier one, or a lasting answer:
-/// it only matches where it is needed. No rule takes away the question about drift: among those who
-/// ask it is the one to name.
+/// Keeps the stricter of two matches; where they are equal, the earlier one, or a standing
+/// approval: it only matches where it is needed. No rule takes away the question about drift: among
+/// those who ask it is the one to name.
 fn stricter<'a>(best: layers::Match<'a>, next: layers::Match<'a>) -> layers::Match<'a> {
     let says_more = next.rule.answer.is_some() || next.rule.layer == Layer::Drift;
     let is_named = next.verdict == best.verdict && says_more;

@@ -184,7 +184,7 @@ impl Conditions {
         }
     }
 
-    /// Rules with match levels are about edits whose places were searched for.
+    /// Rules with match levels are about edits whose locations were searched for.
     fn covers_level(&self, subject: &Subject<'_>) -> bool {
         self.match_levels
             .as_ref()

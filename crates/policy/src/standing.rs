@@ -1,4 +1,4 @@
-//! Answers that hold longer than once: what a person allowed, as narrow as the question was.
+//! Standing approvals: what a person allowed, as narrow as the question was.
 //!
 //! A permission names one tool of one plugin or of moss, one caller, one kind of effect and exact
 //! paths. Its text is a rule of a policy file, so that people read what they know; nothing in it is
@@ -37,8 +37,8 @@ pub struct StandingAnswer {
     /// The SHA-256 digest of the plugin's component: another one is another plugin.
     pub component: Option<String>,
     /// When it was given.
-    pub answered_at: Timestamp,
-    /// When it ends.
+    pub approved_at: Timestamp,
+    /// When it expires, in UTC.
     pub expires_at: Timestamp,
     /// How decisions name it.
     pub rule: Arc<RuleRef>,
@@ -47,7 +47,7 @@ pub struct StandingAnswer {
 /// What is allowed: one kind of effect of one tool on exact paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permission {
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// The plugin that provides it; none for a tool of moss.
     pub plugin: Option<String>,
@@ -64,11 +64,11 @@ pub struct Permission {
 /// Who asks, as permissions name it.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
-    /// The tool.
+    /// Name of the tool.
     pub tool: &'a str,
     /// Its plugin.
     pub plugin: Option<&'a str>,
-    /// The credential.
+    /// Name of the credential.
     pub caller: &'a str,
 }
 
@@ -139,13 +139,13 @@ fn unescape(glob: &str) -> Option<String> {
 // === impl StandingAnswer ===
 
 impl StandingAnswer {
-    /// Makes an answer that nobody gave, to see what would follow from it.
+    /// Makes an approval that nobody gave, to see what would follow from it.
     pub fn imagined(permissions: Vec<Permission>) -> Self {
         Self {
             id: String::new(),
             permissions,
             component: None,
-            answered_at: Timestamp::MIN,
+            approved_at: Timestamp::MIN,
             expires_at: Timestamp::MAX,
             rule: Self::rule_of("", "imagined", None, Timestamp::MAX),
         }
@@ -171,13 +171,13 @@ impl StandingAnswer {
         })
     }
 
-    /// Returns how decisions name an answer: `kind` says how long such answers hold.
+    /// Returns how decisions name an approval: `kind` says how long such approvals apply.
     pub fn rule_of(id: &str, kind: &str, file: Option<String>, until: Timestamp) -> Arc<RuleRef> {
         Arc::new(RuleRef {
             layer: Layer::User,
             file,
             line: None,
-            name: Some(format!("{kind} answer {id}")),
+            name: Some(format!("{kind} approval {id}")),
             reason: Some(format!("a person allowed it until {until}")),
             answer: Some(id.to_owned()),
         })

@@ -108,7 +108,7 @@ fn within_a_layer_the_order_of_rules_means_nothing() {
 }
 
 #[test]
-fn a_call_is_decided_by_what_holds_whatever_it_does() {
+fn a_call_is_decided_by_what_applies_whatever_it_does() {
     use Verdict::{Allow, Ask, Deny};
     // rule -> verdict at the call of a tool that reads, writes, starts processes
     let cases = [
@@ -179,7 +179,7 @@ fn a_rule_can_be_about_all_but_some() {
     let paths = all_but("not_paths = [\"secret/**\"]", "allow");
     let of = |path| verdict(&paths, CALL_WRITE, Action::Modify, path);
     assert_eq!(["secret/a", "b", "Secret/a"].map(of), [Verdict::Ask, Verdict::Allow, Verdict::Ask]);
-    // It looks at paths: before a tool runs it says nothing, and nothing where there is no path.
+    // It looks at paths: before a tool runs it does not apply, nor where there is no path.
     assert_eq!(decide(&paths, &CALL_WRITE).rule.layer, Layer::Default);
     let network = Subject { action: Action::Network, ..CALL_WRITE };
     assert_eq!(decide(&paths, &network).verdict, Verdict::Ask);
@@ -222,7 +222,7 @@ fn an_unknown_size_satisfies_no_allow_and_escapes_no_restriction() {
     });
 }
 
-/// Decides about an edit whose places were searched for.
+/// Decides about an edit whose locations were searched for.
 fn edited(policy: &Policy, match_level: Option<MatchLevel>, drift: bool) -> Decision {
     let path = RelPath::parse("src/a").unwrap();
     let edit = Subject { action: Action::Modify, path: Some(&path), ..CALL_WRITE };
@@ -279,8 +279,8 @@ fn drift_asks_whatever_is_allowed() {
     }
     assert_eq!(
         edited(&policy("", &allow, ""), level, true).to_string(),
-        "needs a confirmation because the file differs: the edit changes lines that are not what \
-         it says they are; no rule and no lasting answer allows that unseen"
+        "needs a confirmation because the file differs: the edit changes lines that differ from \
+         what it expects; no rule and no standing approval allows that unseen"
     );
 }
 
@@ -312,7 +312,7 @@ fn an_explanation_names_drift() {
 }
 
 #[test]
-fn an_explanation_tells_what_an_unknown_level_would_decide() {
+fn an_explanation_reports_what_an_unknown_level_would_decide() {
     use MatchLevel::{BlockAnchor, ContextAware, Exact};
     let exact = "name = \"exact\"\nmatch_levels = [\"exact\"]";
     let alike = "name = \"alike\"\nmatch_levels = [\"context_aware\", \"block_anchor\"]";
@@ -494,7 +494,7 @@ fn an_explanation_lists_every_rule_that_matches() {
 }
 
 #[test]
-fn an_explanation_tells_what_an_unknown_size_would_decide() {
+fn an_explanation_reports_what_an_unknown_size_would_decide() {
     let policy = policy(
         &rule("name = \"huge\"\nsize_bytes_min = 1000", "deny"),
         &rule("name = \"small\"\nsize_bytes_max = 99", "allow"),

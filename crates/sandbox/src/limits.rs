@@ -15,14 +15,14 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// CPU time over all threads, in seconds.
     pub cpu_seconds: u64,
-    /// Open files.
+    /// Maximum number of open files.
     pub files: u64,
 }
 
 // === impl Limits ===
 
 impl Limits {
-    /// Puts the limits in force for this process, without a way back: nor can it leave a core
+    /// Applies the limits for this process, without a way back: nor can it leave a core
     /// dump, grow a file, gain rights, or outlive the process that started it.
     ///
     /// # Errors

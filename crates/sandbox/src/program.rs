@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_runs_where_it_is_told_and_its_output_is_kept() {
+    async fn a_program_runs_in_the_given_directory_and_its_output_is_kept() {
         let (ending, output) = shell("pwd; exit 3").output(100).await.unwrap();
         assert_eq!((ending, output.as_slice()), (Ending::Exited(3), &b"/\n"[..]));
         assert!(shell("echo too much").output(3).await.is_err());
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_is_not_there_is_told_from_one_that_fails() {
+    async fn a_program_that_is_not_there_is_distinguished_from_one_that_fails() {
         let mut program = shell("");
         program.program = "no-such-program-anywhere".into();
         assert_eq!(program.show().await.unwrap_err().kind(), io::ErrorKind::NotFound);

@@ -28,7 +28,7 @@ pub struct Worker {
     pub environment: Vec<(OsString, OsString)>,
     /// Most bytes of its output.
     pub output_bytes_max: usize,
-    /// Longest run.
+    /// Longest run, in wall-clock time.
     pub timeout: Duration,
 }
 
@@ -59,7 +59,7 @@ pub enum WorkerError {
 pub enum Ending {
     /// By itself, with a status.
     Exited(i32),
-    /// By a signal.
+    /// Ended by this signal.
     Killed(i32),
 }
 

@@ -34,7 +34,8 @@ const WORK_MAX: u64 = 50_000_000;
 const PART_BYTES: usize = 64;
 /// Steps for each byte and pattern.
 const PATTERN_STEPS: u64 = 12;
-/// Steps that nobody waits for, and places in which a value may break a schema that are collected.
+/// Steps that nobody waits for, and locations in which a value may break a schema that are
+/// collected.
 const LIGHT_MAX: u64 = 200_000;
 
 /// How many steps it takes to hold a value to a schema, at most.
@@ -68,7 +69,7 @@ struct Definitions<'s> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     steps: u64,
-    /// In how many places the value may break it: all that do are collected.
+    /// In how many locations the value may break it: all that do are collected.
     findings: u64,
 }
 
@@ -85,7 +86,7 @@ impl Work {
         self.steps <= LIGHT_MAX
     }
 
-    /// Whether all that breaks the schema can be told.
+    /// Whether all that breaks the schema can be determined.
     pub fn can_be_told(&self) -> bool {
         self.findings <= LIGHT_MAX
     }
@@ -246,7 +247,7 @@ impl<'s> Definitions<'s> {
             });
             if are_two || is_tracked {
                 return Err(format!(
-                    "comes back to its definition `{}` in two ways at one place, which takes \
+                    "comes back to its definition `{}` in two ways at one location, which takes \
                      exponential time; write `true` for what may be anything",
                     quoted(name)
                 ));
@@ -255,7 +256,7 @@ impl<'s> Definitions<'s> {
         Ok(())
     }
 
-    /// Returns how deep a definition leads at one place of a value.
+    /// Returns how deep a definition leads at one location of a value.
     fn place_depth(
         &self,
         name: &'s str,
@@ -342,7 +343,7 @@ fn reached<'s>(bodies: &BTreeMap<&'s str, Body<'s>>, from: &'s str) -> BTreeSet<
 
 fn too_deep() -> String {
     format!(
-        "nests more than {PLACE_DEPTH_MAX} keywords and references at one place; describe it plainer"
+        "nests more than {PLACE_DEPTH_MAX} keywords and references at one location; describe it plainer"
     )
 }
 

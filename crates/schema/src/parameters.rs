@@ -9,7 +9,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::{Number, Value};
 
 use self::expected::{expected, keys, listed, of_property, type_name};
-use crate::violation::{SHOWN_KEY_CHARS_MAX, Violation, bound, nearest, pointer, shown};
+use crate::violation::{MISSING, SHOWN_KEY_CHARS_MAX, Violation, bound, nearest, pointer, shown};
 
 /// Most characters of what a violation says that the schema wants.
 const EXPECTED_CHARS_MAX: usize = 600;
@@ -84,7 +84,7 @@ impl<'a> Parameters<'a> {
                 let key = property.as_str().unwrap_or_default();
                 let expected = of_property(self.part(error), key);
                 let at = format!("{at}{}", pointer(key));
-                add(at, expected, "nothing".to_owned(), None);
+                add(at, expected, MISSING.to_owned(), None);
             }
             ValidationErrorKind::Enum { options } => {
                 let words = options.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -110,7 +110,7 @@ impl<'a> Parameters<'a> {
         self.schema.pointer(part).unwrap_or(&Value::Null)
     }
 
-    /// The names that a key may have been meant as, at one place of the arguments.
+    /// The names that a key may have been meant as, at one location of the arguments.
     fn names(self, part: &'a Value, at: &str) -> impl Iterator<Item = &'a str> {
         let aliases = at.is_empty().then(|| self.aliases.values().flatten().map(String::as_str));
         keys(part).chain(aliases.into_iter().flatten())

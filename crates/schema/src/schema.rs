@@ -32,7 +32,7 @@ pub struct SchemaError {
 
 /// What came of holding a value to a schema.
 pub enum Held<'v> {
-    /// It fits.
+    /// The value satisfies the schema.
     Fits,
     /// It does not, in these ways.
     Breaks(Box<dyn Iterator<Item = ValidationError<'v>> + 'v>),

@@ -19,11 +19,14 @@ pub struct Violation {
     pub pointer: String,
     /// What the schema wants.
     pub expected: String,
-    /// What came.
+    /// The type and the beginning of the value; `missing` if absent.
     pub got: String,
     /// The nearest valid key or value.
     pub suggestion: Option<String>,
 }
+
+/// What came where a required value is absent.
+pub(crate) const MISSING: &str = "missing";
 
 /// The first bytes of a text that is written; the writing fails when there is no more room.
 struct Beginning(Vec<u8>);
@@ -106,7 +109,11 @@ impl Violation {
     }
 
     fn write(&self, to: &mut impl fmt::Write) -> fmt::Result {
-        write!(to, "expected {}, got {}", self.expected, self.got)?;
+        if self.got == MISSING {
+            write!(to, "{MISSING}, expected {}", self.expected)?;
+        } else {
+            write!(to, "expected {}, got {}", self.expected, self.got)?;
+        }
         match &self.suggestion {
             Some(suggestion) => write!(to, " (did you mean {suggestion}?)"),
             None => Ok(()),
@@ -116,7 +123,9 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.pointer.is_empty() { "the arguments" } else { &self.pointer })?;
+        // Without the slash in front: most pointers are the name of a parameter.
+        let path = self.pointer.strip_prefix('/').unwrap_or("the arguments");
+        f.write_str(path)?;
         f.write_str(": ")?;
         self.write(f)
     }

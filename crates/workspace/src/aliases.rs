@@ -1,4 +1,4 @@
-//! Which file systems take names besides those that they list, told by their types.
+//! Which file systems take names besides those that they list, recognized by their types.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -21,7 +21,7 @@ pub(crate) enum Aliases {
 // === impl Aliases ===
 
 impl Aliases {
-    /// Tells by the type of the file system that a directory lies on.
+    /// Reports by the type of the file system that a directory lies on.
     #[cfg(target_os = "linux")]
     pub(crate) fn of(directory: impl AsFd) -> Self {
         let kind =

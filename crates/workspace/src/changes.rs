@@ -61,7 +61,7 @@ pub struct PlannedFile {
     pub diff: Arc<str>,
     /// Whether the content comes from merging an undo with later changes.
     pub merged: bool,
-    /// How the places of an edit were found, where they were searched for.
+    /// How the locations of an edit were found, where they were searched for.
     pub matched: Option<Matched>,
     /// Whether the content before is that of an editor's unsaved buffer, and the one after belongs
     /// there.
@@ -126,7 +126,7 @@ impl Plan {
         &self.files
     }
 
-    /// Returns the entries of the history that the plan takes back, the newest first; none where
+    /// Returns the entries of the history that the plan undoes, the newest first; none where
     /// it is no undo.
     pub fn undo_of(&self) -> &[u64] {
         &self.undo_of

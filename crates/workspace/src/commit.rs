@@ -4,7 +4,7 @@
 //! file; write the intent with all contents; write the new versions beside the files; wait until
 //! both are durable; exchange the versions, one by one, looking at what came out; mark the entry
 //! committed; wait until the directories and the mark are durable; remove what came out, for which
-//! nobody has to wait. Until the mark, any failure takes everything back; so does recovery. Commits
+//! nobody has to wait. Until the mark, any failure rolls everything back; so does recovery. Commits
 //! of different files make these steps side by side and share the waits: `history/group_sync.rs` says
 //! how.
 
@@ -81,8 +81,8 @@ impl Workspace {
     /// Carries out a plan: all of its files or none. On return the change is durable and in the
     /// history; on an error nothing has changed.
     ///
-    /// Commits of other files go on at the same time; one of the same file is waited for, and so are
-    /// other processes that use the same state directory. Programs that know
+    /// Commits of other files continue at the same time; one of the same file is waited for, and so
+    /// are other processes that use the same state directory. Programs that know
     /// nothing of moss are noticed: where one has changed a file since the plan was made, up to
     /// the instant of the exchange, the change is refused and their version stays.
     ///
@@ -156,8 +156,8 @@ impl Workspace {
             let mut commit = Commit::begin(self, history, plan, origin, held, &directories)?;
             commit.run(buffers).inspect_err(|_| {
                 // The files are as before either way. Where the rollback fails too, the intent stays
-                // and recovery goes on from there; the first failure is the one to report.
-                if commit.take_back().is_err() {
+                // and recovery continues from there; the first failure is the one to report.
+                if commit.roll_back().is_err() {
                     lease.close();
                 }
             })?;
@@ -263,7 +263,8 @@ impl<'a> Commit<'a> {
 
     /// Marks the change as committed; on return the mark and the directories are durable.
     fn mark(&mut self) -> Result<(), Error> {
-        // What a power cut loses of a deletion cannot be told from a file that came back since.
+        // What a power cut loses of a deletion cannot be determined from a file that came back
+        // since.
         let deletes = self.files.iter().any(|step| step.intent.action == Action::Delete);
         if deletes {
             self.sync()?;
@@ -341,12 +342,12 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    fn take_back(&self) -> Result<(), Error> {
+    fn roll_back(&self) -> Result<(), Error> {
         if self.is_marked {
             store::unmark(&self.history.connection(), self.number)?;
         }
         for step in self.files.iter().rev().filter(|step| step.spot.is_complete()) {
-            swap::take_back(&step.spot, &step.intent, self.history, self.workspace)?;
+            swap::roll_back(&step.spot, &step.intent, self.history, self.workspace)?;
         }
         for spot in self.directories.iter().rev() {
             spot.remove_directory()?;

@@ -1,4 +1,4 @@
-//! What stands in the way of an undo.
+//! The conflicts of an undo.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,22 +8,22 @@ use moss_sdk::RelPath;
 
 use crate::origin::Origin;
 
-/// Most conflicts of which an error tells.
+/// Most conflicts that an error lists.
 const CONFLICTS_SHOWN_MAX: usize = 20;
 
-/// A file into which taking an entry back cannot be brought.
+/// A file in which an entry cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoConflict {
-    /// The entry.
+    /// Number in the history, from 1.
     pub number: u64,
-    /// The file.
+    /// Path relative to the workspace root.
     pub path: RelPath,
     /// What became of it, with the lines of the present file where it is about lines.
     pub what: String,
-    /// These lines, counted from 0, so many of them as are told; an empty range is between two.
+    /// These lines, counted from 0, so many of them as are reported; an empty range is between two.
     pub lines: Vec<Range<usize>>,
-    /// The later change that stands in the way; none where it was made outside of moss, or takes part
-    /// in what was to be taken back.
+    /// The later conflicting change; none where it was made outside of moss, or takes part
+    /// in what was to be undone.
     pub later: Option<LaterChange>,
 }
 
@@ -46,7 +46,7 @@ pub struct UndoConflicts(pub Vec<UndoConflict>);
 
 impl fmt::Display for UndoConflicts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nothing was taken back: ")?;
+        f.write_str("nothing was undone: ")?;
         for (position, conflict) in self.0.iter().take(CONFLICTS_SHOWN_MAX).enumerate() {
             let UndoConflict { number, path, what, later, .. } = conflict;
             let separator = if position > 0 { "; " } else { "" };
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_tells_of_so_many_conflicts() {
+    fn an_error_reports_at_most_so_many_conflicts() {
         let path = RelPath::parse("a").unwrap();
         let conflict = |number| UndoConflict {
             number,
@@ -77,10 +77,7 @@ mod tests {
             later: None,
         };
         let told = UndoConflicts((0..25).map(conflict).collect()).to_string();
-        assert!(
-            told.starts_with("nothing was taken back: a is gone since change 0; a is"),
-            "{told}"
-        );
+        assert!(told.starts_with("nothing was undone: a is gone since change 0; a is"), "{told}");
         assert!(told.ends_with("since change 19; and 5 more files"), "{told}");
     }
 }

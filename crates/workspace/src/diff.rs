@@ -19,9 +19,9 @@ const CONTEXT_LINES: usize = 3;
 pub struct Diff {
     /// The diff.
     pub text: String,
-    /// Lines that come.
+    /// Number of added lines.
     pub added: usize,
-    /// Lines that go.
+    /// Number of removed lines.
     pub removed: usize,
 }
 

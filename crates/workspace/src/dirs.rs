@@ -63,12 +63,13 @@ impl Dirs {
         Self { config: at("c"), state: at("s"), code: at("s"), runtime: at("r"), admin: at("a") }
     }
 
-    /// The socket that a daemon listens on and commands look for, unless told otherwise.
+    /// The socket that a daemon listens on and commands look for, by default.
     pub fn socket(&self) -> PathBuf {
         self.runtime.join("moss.sock")
     }
 
-    /// The state of one workspace: named after its directory, told apart by the hash of its path.
+    /// The state of one workspace: named after its directory, distinguished by the hash of its
+    /// path.
     pub fn workspace_state(&self, root: &Path) -> PathBuf {
         let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let name: String = root

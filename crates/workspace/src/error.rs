@@ -1,4 +1,4 @@
-//! What can go wrong behind the door to files, and how it is told to tools.
+//! What can go wrong behind the door to files, and how tools see it.
 //!
 //! Every variant names the path it is about. Messages are lowercase and carry no advice; the
 //! advice is added once, in the conversion to [`ToolError`], by `advice`.
@@ -60,7 +60,7 @@ pub enum Error {
     /// The file system finds a file under a name that its directory does not list.
     #[error("{path}: `{name}` is another name of something that is not listed under it")]
     Alias {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The name in it.
         name: String,
@@ -68,19 +68,19 @@ pub enum Error {
     /// There is nothing there.
     #[error("{path} does not exist")]
     NotFound {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// There is something there already.
     #[error("{path} already exists")]
     Exists {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// Not a regular file.
     #[error("{path} is {}, not a regular file", kind_name(*.kind))]
     NotAFile {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// What it is.
         kind: EntryKind,
@@ -88,13 +88,13 @@ pub enum Error {
     /// Not a directory.
     #[error("{path} is not a directory or goes through something that is not")]
     NotADirectory {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// A link would have been removed in place of its target.
     #[error("{path} is a symbolic link to {target}")]
     IsLink {
-        /// The link.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// What it leads to.
         target: RelPath,
@@ -102,7 +102,7 @@ pub enum Error {
     /// The file has more than one name.
     #[error("{path} is hard-linked: it has {names} names, and a change would split them")]
     HardLinked {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// How many names.
         names: u64,
@@ -116,7 +116,7 @@ pub enum Error {
     /// What is hidden would have been listed.
     #[error("{path} cannot be opened as a directory: {reason}")]
     Protected {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// Why.
         reason: &'static str,
@@ -124,17 +124,17 @@ pub enum Error {
     /// A file that moss keeps for itself, whatever its name.
     #[error("{path} is a credential or a key of moss itself")]
     Secret {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// Larger than a limit.
     #[error("{path} has {size_bytes} bytes; at most {bytes_max} are allowed here ({setting})")]
     TooLarge {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
-        /// Its size.
+        /// Size in bytes.
         size_bytes: u64,
-        /// The limit.
+        /// The limit, in bytes.
         bytes_max: u64,
         /// What the limit is called in the configuration.
         setting: &'static str,
@@ -142,23 +142,23 @@ pub enum Error {
     /// Too large for history to keep, and the deletion is to be recoverable.
     #[error("{path} has {size_bytes} bytes; kept are at most {bytes_max} (files.edit_bytes_max)")]
     TooLargeToKeep {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
-        /// Its size.
+        /// Size in bytes.
         size_bytes: u64,
-        /// The limit.
+        /// The limit, in bytes.
         bytes_max: u64,
     },
     /// Not text.
     #[error("{path} is a binary file")]
     Binary {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// The text cannot be stored in the file's encoding, or read without loss.
     #[error("{path}: {reason}")]
     Encoding {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// Why.
         reason: String,
@@ -166,7 +166,7 @@ pub enum Error {
     /// Splices that overlap, run backwards, or cut a character.
     #[error("{path}: replacement {position} {reason}")]
     Splice {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// Which one, from 1.
         position: usize,
@@ -176,7 +176,7 @@ pub enum Error {
     /// Two changes of one file, or a file that another change needs as a directory.
     #[error("{path} and {other} cannot be changed together: {reason}")]
     Clash {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The other path.
         other: RelPath,
@@ -186,20 +186,20 @@ pub enum Error {
     /// Nothing would change.
     #[error("{path}: the change leaves the file as it is")]
     NoChange {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
     /// The file is not what the change was made for.
     #[error("{path} has changed: expected {expected}, found {found}")]
     Changed {
-        /// The path.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// What the change was made for, in words.
         expected: String,
         /// What is there now, in words.
         found: String,
     },
-    /// Changes cannot be taken back because the same lines were changed again.
+    /// Changes cannot be undone because the same lines were changed again.
     #[error("{0}")]
     Merge(UndoConflicts),
     /// A limit other than a file's size.
@@ -213,7 +213,7 @@ pub enum Error {
     /// An editor holds text of the file that is not saved.
     #[error("{path} {reason}")]
     Unsaved {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// What cannot be done.
         reason: &'static str,
@@ -230,27 +230,27 @@ pub enum Error {
     /// There is no such entry in the history.
     #[error("there is no change {number} in the history")]
     NoEntry {
-        /// The number.
+        /// Number of the history entry.
         number: u64,
     },
     /// A call has changed nothing.
     #[error("there is no change of a call {call_id} in the history")]
     NoCall {
-        /// The call.
+        /// Id of the call, as in the journal.
         call_id: String,
     },
-    /// All that was to be taken back is taken back already.
-    #[error("there is nothing to take back: {why}")]
+    /// Everything to undo is undone already.
+    #[error("there is nothing to undo: {why}")]
     NothingToUndo {
         /// Why.
         why: String,
     },
     /// History no longer has the content.
-    #[error("history no longer holds the content of {path}{}", of_change(*.number))]
+    #[error("the history no longer has the content of {path}{}", of_change(*.number))]
     Forgotten {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
-        /// The entry that cannot be taken back without it.
+        /// The entry that cannot be undone without it.
         number: Option<u64>,
     },
     /// The history database refused.
@@ -291,7 +291,7 @@ pub(crate) fn kind_name(kind: EntryKind) -> &'static str {
 }
 
 fn of_change(number: Option<u64>) -> String {
-    number.map(|number| format!(", which change {number} was about")).unwrap_or_default()
+    number.map(|number| format!(", which change {number} changed")).unwrap_or_default()
 }
 
 // === impl Error ===

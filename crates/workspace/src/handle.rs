@@ -34,7 +34,7 @@ const ROOM_BYTES_MIN: usize = 4 * 1024;
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
-    /// The device.
+    /// Device id (`st_dev`).
     pub device: u64,
     /// The inode on it.
     pub inode: u64,

@@ -85,9 +85,9 @@ pub struct HistoryEntry {
     pub origin: Origin,
     /// What happened to each file.
     pub files: Vec<HistoryFile>,
-    /// The entries that this one took back, the newest first. They may be gone.
+    /// The entries that this one undid, the newest first. They may be gone.
     pub undo_of: Vec<u64>,
-    /// The entries that took this one back, the newest first.
+    /// The entries that undid this one, the newest first.
     pub undone_by: Vec<u64>,
 }
 
@@ -100,9 +100,9 @@ pub struct HistoryFile {
     pub real: RelPath,
     /// What happened.
     pub action: Action,
-    /// The content before.
+    /// Hash of the content before; none if there is no file.
     pub before: Option<ContentHash>,
-    /// The content after.
+    /// Hash of the content after; none if there is no file.
     pub after: Option<ContentHash>,
     /// Size before, in bytes.
     pub before_bytes: u64,
@@ -120,14 +120,14 @@ pub struct HistoryFile {
     pub forgotten: bool,
     /// Whether an editor did it in a buffer that was not saved.
     pub unsaved: bool,
-    /// How the places of an edit were found; none where nothing was searched for.
+    /// How the locations of an edit were found; none where nothing was searched for.
     pub match_level: Option<MatchLevel>,
 }
 
 /// Bytes of another program that a commit found in its way and could not leave in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptContent {
-    /// Its number.
+    /// Number in the history, from 1.
     pub number: u64,
     /// When.
     pub at: SystemTime,
@@ -154,11 +154,11 @@ pub struct HistoryFilter {
     pub before: Option<u64>,
     /// So many entries are left out, the newest first.
     pub skip: usize,
-    /// Most entries.
+    /// Maximum number of entries.
     pub entries_max: usize,
 }
 
-/// What to take back.
+/// What to undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoTarget {
     /// One entry.

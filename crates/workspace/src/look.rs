@@ -98,7 +98,7 @@ impl Workspace {
             }
             let kind = match kind_of(entry.file_type()) {
                 Some(kind) if kind != EntryKind::File => kind,
-                // The file system does not tell all; gone since, it is no name any more.
+                // The file system does not report all; gone since, it is no name any more.
                 _ => match handle::find_at(&fd, name).map_err(failed)? {
                     Some(stat) => {
                         if stat.kind == EntryKind::File && stat.names > 1 {

@@ -10,7 +10,7 @@ use crate::handle;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mount {
     device: u64,
-    /// Tells bind mounts of one device apart, where the system can.
+    /// Reports bind mounts of one device apart, where the system can.
     id: Option<u64>,
 }
 

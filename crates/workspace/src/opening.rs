@@ -94,8 +94,8 @@ fn refusal(path: &Path, home: Option<&Path>) -> Option<&'static str> {
     }
 }
 
-/// Makes a directory relative to the root, where it lies beneath it: told by which directory the root
-/// is, since file systems may take several texts for its path.
+/// Makes a directory relative to the root, where it lies beneath it: known by which directory the
+/// root is, since file systems may take several texts for its path.
 fn beneath(root: Identity, own: &Path) -> Option<RelPath> {
     let own = std::fs::canonicalize(own).unwrap_or_else(|_| own.to_owned());
     let is_root = |above: &&Path| {

@@ -51,7 +51,7 @@ pub struct Limits {
     pub change_bytes_max: u64,
     /// Most names that are read from one directory.
     pub directory_names_max: usize,
-    /// Largest ignore file that is heeded, in bytes.
+    /// Largest ignore file that is applied, in bytes.
     pub ignore_bytes_max: u64,
 }
 

@@ -3,11 +3,11 @@
 /// Who made a change, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The call.
+    /// Id of the call, as in the journal.
     pub call_id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Who called.
+    /// Name of the credential that called.
     pub caller: String,
     /// One sentence for people.
     pub summary: String,

@@ -60,12 +60,12 @@ pub struct FileVersion {
     changed: (i64, i64),
 }
 
-/// One file of a directory, as its entry tells.
+/// One file of a directory, as its entry says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
     /// Its name.
     pub name: String,
-    /// Its size.
+    /// Size in bytes.
     pub size_bytes: u64,
     /// When it was last written or touched.
     pub modified: SystemTime,

@@ -249,7 +249,7 @@ impl<'a> OpenedFile<'a> {
             check_size(path, size_bytes, bound)?;
             return lines.map_err(|not| refusal(path, not));
         }
-        // Neither UTF-8 nor UTF-16: the encoding can only be told from the whole file.
+        // Neither UTF-8 nor UTF-16: the encoding can only be detected from the whole file.
         let bytes = self.workspace.read_whole(path, &self.fd, how)?;
         let text = text::decode(&bytes).map_err(|not| refusal(path, not))?;
         Ok(lines::of_text(&text, handle::hash(&bytes), bytes.len() as u64, window))

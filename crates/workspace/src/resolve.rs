@@ -147,7 +147,7 @@ impl Workspace {
         }
     }
 
-    /// Opens the file at a place. Fails with `Busy` where another file has taken the name since.
+    /// Opens the file at a location. Fails with `Busy` where another file has taken the name since.
     pub(crate) fn open_place(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Error> {
         let opened = match self.resolver {
             #[cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
 //! Walking beneath a directory: held descriptors all the way, links reported and never followed,
-//! ignore files heeded, names in bytewise order.
+//! ignore files applied, names in bytewise order.
 //!
 //! The walk keeps its own stack, so deep trees cost no call stack; its depth is bounded by the
 //! number of components a path may have. What an entry is worth is for its caller to say.
@@ -55,9 +55,9 @@ pub(crate) struct Found<'a> {
 /// What to do after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Go on; a directory is entered.
+    /// Continue; a directory is entered.
     On,
-    /// Go on; a directory is passed by.
+    /// Continue; a directory is passed by.
     Past,
     /// End the walk.
     End,
@@ -130,7 +130,7 @@ impl Workspace {
         Ok(walk.left_out)
     }
 
-    /// The ignore rules of all directories above a place. One that is gone by now has none.
+    /// The ignore rules of all directories above a location. One that is gone by now has none.
     fn rules_above(&self, place: &Place) -> Result<Vec<Rules>, Error> {
         let mut above: Vec<RelPath> =
             std::iter::successors(place.path.parent(), RelPath::parent).collect();

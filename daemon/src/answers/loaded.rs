@@ -1,11 +1,11 @@
-//! What the file of answers says, as it was read last.
+//! What the file of approvals says, as it was read last.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use moss_workspace::own::{FileVersion, OwnDir};
 
-use super::FILE_NAME;
+use super::{FILE_NAME, OLD_FILE_NAME};
 use moss_policy::PolicyError;
 use moss_policy::standing::StandingAnswer;
 use moss_policy::standing::file::{self, FILE_BYTES_MAX};
@@ -18,7 +18,7 @@ pub(super) struct Loaded {
     pub(super) problem: Option<Box<PolicyError>>,
 }
 
-/// Says what is wrong with the answers that a state directory holds, or how many there are.
+/// Says what is wrong with the approvals that a state directory holds, or how many there are.
 ///
 /// # Errors
 ///
@@ -29,12 +29,24 @@ pub fn check(state: &Path) -> Result<usize, String> {
     loaded.problem.map_or(Ok(loaded.answers.len()), |problem| Err(problem.one_line()))
 }
 
+/// Returns the version of the file; none where it does not exist.
+pub(super) fn version(directory: &OwnDir) -> Option<FileVersion> {
+    directory.version(present(directory)).ok().flatten()
+}
+
+/// Returns the name of the file that exists: that of 0.1 only where no change was made since.
+fn present(directory: &OwnDir) -> &'static str {
+    let exists = |name| !matches!(directory.version(name), Ok(None));
+    if !exists(FILE_NAME) && exists(OLD_FILE_NAME) { OLD_FILE_NAME } else { FILE_NAME }
+}
+
 /// Reads the file. Waits for the disk.
 pub(super) fn load(directory: &OwnDir) -> Loaded {
-    let path = directory.path().join(FILE_NAME).display().to_string();
+    let name = present(directory);
+    let path = directory.path().join(name).display().to_string();
     // First: what changes while it is read is read again.
-    let version = directory.version(FILE_NAME).ok().flatten();
-    let stored = match directory.read(FILE_NAME, FILE_BYTES_MAX as u64) {
+    let version = directory.version(name).ok().flatten();
+    let stored = match directory.read(name, FILE_BYTES_MAX as u64) {
         Ok(None) => Ok(Vec::new()),
         Ok(Some(bytes)) => String::from_utf8(bytes)
             .map_err(|_| file::unreadable(&path, "not UTF-8 text".to_owned()))

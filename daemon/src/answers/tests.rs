@@ -22,7 +22,7 @@ fn later(hours: i64) -> Timestamp {
 }
 
 fn limits() -> config::Answers {
-    Config::default().answers
+    Config::default().approvals
 }
 
 fn open(state: &TempDir) -> Answers {
@@ -43,7 +43,7 @@ fn permissions(path: &str) -> Vec<Permission> {
     narrowest(ASKER, &[asked]).unwrap()
 }
 
-/// Offers what is asked about a file, and keeps the answer.
+/// Offers what is asked about a file, and keeps the approval.
 fn remember(answers: &Answers, path: &str, key: Option<&SessionKey>) -> Arc<StandingAnswer> {
     let offers = answers.offers(situation(key), &permissions(path), QUESTION, now());
     let wanted = if key.is_some() { "session" } else { "always" };
@@ -60,7 +60,7 @@ fn text(state: &TempDir) -> String {
 }
 
 #[test]
-fn a_stored_answer_survives_and_ends() {
+fn a_stored_approval_survives_and_ends() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
     let answer = remember(&answers, "a", None);
@@ -83,7 +83,7 @@ fn a_stored_answer_survives_and_ends() {
 }
 
 #[test]
-fn an_answer_of_a_session_is_its_alone_and_is_not_stored() {
+fn an_approval_of_a_session_is_its_alone_and_is_not_stored() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
     let (one, other) = (session("one"), session("other"));
@@ -102,7 +102,7 @@ fn an_answer_of_a_session_is_its_alone_and_is_not_stored() {
 }
 
 #[test]
-fn an_answer_is_bound_to_tool_caller_plugin_and_component() {
+fn an_approval_is_bound_to_tool_caller_plugin_and_component() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
     let (asker, digest) = (Asker { plugin: Some("p"), ..ASKER }, "0a".repeat(32));
@@ -129,7 +129,7 @@ fn an_answer_is_bound_to_tool_caller_plugin_and_component() {
 }
 
 #[test]
-fn a_revoked_answer_is_gone_at_once_and_for_good() {
+fn a_revoked_approval_is_gone_at_once_and_for_good() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
     let key = session("s");
@@ -166,6 +166,27 @@ fn what_another_process_does_is_seen_and_kept() {
 }
 
 #[test]
+fn the_file_of_an_older_version_is_read_and_replaced_by_the_next_change() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    remember(&answers, "a", None);
+    let (old, new) = (state.path().join(OLD_FILE_NAME), state.path().join(FILE_NAME));
+    let older =
+        text(&state).replace("[[approval", "[[answer").replace("approved_at", "answered_at");
+    std::fs::remove_file(&new).unwrap();
+    std::fs::write(&old, older).unwrap();
+    assert!(answers.is_outdated());
+
+    let answers = open(&state);
+    assert_eq!(in_force(&answers, None, now()), 1);
+    assert!(!answers.is_outdated());
+    assert_eq!(check(state.path()), Ok(1));
+    remember(&answers, "b", None);
+    assert!(new.exists() && !old.exists());
+    assert_eq!(in_force(&open(&state), None, now()), 2);
+}
+
+#[test]
 fn a_broken_file_gives_nothing_and_is_left_alone() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
@@ -178,15 +199,15 @@ fn a_broken_file_gives_nothing_and_is_left_alone() {
         answers.reload();
         assert_eq!((in_force(&answers, None, now()), answers.list(now()).len()), (0, 0));
         let problem = answers.problem().unwrap();
-        assert!(problem.contains("answers.toml:") && problem.contains("no stored answer"));
-        assert!(check(state.path()).unwrap_err().contains("answers.toml:"));
+        assert!(problem.contains("approvals.toml:") && problem.contains("no stored approval"));
+        assert!(check(state.path()).unwrap_err().contains("approvals.toml:"));
         assert!(answers.offers(situation(None), &permissions("b"), QUESTION, now()).is_empty());
         let refused = answers.remember(&offers[0], now()).unwrap_err();
         assert!(matches!(refused, AnswersError::Broken(_)), "{refused}");
         assert!(answers.revoke(&answer.id, now()).is_err());
         assert_eq!(text(&state), broken);
     }
-    // Answers of sessions do not stand in it.
+    // Approvals of sessions do are not in it.
     let key = session("s");
     remember(&answers, "c", Some(&key));
     assert_eq!(in_force(&answers, Some(&key), now()), 1);
@@ -202,7 +223,7 @@ fn a_broken_file_gives_nothing_and_is_left_alone() {
 }
 
 #[test]
-fn what_is_forbidden_is_neither_offered_nor_in_force() {
+fn what_is_forbidden_is_neither_offered_nor_in_effect() {
     let state = TempDir::new().unwrap();
     let key = session("s");
     remember(&open(&state), "a", None);
@@ -217,7 +238,7 @@ fn what_is_forbidden_is_neither_offered_nor_in_force() {
     assert_eq!(in_force(&without_always, None, now()), 0);
     assert!(without_always.list(now()).is_empty());
     assert_eq!(scopes(&with(config::Answers { session: false, ..limits() })), ["always"]);
-    assert_eq!(scopes(&with(config::Answers { answers_max: 1, ..limits() })), ["session"]);
+    assert_eq!(scopes(&with(config::Answers { approvals_max: 1, ..limits() })), ["session"]);
     // A shorter time holds for what was stored under a longer one.
     let short = with(config::Answers { always_days: 2, ..limits() });
     assert_eq!(in_force(&short, None, later(47)), 1);
@@ -226,7 +247,7 @@ fn what_is_forbidden_is_neither_offered_nor_in_force() {
 }
 
 #[test]
-fn other_limits_hold_at_once_for_what_was_answered_before() {
+fn other_limits_take_effect_at_once_for_what_was_answered_before() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);
     let key = session("s");
@@ -243,9 +264,9 @@ fn other_limits_hold_at_once_for_what_was_answered_before() {
 }
 
 #[test]
-fn the_same_answer_given_again_takes_the_place_of_the_first() {
+fn the_same_approval_given_again_replaces_the_first() {
     let state = TempDir::new().unwrap();
-    let answers = Answers::open(state.path(), config::Answers { answers_max: 2, ..limits() });
+    let answers = Answers::open(state.path(), config::Answers { approvals_max: 2, ..limits() });
     let answers = answers.unwrap();
     let key = session("s");
     for path in ["a", "a", "b"] {

@@ -108,13 +108,14 @@ impl CallHost {
                 if matches!(error, NoAnswer::Silent { .. }) {
                     self.met_silence.store(true, Ordering::Relaxed);
                 }
-                tracing::debug!(%error, "an editor was asked in vain");
+                tracing::debug!(%error, "an editor did not respond");
                 None
             }
         }
     }
 
-    /// The places that the caller may see, by the names that they are told by and by their real ones.
+    /// The locations that the caller may see, by the names that they are reported by and by their
+    /// real ones.
     async fn definitions_at(&self, places: Vec<Place>) -> Definitions {
         let reader = self.reader();
         let workspace = Arc::clone(&self.scope.workspace);
@@ -173,7 +174,7 @@ impl Effects {
             Ok((Answer::Failed(reason), editor)) => {
                 return Err(self.not_applied(file, &format!("{editor} did not: {reason}")).into());
             }
-            Ok(_) => return Err(self.not_applied(file, "the answer made no sense").into()),
+            Ok(_) => return Err(self.not_applied(file, "the response was not usable").into()),
             Err(error) => return Err(self.not_applied(file, &error.to_string()).into()),
         };
         if let Some(text) = file.text_after() {
@@ -226,16 +227,17 @@ impl Effects {
         self.leave_turn();
         self.mark(Status::Conflict);
         let message = format!("{} was to be changed in an editor, but {why}", file.path);
-        ToolError::new(ErrorCode::Conflict, message).hint("read it again to see what it holds now")
+        ToolError::new(ErrorCode::Conflict, message)
+            .hint("read it again to see its current content")
     }
 }
 
 fn changed_since(file: &PlannedFile) -> ToolError {
     let message = format!("{} was changed in an editor since it was read", file.path);
     ToolError::new(ErrorCode::Conflict, message)
-        .hint("read it again, then retry with what it holds now")
+        .hint("read it again, then retry with the current content")
 }
 
 fn answer_timeout(scope: &Scope) -> Duration {
-    Duration::from_millis(scope.daemon.config().editors.answer_ms)
+    Duration::from_millis(scope.daemon.config().editors.response_ms)
 }

@@ -44,7 +44,7 @@ use moss_policy::{Action, Decision, Policy, Verdict, strictest};
 pub(super) struct Effects {
     scope: Arc<Scope>,
     inner: Mutex<Inner>,
-    /// Held while changes are being written, which is never broken off.
+    /// Held while changes are being written, which is never interrupted.
     committing: Arc<tokio::sync::Mutex<()>>,
     /// Held until what came out of changed files is removed.
     clearing: Arc<tokio::sync::Mutex<()>>,
@@ -59,7 +59,7 @@ struct Inner {
     /// The number in the history of the user's prompt, where that was changed.
     prompt_version: Option<u64>,
     digest: Option<ContentHash>,
-    /// What stands in the way of an undo.
+    /// The conflicts of an undo.
     conflicts: Vec<UndoConflict>,
     /// What became of a plugin list.
     plugins: Option<Box<PluginsChanged>>,
@@ -69,11 +69,11 @@ struct Inner {
     turn: Option<Turn>,
     /// Why an effect ended the call, which the tool only sees as an error of its own.
     stopped: Option<CallError>,
-    /// The question that waits for an answer.
+    /// The question that waits for a decision.
     asking: Option<ContentHash>,
     /// Files that somebody allowed this call to read.
     approved_reads: Vec<RelPath>,
-    /// Lasting answers that let something happen.
+    /// Standing approvals that let something happen.
     uses: Uses,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct ToolFacts {
     pub(super) plugin: Option<String>,
     /// The digest of the plugin's component.
     pub(super) component: Option<String>,
-    /// The lasting answers in force for the call.
+    /// The standing approvals in effect for the call.
     pub(super) answers: Arc<Vec<Arc<StandingAnswer>>>,
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Shown {
     /// The number in the history, where anything was written.
     pub(super) history: Option<u64>,
     pub(super) digest: Option<ContentHash>,
-    /// What stands in the way of an undo.
+    /// The conflicts of an undo.
     pub(super) conflicts: Vec<UndoConflict>,
     /// What became of a plugin list.
     pub(super) plugins: Option<Box<PluginsChanged>>,
@@ -156,7 +156,8 @@ impl Effects {
         self.lock().tool = ToolFacts::of(entry);
         let policy = self.scope.workspace.policy.load_full();
         let mut decision = self.decide(&policy, Action::Call, None);
-        // No answer overrules a denial: what is refused needs no look at the file that keeps them.
+        // No decision overrules a denial: what is refused needs no look at the file that keeps
+        // them.
         if decision.verdict != Verdict::Deny {
             self.look_for_answers().await;
         }
@@ -236,7 +237,7 @@ impl Effects {
         self.commit(plan).await
     }
 
-    /// Refuses what a policy denies that came while somebody was being asked. An answer to one
+    /// Refuses what a policy denies that came while somebody was being asked. A decision to one
     /// question does not overrule a rule that the asked person may not have known.
     async fn permit_still(&self, asked: &Arc<Policy>, plan: &Plan) -> Result<(), Stop> {
         let policy = self.scope.workspace.policy.load_full();
@@ -258,7 +259,7 @@ impl Effects {
         let mut expected = self.scope.call.expected_hashes.keys();
         if let Some(path) = expected.find(|path| !is_changed(path)) {
             let message =
-                format!("a content is expected of {path}, which the call does not change");
+                format!("a content hash is given for {path}, which the call does not change");
             return Err(ToolError::new(ErrorCode::Conflict, message)
                 .hint("name the file as the call does, relative to the workspace root"));
         }
@@ -271,7 +272,7 @@ impl Effects {
                     ErrorCode::Conflict,
                     format!("{}: expected the content {expected}, found {found}", file.path),
                 )
-                .hint("read it again, then retry with what it holds now"));
+                .hint("read it again, then retry with the current content"));
             }
         }
         Ok(())

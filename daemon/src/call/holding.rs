@@ -1,5 +1,5 @@
 //! Holding arguments and results to the schemas of a tool: at once where that is little work,
-//! otherwise on threads of which there are few, so that the daemon goes on meanwhile.
+//! otherwise on threads of which there are few, so that the daemon continues meanwhile.
 
 use std::sync::Arc;
 
@@ -63,17 +63,18 @@ fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, Tool
     match entry.output.hold(output) {
         Held::Fits => {}
         Held::TooManyParts => {
-            let message = "the result has more parts than can be held to the declared schema";
+            let message =
+                "the result has too many parts to be validated against the declared schema";
             return Err(ToolError::new(ErrorCode::TooLarge, message)
-                .hint("ask for less at once; the tool may declare a plainer schema"));
+                .hint("ask for less at once; the tool could declare a simpler schema"));
         }
         Held::BreaksSomewhere => {
-            return Err(broken("the result breaks the declared schema".to_owned()));
+            return Err(broken("the result violates the declared schema".to_owned()));
         }
         Held::Breaks(mut problems) => {
             if let Some(error) = problems.next() {
                 let at = error.instance_path().as_str();
-                let message = format!("the result breaks the declared schema at `{at}`: {error}");
+                let message = format!("the result violates the declared schema at `{at}`: {error}");
                 return Err(broken(message));
             }
         }

@@ -32,7 +32,7 @@ const NEAR_NAMES_MAX: usize = 2_000;
 pub(super) struct CallHost {
     pub(super) scope: Arc<Scope>,
     pub(super) effects: Arc<Effects>,
-    /// An editor was asked in vain.
+    /// An editor did not respond.
     pub(super) met_silence: AtomicBool,
 }
 

@@ -81,7 +81,7 @@ fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError>
     if plugins.len() == DEPTH_MAX {
         let message = format!("tools call tools at most {DEPTH_MAX} deep");
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
-            .hint("the plugins may call each other in a circle"));
+            .hint("the plugins may call each other recursively"));
     }
     plugins.push(plugin.to_owned());
     Ok(Behalf { call_id: scope.call_id.clone(), plugins, made: made.clone() })
@@ -103,7 +103,7 @@ pub(super) fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
     }
 }
 
-/// What a plugin is told of a call that could not run.
+/// The error that a plugin gets for a call that could not run.
 fn explain(name: &str, error: CallError) -> ToolError {
     if let CallError::Unconfirmed(_) = error {
         let message = format!("`{name}` needs a confirmation, which no plugin is given");

@@ -96,7 +96,7 @@ pub(super) fn recall(scope: &Scope, index: usize) -> Result<Recalled, ToolError>
         let message = match history.stats()?.entries {
             0 => "nothing was changed through moss yet".to_owned(),
             count => format!(
-                "there is no change with the index {index}: history holds {count}, the newest is 0"
+                "there is no change with the index {index}: the history has {count}, the newest is 0"
             ),
         };
         return Err(ToolError::new(ErrorCode::NotFound, message));
@@ -122,7 +122,7 @@ fn recalled_file(
     let call = &scope.call;
     if !may_show(&scope.workspace, call.caller.name(), call.tool(), file) {
         let message = format!(
-            "change {number} is about {}, which the policy does not let you read",
+            "change {number} changed {}, which the policy does not let you read",
             file.path
         );
         return Err(ToolError::new(ErrorCode::Denied, message));

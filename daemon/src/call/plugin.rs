@@ -52,7 +52,7 @@ pub(super) async fn run(
     Ok(outcome.output)
 }
 
-/// Takes a place among the plugin's calls. Who waits for one keeps nobody from another tool; who is
+/// Takes a slot among the plugin's calls. Who waits for one keeps nobody from another tool; who is
 /// called by the same plugin does not wait: what it waits for may wait for it.
 async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolError> {
     match plugin.take_place() {
@@ -105,9 +105,7 @@ async fn change_set(host: &CallHost, edits: Vec<PluginEdit>) -> Result<ChangeSet
             }
         };
         if changes.iter().any(|change| change.path == path) {
-            return Err(broken(format!(
-                "{path}: the plugin returned edits that exclude each other"
-            )));
+            return Err(broken(format!("{path}: the plugin returned conflicting edits")));
         }
         changes.push(Change::new(path, kind));
     }
@@ -130,7 +128,7 @@ fn expect(
     }
 }
 
-/// Finds the one place of a text.
+/// Finds the one location of a text.
 fn locate(
     path: &RelPath,
     snapshot: &FileSnapshot,

@@ -87,8 +87,8 @@ fn plugin(scope: &Scope) -> Option<PluginDigest> {
     }
 }
 
-/// Records what the policy said of an effect; of an edit whose places were searched for, also how
-/// they were found.
+/// Records what the policy said of an effect; of an edit whose locations were searched for, also
+/// how they were found.
 pub(super) async fn decided(
     scope: &Scope,
     action: Action,
@@ -128,21 +128,21 @@ pub(super) async fn requested(
 pub(super) async fn answered(
     scope: &Scope,
     digest: ContentHash,
-    answer: Answer,
+    decision: Answer,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
-    scope.daemon.metrics.answered(answer.as_str());
-    let by_person = matches!(answer, Answer::Approved | Answer::Denied);
+    scope.daemon.metrics.answered(decision.as_str());
+    let by_person = matches!(decision, Answer::Approved | Answer::Denied);
     let event = Event::Confirmation {
         digest: digest.to_string(),
-        answer,
-        answered_by: by_person.then(|| Text::new(Role::Approver.as_str())),
+        decision,
+        decided_by: by_person.then(|| Text::new(Role::Approver.as_str())),
         reason: reason.map(Text::new),
     };
     write(scope, event, Durability::Durable).await
 }
 
-/// Counts a call that ended, and tells of it where that is wanted. A name that is in no catalog is
+/// Counts a call that ended, and reports it where that is wanted. A name that is in no catalog is
 /// the caller's own text: it is left out.
 pub(super) fn counted(
     scope: &Scope,
@@ -162,9 +162,9 @@ pub(super) fn counted(
     }
 }
 
-/// Records that a lasting answer let something happen.
-pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
-    write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
+/// Records that a standing approval allowed an effect.
+pub(super) async fn approval_used(scope: &Scope, approval: String) -> Result<(), CallError> {
+    write(scope, Event::ApprovalUsed { approval }, Durability::Batched).await
 }
 
 /// Records what was written and how the call ended.
@@ -202,7 +202,7 @@ pub(super) async fn finished(
     write(scope, event, durability).await
 }
 
-/// Whether a call was refused: it did nothing that could be told of.
+/// Whether a call was refused: it did nothing that could be reported.
 fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
     match result {
         Ok(_) => false,

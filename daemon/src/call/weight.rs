@@ -1,5 +1,5 @@
 //! How much memory a call holds of what it came with: a share of what the calls of its role may hold
-//! together while they wait for a place and run.
+//! together while they wait for a slot and run.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ const COPIES: usize = 3;
 /// What of each call needs no share: small ones are taken whatever else runs.
 const FREE_BYTES: usize = 64 << 10;
 
-/// What a call holds while it waits for a place and runs.
+/// What a call holds while it waits for a slot and runs.
 #[derive(Debug)]
 pub(super) struct Held {
     share: Mutex<Share<1>>,

@@ -1,5 +1,5 @@
 //! Named tokens: callers that rules and records know by name. `tokens.json` in the state directory
-//! keeps their hashes; the secrets are nowhere.
+//! keeps their hashes; the secrets are not stored.
 //!
 //! The file is replaced as a whole under a lock between processes. A daemon looks at it whenever a
 //! token is shown or used: what was revoked is refused from then on. In a broken file no token is in
@@ -69,10 +69,10 @@ pub enum TokensError {
     #[error("there are {TOKENS_MAX} tokens already: revoke one first")]
     Full,
     /// There is no such token.
-    #[error("there is no token `{0}`: `moss token list` shows those that there are")]
+    #[error("there is no token `{0}`: `moss token list` lists them")]
     Unknown(String),
     /// The file is broken: whatever is in it is not written over.
-    #[error("{file}: {reason}; no named token is in effect until the file is repaired or removed")]
+    #[error("{file}: {reason}; no named token is in effect until the file is fixed or removed")]
     Broken {
         /// The file.
         file: String,
@@ -160,13 +160,13 @@ impl Tokens {
         self.current().version.is_some()
     }
 
-    /// Finds the token with a secret. The time taken does not tell how much of it fits.
+    /// Finds the token with a secret. The time does not reveal how much of it fits.
     pub fn find(&self, secret: &str) -> Option<Token> {
         let loaded = self.current();
         if let Some(problem) = &loaded.problem
             && !loaded.is_logged.swap(true, Ordering::Relaxed)
         {
-            tracing::warn!(problem, "the named tokens are broken: none is in effect");
+            tracing::warn!(problem, "the file of named tokens is invalid: none is in effect");
         }
         if loaded.tokens.is_empty() {
             return None;
@@ -181,7 +181,7 @@ impl Tokens {
         self.current().tokens.contains(token)
     }
 
-    /// Makes a token. Returns it with its secret, which is nowhere else.
+    /// Makes a token. Returns it with its secret, which is not stored.
     ///
     /// # Errors
     ///

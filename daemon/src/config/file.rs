@@ -31,25 +31,27 @@ pub(super) fn merge(table: &mut Table, source: Source<'_>, take: Take) -> Result
 
 fn sections(table: &mut Table, changes: DeTable<'_>, take: Take) -> Result<(), Fault> {
     for (section, values) in changes {
-        let (at, section) = (section.span(), section.into_inner());
+        let (at, written) = (section.span(), section.into_inner());
+        let section = current_section(&written);
         let fault = |message| Fault { span: at.clone(), message };
         let DeValue::Table(values) = values.into_inner() else {
             return Err(fault(format!("`{section}` is not a section: write [{section}]")));
         };
-        let Some(Value::Table(known)) = table.get_mut(&*section) else {
-            let near = did_you_mean(&section, table);
+        let Some(Value::Table(known)) = table.get_mut(section) else {
+            let near = did_you_mean(section, table);
             return Err(fault(format!("no section [{section}]{near}")));
         };
-        keys(&section, known, values, take)?;
+        keys(section, known, values, take)?;
     }
     Ok(())
 }
 
 fn keys(section: &str, known: &mut Table, values: DeTable<'_>, take: Take) -> Result<(), Fault> {
     for (key, value) in values {
-        let (at, key) = (key.span(), key.into_inner());
-        if !known.contains_key(&*key) {
-            let message = format!("no key `{key}` in [{section}]{}", did_you_mean(&key, known));
+        let (at, written) = (key.span(), key.into_inner());
+        let key = current_key(section, &written);
+        if !known.contains_key(key) {
+            let message = format!("no key `{key}` in [{section}]{}", did_you_mean(key, known));
             return Err(Fault { span: at, message });
         }
         let span = value.span();
@@ -59,10 +61,28 @@ fn keys(section: &str, known: &mut Table, values: DeTable<'_>, take: Take) -> Re
         };
         let value = Value::deserialize(ValueDeserializer::from(value))
             .map_err(|error| fault(error.message().to_owned()))?;
-        let old = known.get_mut(&*key).expect("it was found just now");
-        put(section, &key, old, &value, take).map_err(fault)?;
+        let old = known.get_mut(key).expect("it was found just now");
+        put(section, key, old, &value, take).map_err(fault)?;
     }
     Ok(())
+}
+
+/// Returns today's name of a section; files written for 0.1 stay valid.
+fn current_section(written: &str) -> &str {
+    match written {
+        "answers" => "approvals",
+        other => other,
+    }
+}
+
+/// Returns today's name of a key; files written for 0.1 stay valid.
+fn current_key<'a>(section: &str, written: &'a str) -> &'a str {
+    match (section, written) {
+        ("approvals", "answers_max") => "approvals_max",
+        ("editors", "answer_ms") => "response_ms",
+        ("network", "silence_ms") => "read_timeout_ms",
+        _ => written,
+    }
 }
 
 /// Puts one value in its place, or says what is wrong with it.
@@ -90,7 +110,7 @@ fn range(section: &str, key: &str) -> RangeInclusive<i64> {
     match (section, key) {
         // Nothing at all is a bound that makes sense.
         ("plugin_maximum", "store_bytes") => 0..=u32::MAX.into(),
-        ("answers", "always_days") => 1..=i64::try_from(DAYS_MAX).unwrap_or(i64::MAX),
+        ("approvals", "always_days") => 1..=i64::try_from(DAYS_MAX).unwrap_or(i64::MAX),
         _ => 1..=u32::MAX.into(),
     }
 }

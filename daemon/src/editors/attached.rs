@@ -61,13 +61,13 @@ pub struct View {
 pub struct Buffer {
     /// The path that the editor knows it by.
     pub path: RelPath,
-    /// The real path of the file, after all links, when it was told.
+    /// The real path of the file, after all links, when it was reported.
     pub real: RelPath,
     /// Rises with every change of the text.
     pub version: u64,
     /// What the editor holds.
     pub held: Held,
-    /// When it was told; set by the registry.
+    /// When it was reported; set by the registry.
     pub told_at: u64,
 }
 
@@ -86,7 +86,7 @@ pub enum Held {
 #[derive(Debug)]
 pub(super) struct Attached {
     pub(super) hello: Hello,
-    /// When it told last where the person is, or attached.
+    /// When it last reported where the person is, or attached.
     pub(super) looked_at: u64,
     pub(super) view: Option<View>,
     /// By the path that the editor knows a file by.
@@ -113,7 +113,7 @@ impl Attached {
         self.hello.capabilities.contains(&capability)
     }
 
-    /// Tells the editor something; `false` where it takes nothing any more.
+    /// Reports the editor something; `false` where it takes nothing any more.
     pub(super) fn tell(&self, message: ToEditor) -> bool {
         self.sender.try_send(message).is_ok()
     }
@@ -189,7 +189,7 @@ impl Attached {
     }
 
     pub(super) fn note_applied(&mut self, asked: &Unsaved, (version, text): (u64, &str), now: u64) {
-        // Versions do not tell: one that was closed and opened again counts anew.
+        // Versions are not enough: one that was closed and opened again counts anew.
         if let Some(buffer) = self.buffers.get_mut(&asked.path)
             && matches!(&buffer.held, Held::Text(held) if Arc::ptr_eq(held, &asked.text))
         {

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{Capability, EditorId, Editors, Refusal, ToEditor};
 
-/// Questions that are over and remembered, so that a late answer is told why it is refused.
+/// Questions that are over and remembered, so that a late answer is refused with the reason.
 const OVER_MAX: usize = 256;
 
 /// What an editor or a person is asked.
@@ -19,14 +19,14 @@ const OVER_MAX: usize = 256;
 pub enum Question {
     /// The symbols of a file.
     Symbols {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
     },
-    /// Where what stands at a place is defined.
+    /// Where the symbol at a position is defined.
     Definitions {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
-        /// The place.
+        /// The location.
         position: Position,
         /// The thing or its type.
         kind: DefinitionKind,
@@ -35,7 +35,7 @@ pub enum Question {
     Clarify(Query),
     /// To change a buffer that is not saved.
     Apply {
-        /// The file.
+        /// Path relative to the workspace root.
         path: RelPath,
         /// The version of the buffer that the edits are for.
         version: u64,
@@ -43,7 +43,7 @@ pub enum Question {
         edits: Vec<TextEdit>,
         /// The call that wants it.
         call_id: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
     },
 }
@@ -66,12 +66,12 @@ pub enum Answer {
     Failed(String),
 }
 
-/// A place in a file that may lie outside of the workspace.
+/// A location in a file that may lie outside of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, as the editor names it.
     pub path: String,
-    /// The place.
+    /// The location.
     pub span: Span,
 }
 
@@ -96,10 +96,10 @@ pub enum NoAnswer {
     #[error("{0} questions wait already (editors.questions_max)")]
     TooMany(usize),
     /// Who was asked has gone.
-    #[error("the editor {0} has gone without an answer")]
+    #[error("the editor {0} detached without a response")]
     Gone(String),
-    /// Who was asked said nothing.
-    #[error("the editor {editor} did not answer within {} ms", timeout.as_millis())]
+    /// No editor responded.
+    #[error("the editor {editor} did not respond within {} ms", timeout.as_millis())]
     Silent {
         /// Who.
         editor: String,
@@ -252,7 +252,7 @@ impl super::Inner {
         able.into_iter().map(|(id, _)| *id).collect()
     }
 
-    /// Ends a question that waits, and tells everybody who was asked but the one who answered.
+    /// Ends a question that waits, and notifies everybody who was asked but the one who answered.
     fn end(&mut self, id: &str, end: QuestionEnd, by: Option<EditorId>) -> Option<Open> {
         let open = self.questions.open.remove(id)?;
         self.questions.over.push_back(id.to_owned());
@@ -309,7 +309,7 @@ impl Question {
 // === impl Answer ===
 
 impl Answer {
-    /// Whether it says nothing: then others who were asked may still say something.
+    /// Whether it is empty: then others who were asked may still say something.
     fn is_none(&self) -> bool {
         match self {
             Self::Failed(_) => true,

@@ -82,7 +82,7 @@ fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
 }
 
 #[test]
-fn applied_edit_is_known_before_the_editor_tells_of_it() {
+fn applied_edit_is_known_before_the_editor_reports_it() {
     let editors = Editors::new(limits());
     let (one, _from_one) = editors.attach(hello("one", &[Capability::ApplyEdit])).unwrap();
     let file = rel("a");

@@ -1,4 +1,4 @@
-//! What the policy would say of taking changes back.
+//! What the policy would say of undoing changes.
 
 use std::collections::BTreeSet;
 

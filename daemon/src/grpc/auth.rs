@@ -38,8 +38,8 @@ const METHODS: &[(&str, Role)] = &[
     ("/moss.v1.HistoryService/UndoHistoryEntry", Role::Caller),
     ("/moss.v1.PolicyService/ListPolicyRules", Role::Caller),
     ("/moss.v1.PolicyService/ExplainPolicy", Role::Caller),
-    ("/moss.v1.PolicyService/ListAnswers", Role::Caller),
-    ("/moss.v1.PolicyService/RevokeAnswer", Role::Approver),
+    ("/moss.v1.PolicyService/ListStandingApprovals", Role::Caller),
+    ("/moss.v1.PolicyService/RevokeStandingApproval", Role::Approver),
     ("/moss.v1.PluginService/ListPlugins", Role::Caller),
     ("/moss.v1.PluginService/WatchPlugins", Role::Caller),
     ("/moss.v1.PluginService/ChangePlugins", Role::Approver),
@@ -151,7 +151,7 @@ impl<S> Layer<S> for AuthLayer {
 // === impl Auth ===
 
 impl<S> Auth<S> {
-    /// Returns who makes a request, where its connection has a place for that. One that has none
+    /// Returns who makes a request, where its connection has a slot for that. One that has none
     /// is closed after the answer.
     fn enter(&self, request: &Request<Body>) -> Result<Option<Caller>, Status> {
         let checked = check(&self.access, request.uri().path(), bearer(request));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn over_the_network_nothing_is_told_without_a_credential() {
+    fn over_the_network_nothing_is_served_without_a_credential() {
         let temp = tempfile::tempdir().unwrap();
         let (file, token) = (temp.path().join("token"), "0123456789abcdef".repeat(2));
         std::fs::write(&file, &token).unwrap();

@@ -137,7 +137,7 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
     let limit = ["connection_arriving_bytes_max", "arriving_bytes_max"][which];
     let max = bytes_max[which];
     let message = format!(
-        "requests of {whose} that are not whole yet hold {max} bytes already (grpc.{limit}); try \
+        "incomplete requests of {whose} use {max} bytes already (grpc.{limit}); try \
          again later"
     );
     error::exhausted(Reason::RequestsFull, &message)

@@ -164,11 +164,11 @@ impl Bridge {
     }
 }
 
-/// Makes the status of an answer that has more bytes than one may have.
+/// Makes the status of a response that has more bytes than one may have.
 fn too_large(what: &str, size: usize, bytes_max: usize) -> Status {
     let message =
         format!("{what} has {size} bytes; the limit is {bytes_max} (grpc.response_bytes_max)");
-    error::status(Reason::AnswerTooLarge, &message, &[])
+    error::status(Reason::ResponseTooLarge, &message, &[])
 }
 
 /// Refuses what is no part of an id: it has letters and digits, and some signs.
@@ -214,7 +214,7 @@ fn choice(choice: Option<v1::ToolChoice>) -> Result<ToolChoice, Status> {
         Some(Some(Choice::None(_))) => Ok(ToolChoice::None),
         Some(Some(Choice::Any(_))) => Ok(ToolChoice::Any),
         Some(Some(Choice::Tool(name))) => Ok(ToolChoice::Tool(name)),
-        Some(None) => Err(invalid_field("choice", "says nothing, or what is not known here")),
+        Some(None) => Err(invalid_field("choice", "is empty, or of an unknown kind")),
     }
 }
 

@@ -122,7 +122,7 @@ impl ConfirmationService for Confirmations {
             }
             Ok(v1::Verdict::Deny) if request.remember.is_empty() => Verdict::Deny(request.reason),
             Ok(v1::Verdict::Deny) => {
-                return Err(error::invalid_field("remember", "a no is not remembered"));
+                return Err(error::invalid_field("remember", "a denial cannot be stored"));
             }
             Ok(v1::Verdict::Unspecified) | Err(_) => {
                 return Err(error::invalid_field("verdict", "expected APPROVE or DENY"));
@@ -133,22 +133,26 @@ impl ConfirmationService for Confirmations {
             .confirmations
             .take(&request.id, digest, verdict)
             .map_err(|refusal| resolve_error(&refusal))?;
-        // On a task of its own: an approver that goes meanwhile has answered.
+        // On a task of its own: an approver that goes meanwhile has decided.
         let daemon = Arc::clone(&self.0);
         let settle = async move { settle(&daemon, taken).await };
-        let settled =
-            self.0.tasks.spawn(settle).await.map_err(|_| error::internal("answering broke"))?;
+        let settled = self
+            .0
+            .tasks
+            .spawn(settle)
+            .await
+            .map_err(|_| error::internal("resolving the confirmation panicked"))?;
         let confirmation = Some(to_proto::confirmation(&settled.confirmation));
-        let (answer, problem) = match settled.remembered {
+        let (approval, problem) = match settled.remembered {
             None => (None, String::new()),
             Some(Ok(listed)) => {
-                (Some(to_proto::lasting_answer(&listed, Uses::default())), String::new())
+                (Some(to_proto::standing_approval(&listed, Uses::default())), String::new())
             }
             Some(Err(error)) => (None, error.to_string()),
         };
         Ok(Response::new(v1::ResolveConfirmationResponse {
             confirmation,
-            answer,
+            approval,
             remember_problem: problem,
         }))
     }
@@ -177,7 +181,7 @@ fn resolve_error(refusal: &ResolveError) -> Status {
         ResolveError::Unknown(_) => Reason::ConfirmationUnknown,
         ResolveError::Over { .. } => Reason::ConfirmationOver,
         ResolveError::OtherDigest(_) => Reason::DigestChanged,
-        ResolveError::NotOffered(_) => Reason::AnswerNotOffered,
+        ResolveError::NotOffered(_) => Reason::ApprovalNotOffered,
         ResolveError::NotShown(_) => Reason::ConfirmationNotShown,
         ResolveError::NoPage(_) => Reason::RequestInvalid,
     };

@@ -199,9 +199,9 @@ fn request(request: &Request) -> v1::ConsentRequest {
 }
 
 fn differences(since: &SinceServed) -> v1::ConsentDifferences {
-    let SinceServed { differences, texts, is_what_serves } = since.clone();
+    let SinceServed { differences, texts, same_component } = since.clone();
     let texts_diff = texts.unwrap_or_default();
-    v1::ConsentDifferences { differences, texts_diff, is_what_serves }
+    v1::ConsentDifferences { differences, texts_diff, same_component }
 }
 
 /// The JSON of settings; empty where there are none.

@@ -1,8 +1,8 @@
 //! `moss.v1.EditorService`: one stream for each attached editor. Only approvers get here: see the
 //! table in `auth`.
 //!
-//! What an editor tells is taken one message after the other; one that takes nothing itself for too
-//! long is detached. Whatever ends the stream detaches the editor.
+//! What an editor reports is read one message after the other; one that takes nothing itself for
+//! too long is detached. Whatever ends the stream detaches the editor.
 
 mod answers;
 mod messages;
@@ -61,7 +61,7 @@ pub(super) struct Problem {
     subject: String,
 }
 
-/// Whether a session goes on.
+/// Whether a session continues.
 enum Next {
     On,
     End,
@@ -174,11 +174,11 @@ impl Session {
         }
     }
 
-    /// Takes what the editor tells; says so where it cannot.
+    /// Handles what the editor reports; says so where it cannot.
     async fn take(&mut self, told: Option<Told>) -> Next {
         let taken = match told {
             Some(Told::Hello(_)) => {
-                let twice = error::invalid_field("message", "`hello` was said already");
+                let twice = error::invalid_field("message", "`hello` was sent already");
                 return self.end(twice).await;
             }
             Some(Told::View(view)) => self.look(view),
@@ -245,7 +245,7 @@ impl Session {
             let message = format!("larger than {bytes_max} bytes (files.edit_bytes_max)");
             return Some(("too_large", message));
         }
-        text.contains('\0').then(|| ("binary", "the text holds a NUL character".to_owned()))
+        text.contains('\0').then(|| ("binary", "the text has a NUL character".to_owned()))
     }
 
     fn diagnose(&self, said: v1::FileDiagnostics) -> Result<(), Problem> {

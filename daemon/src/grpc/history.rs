@@ -20,7 +20,7 @@ const PAGE_SIZE_DEFAULT: u32 = 50;
 /// What stands in place of a diff that the policy keeps from the caller.
 const NOT_SHOWN: &str = "\\ not shown: the policy does not allow to read this file\n";
 /// What stands in place of a diff for which there is no room.
-const TOO_MUCH: &str = "\\ not shown: the diffs before are too long (calls.diff_bytes_max)\n";
+const TOO_MUCH: &str = "\\ not shown: the previous diffs are too long (calls.diff_bytes_max)\n";
 /// Most entries of a page.
 const PAGE_SIZE_MAX: u32 = 500;
 
@@ -138,7 +138,9 @@ fn before(token: &str) -> Result<Option<u64>, Status> {
         return Ok(None);
     }
     let number = token.parse();
-    number.map(Some).map_err(|_| error::invalid_field("page_token", "not a token of a page before"))
+    number
+        .map(Some)
+        .map_err(|_| error::invalid_field("page_token", "not a token of a previous page"))
 }
 
 pub(super) fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
@@ -153,7 +155,7 @@ pub(super) fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
             [number] => number,
             _ => 0,
         },
-        took_back: entry.undo_of.clone(),
+        undoes: entry.undo_of.clone(),
         undone_by: entry.undone_by.clone(),
     }
 }

@@ -116,7 +116,7 @@ async fn forward(
     }
 }
 
-/// Tells all plugins, and again whenever something else is known of one.
+/// Reports all plugins, and again whenever something else is known of one.
 async fn tell(
     daemon: &Daemon,
     workspace: &WorkspaceState,
@@ -310,18 +310,18 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
 /// What a plugin asks for, and who withholds it where it is not given.
 fn requested(asked: &Asked, granted: &Grant, effective: &Grant) -> v1::RequestedCapability {
     let alone = Grant::requested(std::slice::from_ref(asked));
-    let given = effective.covers(&alone);
-    let kept_back = alone.meet(granted).beyond(effective);
-    let withheld_by = match given {
+    let allowed = effective.covers(&alone);
+    let capped = alone.meet(granted).beyond(effective);
+    let withheld_by = match allowed {
         true => "",
-        false if kept_back.is_empty() => "list",
+        false if capped.is_empty() => "list",
         false => "configuration",
     };
     v1::RequestedCapability {
         capability: asked.capability.to_string(),
         reason: asked.reason.clone(),
-        given,
+        allowed,
         withheld_by: withheld_by.to_owned(),
-        kept_back,
+        capped,
     }
 }

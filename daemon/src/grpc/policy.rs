@@ -38,39 +38,39 @@ impl PolicyService for Policy {
         Ok(Response::new(v1::ListPolicyRulesResponse { rules, problems: problems(&workspace) }))
     }
 
-    async fn list_answers(
+    async fn list_standing_approvals(
         &self,
-        request: Request<v1::ListAnswersRequest>,
-    ) -> Result<Response<v1::ListAnswersResponse>, Status> {
+        request: Request<v1::ListStandingApprovalsRequest>,
+    ) -> Result<Response<v1::ListStandingApprovalsResponse>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let listed = answers(&workspace).await?;
         let uses = uses(&workspace).await?;
         let shown =
-            listed.iter().map(|listed| to_proto::lasting_answer(listed, uses_of(&uses, listed)));
-        Ok(Response::new(v1::ListAnswersResponse {
-            answers: shown.collect(),
+            listed.iter().map(|listed| to_proto::standing_approval(listed, uses_of(&uses, listed)));
+        Ok(Response::new(v1::ListStandingApprovalsResponse {
+            approvals: shown.collect(),
             problem: workspace.answers.problem().unwrap_or_default(),
         }))
     }
 
-    async fn revoke_answer(
+    async fn revoke_standing_approval(
         &self,
-        request: Request<v1::RevokeAnswerRequest>,
-    ) -> Result<Response<v1::RevokeAnswerResponse>, Status> {
+        request: Request<v1::RevokeStandingApprovalRequest>,
+    ) -> Result<Response<v1::RevokeStandingApprovalResponse>, Status> {
         let request = request.into_inner();
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let listed =
             recorded_answers::revoke(&workspace, request.id).await.map_err(
                 |refusal| match &refusal {
                     KeepError::Answers(AnswersError::Unknown(_)) => {
-                        error::status(Reason::AnswerUnknown, &refusal.to_string(), &[])
+                        error::status(Reason::ApprovalUnknown, &refusal.to_string(), &[])
                     }
-                    _ => error::status(Reason::AnswersUnusable, &refusal.to_string(), &[]),
+                    _ => error::status(Reason::ApprovalsUnusable, &refusal.to_string(), &[]),
                 },
             )?;
         let uses = uses_of(&uses(&workspace).await?, &listed);
-        let answer = Some(to_proto::lasting_answer(&listed, uses));
-        Ok(Response::new(v1::RevokeAnswerResponse { answer }))
+        let approval = Some(to_proto::standing_approval(&listed, uses));
+        Ok(Response::new(v1::RevokeStandingApprovalResponse { approval }))
     }
 
     async fn explain_policy(
@@ -119,7 +119,7 @@ fn problems(workspace: &WorkspaceState) -> Vec<String> {
     of_files.chain(workspace.answers.problem()).collect()
 }
 
-/// The answers in force, those that another process stored meanwhile included.
+/// The answers in effect, those that another process stored meanwhile included.
 async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status> {
     let workspace = Arc::clone(workspace);
     let list = move || {
@@ -129,7 +129,7 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
     blocking(list).await.map_err(error::broken)
 }
 
-/// How often each answer was used, as the journal tells it.
+/// How often each answer was used, from the journal.
 async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, Uses>, Status> {
     let workspace = Arc::clone(workspace);
     let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;

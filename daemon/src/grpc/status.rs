@@ -50,7 +50,7 @@ fn status_of(workspace: &WorkspaceState) -> v1::WorkspaceStatus {
         plugins_ready: count(|state| matches!(state, PluginState::Ready(_))),
         plugins_failed: count(|state| matches!(state, PluginState::Failed(_))),
         policy_problem: problems.join("; "),
-        answers_problem: workspace.answers.problem().unwrap_or_default(),
+        approvals_problem: workspace.answers.problem().unwrap_or_default(),
         plugin_problems: plugins.iter().filter_map(problem_of).collect(),
         untrusted_list: plugins.iter().find_map(untrusted).unwrap_or_default(),
         editors: workspace.editors.overview().into_iter().map(editor).collect(),

@@ -134,7 +134,7 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
         drift: question.drift,
         registers: question.consent.is_some(),
         consent: question.consent.as_deref().map(consent::to_proto),
-        cut: question.is_cut(),
+        truncated: question.is_cut(),
         created_at: Some(timestamp(confirmation.created_at)),
         expires_at: Some(timestamp(confirmation.expires_at)),
         state: state(&confirmation.state).into(),
@@ -143,12 +143,12 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
     }
 }
 
-fn offer(offer: &Offer) -> v1::OfferedAnswer {
+fn offer(offer: &Offer) -> v1::OfferedApproval {
     let scope = match offer.scope {
-        Scope::Session(_) => v1::AnswerScope::Session,
-        Scope::Always => v1::AnswerScope::Always,
+        Scope::Session(_) => v1::ApprovalScope::Session,
+        Scope::Always => v1::ApprovalScope::Always,
     };
-    v1::OfferedAnswer {
+    v1::OfferedApproval {
         scope: scope.into(),
         rule_toml: offer.terms.clone(),
         expires_at: Some(timestamp(offer.expires_at)),
@@ -156,18 +156,18 @@ fn offer(offer: &Offer) -> v1::OfferedAnswer {
     }
 }
 
-pub(super) fn lasting_answer(listed: &Listed, uses: Uses) -> v1::LastingAnswer {
+pub(super) fn standing_approval(listed: &Listed, uses: Uses) -> v1::StandingApproval {
     let answer = &listed.answer;
     let scope = match listed.session {
-        Some(_) => v1::AnswerScope::Session,
-        None => v1::AnswerScope::Always,
+        Some(_) => v1::ApprovalScope::Session,
+        None => v1::ApprovalScope::Always,
     };
-    v1::LastingAnswer {
+    v1::StandingApproval {
         id: answer.id.clone(),
         scope: scope.into(),
         session_id: listed.session.clone().unwrap_or_default(),
         rule_toml: answer.terms(),
-        answered_at: Some(timestamp(answer.answered_at)),
+        approved_at: Some(timestamp(answer.approved_at)),
         expires_at: Some(timestamp(listed.ends_at)),
         uses: uses.count,
         last_used_at: uses.last_at.map(timestamp),

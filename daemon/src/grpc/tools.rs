@@ -117,8 +117,8 @@ impl ToolService for Tools {
     }
 }
 
-/// Tells which catalog is in force and, each time there is room for a message, what differs from
-/// the one that was told last.
+/// Reports which catalog is in effect and, each time there is room for a message, what differs from
+/// the one that was reported last.
 async fn tell_catalogs(
     catalog: &ArcSwap<Catalog>,
     replaced: &watch::Sender<()>,
@@ -203,7 +203,7 @@ mod tests {
             let second = reader.recv().await.unwrap().unwrap();
             assert_eq!(second.catalog_digest, catalog(4).digest());
             assert_eq!((second.added, second.removed), (vec![names[3].clone()], Vec::new()));
-            // What came and went in between is not told.
+            // What came and went in between is not reported.
             replace(2);
             replace(4);
             replace(3);
@@ -212,7 +212,7 @@ mod tests {
             assert!(reader.is_empty());
         };
         tokio::select! {
-            () = tell_catalogs(&current, &replaced, &sender) => panic!("it goes on"),
+            () = tell_catalogs(&current, &replaced, &sender) => panic!("it continues"),
             () = script => {}
         }
     }

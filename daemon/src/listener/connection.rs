@@ -1,4 +1,4 @@
-//! One accepted connection: it has its place while it lives, and must say in time what it is there
+//! One accepted connection: it has its slot while it lives, and must say in time what it is there
 //! for.
 
 use std::fmt;

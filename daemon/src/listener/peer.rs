@@ -1,5 +1,5 @@
 //! Who is at the other end of a connection. Who has shown no credential, or one that is revoked,
-//! gives way where there is no place for another one: whoever only holds places keeps nobody out.
+//! gives way where there is no slot for another one: whoever only holds slots keeps nobody out.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ pub struct Peer(Arc<State>);
 #[derive(Debug)]
 struct State {
     is_remote: bool,
-    /// Whether only an approver keeps its place.
+    /// Whether only an approver keeps its slot.
     is_reserved: bool,
     /// Who vouched for it with a credential.
     known: Mutex<Option<Caller>>,
@@ -49,16 +49,15 @@ pub(super) struct Peers {
 /// Why a connection cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Full {
-    /// It has a place that only an approver keeps.
+    /// It has a slot that only an approver keeps.
     #[error(
-        "all connections of the socket are taken (grpc.connections_max), and the rest is kept for \
-         approvers: close connections that are not needed, or have the limit raised"
+        "all connections of the socket are in use (grpc.connections_max), and the rest is reserved for approvers: close unused connections, or raise the limit"
     )]
     Reserved,
     /// The token has its share.
     #[error(
         "the token `{name}` has all connections of the socket that one token gets, {share}: a \
-         quarter of grpc.connections_max. Close some, or make requests on those that are open"
+         quarter of grpc.connections_max. Close some, or reuse open ones"
     )]
     Share {
         /// The name of the token.
@@ -79,7 +78,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// Where the connection has no place for that.
+    /// Where the connection has no slot for that.
     pub fn vouch(&self, caller: Option<&Caller>, is_attended: bool) -> Result<(), Full> {
         let is_approver =
             is_attended || caller.is_some_and(|caller| caller.role() == Role::Approver);
@@ -109,7 +108,7 @@ impl Peer {
     }
 
     /// Whether a refused request ends it: the token that vouched for it was revoked, or nobody has
-    /// vouched for it in a place that only approvers keep.
+    /// vouched for it in a slot that only approvers keep.
     pub fn is_out_of_place(&self) -> bool {
         match &*self.known() {
             Some(known) => known.is_revoked(),
@@ -181,7 +180,7 @@ impl Peers {
         peer
     }
 
-    /// Sends the first stranger away that has such a place. Returns `false` where there is none.
+    /// Sends the first stranger away that has such a slot. Returns `false` where there is none.
     pub(super) fn send_away(&self, is_reserved: bool) -> bool {
         let all = self.all();
         let mut there = all.iter().filter_map(Weak::upgrade).map(Peer);

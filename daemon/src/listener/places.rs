@@ -1,4 +1,4 @@
-//! The places of a socket: a bounded number for everybody, and a few more that only approvers keep,
+//! The slots of a socket: a bounded number for everybody, and a few more that only approvers keep,
 //! so that callers who hold all the others keep no approver out.
 
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, Peers};
 
-/// Places of each socket beyond `grpc.connections_max`, for approvers.
+/// Slots of each socket beyond `grpc.connections_max`, for approvers.
 pub(super) const RESERVE: usize = 16;
-/// The part of the places that one named token holds at most: one in so many.
+/// The part of the slots that one named token holds at most: one in so many.
 const SHARE_PARTS: usize = 4;
-/// How long a place takes at most to be free that a stranger is sent away from: much more than it
+/// How long a slot takes at most to be free that a stranger is sent away from: much more than it
 /// takes on a busy machine, since whoever waits for it may be the approver.
 const FREED_WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The places of one socket, and who has them.
+/// The slots of one socket, and who has them.
 #[derive(Debug)]
 pub(super) struct Places {
     open: Arc<Semaphore>,
@@ -36,8 +36,8 @@ impl Places {
         }
     }
 
-    /// Lets a client in while there is a place, or one that becomes free since a stranger is sent
-    /// away. Where there is neither, it gets a place that only an approver keeps.
+    /// Lets a client in while there is a slot, or one that becomes free since a stranger is sent
+    /// away. Where there is neither, it gets a slot that only an approver keeps.
     pub(super) fn admit(
         &self,
         is_remote: bool,
@@ -49,12 +49,12 @@ impl Places {
             }
             if place.is_none() {
                 tracing::warn!(
-                    "closed a connection without a credential: another needs its place \
+                    "closed a connection without a credential: another connection needs its slot \
                      (grpc.connections_max)"
                 );
             } else if is_reserved {
                 tracing::warn!(
-                    "all connections are taken: the next one is for an approver \
+                    "all connections are in use: the next one is for an approver \
                      (grpc.connections_max)"
                 );
             }
@@ -64,7 +64,7 @@ impl Places {
                 if place.is_some() {
                     return place;
                 }
-                // Who is sent away while it waits takes no place from those behind it.
+                // Who is sent away while it waits has no width from those behind it.
                 tokio::select! {
                     biased;
                     () = leaves => None,

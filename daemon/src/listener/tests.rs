@@ -19,7 +19,7 @@ fn peer(is_remote: bool) -> Peer {
     Arc::new(Peers::new(1)).came(is_remote, false)
 }
 
-/// Both ends of a connection, where there is a place for it.
+/// Both ends of a connection, where there is a slot for it.
 fn connected(places: &Arc<Semaphore>, peer: Peer) -> Option<(UnixStream, Connection)> {
     let (client, stream) = UnixStream::pair().unwrap();
     let accepted = Accepted::Unix(stream);
@@ -55,7 +55,7 @@ async fn only_a_socket_is_removed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_says_nothing_or_too_little_loses_the_place() {
+async fn who_sends_nothing_or_too_little_loses_the_slot() {
     let places = Arc::new(Semaphore::new(1));
     for said in [0, PREFACE_BYTES - 1] {
         let (mut client, mut connection) = connected(&places, peer(false)).unwrap();
@@ -69,7 +69,7 @@ async fn who_says_nothing_or_too_little_loses_the_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_said_the_preface_may_be_silent() {
+async fn who_said_the_preface_may_stay_idle() {
     let places = Arc::new(Semaphore::new(1));
     let (mut client, mut connection) = connected(&places, peer(false)).unwrap();
     client.write_all(&[b'P'; PREFACE_BYTES]).await.unwrap();
@@ -79,7 +79,7 @@ async fn who_said_the_preface_may_be_silent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_shows_no_credential_over_the_network_loses_the_place() {
+async fn who_shows_no_credential_over_the_network_loses_the_slot() {
     let places = Arc::new(Semaphore::new(1));
     for talks in [false, true] {
         let (mut client, mut connection) = connected(&places, peer(true)).unwrap();
@@ -101,7 +101,7 @@ async fn who_shows_no_credential_over_the_network_loses_the_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_shown_a_credential_may_be_silent() {
+async fn who_has_shown_a_credential_may_stay_idle() {
     let places = Arc::new(Semaphore::new(1));
     let caller = peer(true);
     let (mut client, mut connection) = connected(&places, caller.clone()).unwrap();
@@ -113,7 +113,7 @@ async fn who_has_shown_a_credential_may_be_silent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_strangers_make_room_the_first_first_and_who_is_known_stays() {
+async fn idle_strangers_make_room_the_first_first_and_who_is_known_stays() {
     let places = Arc::new(Semaphore::new(3));
     let peers = Arc::new(Peers::new(1));
     let mut open = Vec::new();
@@ -136,7 +136,7 @@ async fn silent_strangers_make_room_the_first_first_and_who_is_known_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn places_beyond_the_limit_are_kept_by_approvers_alone() {
+async fn slots_beyond_the_limit_are_kept_by_approvers_alone() {
     let places = Places::new(1);
     let (caller, approver) = (Caller::from(Role::Caller), Caller::from(Role::Approver));
     let (first, permit) = places.admit(false).unwrap();
@@ -154,7 +154,7 @@ async fn places_beyond_the_limit_are_kept_by_approvers_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_silent_or_refused_beyond_the_limit_makes_room_there() {
+async fn who_is_idle_or_refused_beyond_the_limit_makes_room_there() {
     let places = Places::new(1);
     let caller = Caller::from(Role::Caller);
     let mut kept = Vec::new();
@@ -162,7 +162,7 @@ async fn who_is_silent_or_refused_beyond_the_limit_makes_room_there() {
         let (peer, permit) = places.admit(false).unwrap();
         kept.push((peer, permit.await.unwrap()));
     }
-    // A silent one on a place for everybody may stay on a Unix socket.
+    // A silent one on a slot for everybody may stay on a Unix socket.
     for gone in [1, 1] {
         let (peer, permit) = kept.remove(gone);
         if kept.len() == RESERVE {
@@ -210,7 +210,7 @@ async fn a_named_token_gets_its_share_and_loses_it_when_it_is_revoked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_sent_away_while_it_waits_takes_no_place_from_those_behind_it() {
+async fn who_is_sent_away_while_it_waits_takes_no_slot_from_those_behind_it() {
     let places = Places::new(1);
     let (_first, place) = places.admit(false).unwrap();
     let _open = place.await.unwrap();

@@ -27,7 +27,7 @@ pub struct UnixSocket {
 struct SocketFile {
     directory: OwnDir,
     name: String,
-    /// Held while the socket is: a second daemon on the same path is told so.
+    /// Held while the socket is: a second daemon on the same path is refused.
     _lock: Lock,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn is_of_same_user(stream: &UnixStream) -> bool {
 // === impl UnixSocket ===
 
 impl UnixSocket {
-    /// Takes a socket that somebody else bound, and goes on owning the file.
+    /// Takes a socket that somebody else bound, and continues owning the file.
     pub(super) fn adopt(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;

@@ -1,7 +1,7 @@
-//! Tells when a file may have changed, whatever way it was written: in place, by a rename over it,
-//! through a link, or for the first time in a directory that was not there before.
+//! Reports when a file may have changed, whatever way it was written: in place, by a rename over
+//! it, through a link, or for the first time in a directory that was not there before.
 //!
-//! Watches directories, not files. It never says what changed: whoever is told looks at everything
+//! Watches directories, not files. It never says what changed: the receiver looks at everything
 //! again, so that a lost or doubled event does no harm.
 
 #[cfg(not(target_os = "linux"))]
@@ -51,7 +51,7 @@ enum Change {
     Content(PathBuf),
     /// A name may mean another file or directory, or none.
     Name(PathBuf),
-    /// Anything: it was not told.
+    /// Anything: it was not reported.
     Lost,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Watch {
     rounds: watch::Sender<u64>,
 }
 
-/// What the watching thread knows and tells.
+/// What the watching thread knows and reports.
 #[derive(Debug, Default)]
 struct Heard {
     woken: Notify,
@@ -99,7 +99,7 @@ impl Watch {
         let directories = Directories::new(move |change| of_thread.hear(change));
         if let Err(error) = &directories {
             let every = POLL_INTERVAL;
-            tracing::warn!(%error, ?every, "files cannot be watched; they are looked at by polling");
+            tracing::warn!(%error, ?every, "files cannot be watched; moss polls them");
         }
         let followed = Followed {
             directories: directories.ok(),
@@ -120,7 +120,7 @@ impl Watch {
     }
 
     /// Follows these files in place of what the group followed before. A change that happens after
-    /// this returns is told. Blocks for a few system calls.
+    /// this returns is reported. Blocks for a few system calls.
     pub(super) fn follow(&self, group: Group, files: Vec<PathBuf>) {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         followed.files.insert(group, files);
@@ -206,7 +206,7 @@ impl Followed {
             }
             trails = seen;
         }
-        // They change all the time: what was not seen now is told as a change.
+        // They change all the time: what was not seen now is reported as a change.
         heard.woken.notify_one();
         true
     }

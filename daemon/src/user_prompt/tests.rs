@@ -96,7 +96,7 @@ fn what_deceives_a_reader_is_refused() {
     ] {
         let error = prompt.plan(&append(&format!("plain\n{deceptive}"))).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidArguments, "{deceptive:?}");
-        assert!(error.message.starts_with("line 2 holds the character U+"), "{error}");
+        assert!(error.message.starts_with("line 2 has the character U+"), "{error}");
     }
     for plain in ["a\tb\nc", "می\u{200c}خواهم", "👩\u{200d}💻", "用中文回答"] {
         prompt.plan(&append(plain)).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-/// Most distinct values that are told apart.
+/// Most distinct values that are distinguished.
 pub(crate) const DISTINCT_MAX: usize = 5000;
 /// How many different values are shown.
 const EXAMPLES: usize = 3;
@@ -166,7 +166,7 @@ impl Column {
 // === impl Kind ===
 
 impl Kind {
-    /// Tells what a value is, and its number if it is one.
+    /// Reports what a value is, and its number if it is one.
     fn of(value: &str) -> (Self, Option<f64>) {
         let is_numeric = value.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
         if is_numeric
@@ -202,7 +202,7 @@ impl Kind {
     }
 }
 
-/// `YYYY-MM-DD`, and whatever begins so and goes on with `T` or a blank.
+/// `YYYY-MM-DD`, and whatever begins so and continues with `T` or a blank.
 fn is_date(value: &str) -> bool {
     let bytes = value.as_bytes();
     let Some(day) = bytes.get(..10) else { return false };

@@ -1,4 +1,4 @@
-//! Tells what is in the columns of a CSV file: types, empty values, distinct values, range, mean.
+//! Shows what is in the columns of a CSV file: types, empty values, distinct values, range, mean.
 //!
 //! Grant it the files it may read, in `moss-tools.json`:
 //!
@@ -26,11 +26,11 @@ use crate::column::{Column, Profile};
 const ROWS_MAX: u64 = 2_000_000;
 /// Most columns.
 const COLUMNS_MAX: usize = 200;
-/// How much of a file tells its delimiter, in bytes.
+/// How much of a file is read to detect its delimiter, in bytes.
 const SAMPLE_BYTES: u64 = 64 << 10;
 /// Most bytes of a file that are looked at.
 const FILE_BYTES_MAX: u64 = 512 << 20;
-/// After how many rows to tell how far it is.
+/// After how many rows to report progress.
 const ROWS_PER_REPORT: u64 = 8192;
 
 moss::export! {
@@ -66,10 +66,11 @@ struct Table {
     truncated: bool,
 }
 
-/// Profiles the columns of a CSV file. Tells of each its type (integer, number, boolean, date, text), how
-/// many values are empty, how many distinct ones there are, the least, the greatest, the mean of numbers,
-/// and three examples. Finds the delimiter by itself. UTF-8 files of any size; at most 200 columns, the first
-/// 2,000,000 rows and 512 MiB. Empty are fields without text and `NA`, `N/A`, `null`.
+/// Profiles the columns of a CSV file. Reports of each its type (integer, number, boolean, date,
+/// text), how many values are empty, how many distinct ones there are, the least, the greatest, the
+/// mean of numbers, and three examples. Finds the delimiter by itself. UTF-8 files of any size; at
+/// most 200 columns, the first 2,000,000 rows and 512 MiB. Empty are fields without text and `NA`,
+/// `N/A`, `null`.
 #[moss::tool(title = "Profile a CSV file", idempotent, examples = examples)]
 fn csv_profile(parameters: CsvProfile) -> Result<Table, ToolError> {
     let path = parameters.path.as_str();

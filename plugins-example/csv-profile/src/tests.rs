@@ -41,7 +41,7 @@ fn ranges_are_by_number_or_by_text() {
 }
 
 #[test]
-fn odd_tables_are_told_as_they_are() {
+fn odd_tables_are_reported_as_they_are() {
     let ragged = table("\u{feff}a,b\n1\n1,2,3\n".as_bytes(), b',', true);
     assert_eq!((&ragged["rows"], &ragged["ragged_rows"]), (&json!(2), &json!(2)));
     assert_eq!(ragged["columns"][0]["name"], "a");

@@ -71,7 +71,7 @@ fn of_toml(value: toml::Value) -> Value {
 // === impl Format ===
 
 impl Format {
-    /// Tells by the extension of a file what it is.
+    /// Reports by the extension of a file what it is.
     pub(crate) fn of(path: &str) -> Result<Self, ToolError> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_told_where() {
+    fn broken_files_are_reported_where() {
         for (format, text, why) in [
             (Format::Json, "{", "line 1 column 1"),
             (Format::Yaml, "a: [1\nb: 2", "not YAML"),

@@ -21,7 +21,7 @@ use crate::document::Format;
 
 /// Largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 8 << 20;
-/// Most results of one call, where the call says nothing else.
+/// Most results of one call by default.
 const RESULTS_DEFAULT: u32 = 100;
 /// Most results of one call.
 const RESULTS_MAX: u32 = 1000;
@@ -53,7 +53,7 @@ struct DataQuery {
 struct Found {
     /// What the file is.
     format: Format,
-    /// How many places the query matches in all.
+    /// How many locations the query matches in all.
     matches: u64,
     /// The first of them, in the order of the file.
     results: Vec<Match>,
@@ -61,19 +61,19 @@ struct Found {
     truncated: bool,
 }
 
-/// A place that the query matches.
+/// A location that the query matches.
 #[moss::data]
 struct Match {
-    /// The place, as a query that leads to it alone.
+    /// The location, as a query that leads to it alone.
     at: String,
     /// What is there.
     value: Value,
 }
 
-/// Finds values in a JSON, YAML or TOML file by a query in JSONPath (RFC 9535), and tells where each
-/// is. Several YAML documents in one file are an array. Files have up to 8 MiB, the results together up
-/// to 256 KiB: ask for less where they are larger, with a narrower query. Better than reading the file
-/// when only a part of it matters.
+/// Finds values in a JSON, YAML or TOML file by a query in JSONPath (RFC 9535), and shows where
+/// each is. Several YAML documents in one file are an array. Files have up to 8 MiB, the results
+/// together up to 256 KiB: ask for less where they are larger, with a narrower query. Better than
+/// reading the file when only a part of it matters.
 #[moss::tool(title = "Query data files", idempotent, examples = examples)]
 fn data_query(parameters: DataQuery) -> Result<Found, ToolError> {
     let path = select::parse(&parameters.query)?;

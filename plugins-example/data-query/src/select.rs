@@ -21,7 +21,7 @@ pub(crate) fn parse(query: &str) -> Result<JsonPath, ToolError> {
     })
 }
 
-/// Returns how many places match, and the first of them.
+/// Returns how many locations match, and the first of them.
 pub(crate) fn select(
     path: &JsonPath,
     document: &Value,
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_find_places_in_order() {
+    fn queries_find_locations_in_order() {
         let document = json!({ "a": [{ "n": 1 }, { "n": 2 }, { "m": "xyz" }], "n": "x" });
         for (query, expected) in [
             ("$.a[*].n", json!([["$['a'][0]['n']", 1], ["$['a'][1]['n']", 2]])),

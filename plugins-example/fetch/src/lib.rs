@@ -21,7 +21,7 @@ use crate::page::Kind;
 
 /// Most bytes of a page that are read.
 const PAGE_BYTES_MAX: usize = 4 << 20;
-/// Most characters of text that one call returns, where it says nothing else.
+/// Most characters of text that one call returns by default.
 const CHARS_DEFAULT: u32 = 20_000;
 /// Most characters of text that one call returns.
 const CHARS_MAX: u32 = 200_000;
@@ -41,7 +41,8 @@ struct Fetch {
     /// What to return; by default `text`.
     #[serde(default)]
     form: Form,
-    /// How many characters of the text to skip: go on where a truncated text ended; by default 0.
+    /// How many characters of the text to skip: continue where a truncated text ended; by default
+    /// 0.
     #[serde(default)]
     offset: u64,
     /// Most characters, 1 to 200,000; by default 20,000.
@@ -75,7 +76,7 @@ struct Page {
     text: String,
     /// How many characters the whole text has.
     characters: u64,
-    /// Whether there is more: go on with `offset`. A page is read up to 4 MiB.
+    /// Whether there is more: continue with `offset`. A page is read up to 4 MiB.
     truncated: bool,
 }
 

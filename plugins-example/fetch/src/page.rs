@@ -2,7 +2,7 @@
 
 /// How wide lines of readable text are, in columns.
 const WIDTH: usize = 100;
-/// How much of a body tells whether it is text, in bytes.
+/// How much of a body is read to detect text, in bytes.
 const SAMPLE_BYTES: usize = 1 << 10;
 
 /// What a response is.
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 // === impl Kind ===
 
 impl Kind {
-    /// Tells by what the host says; where it says nothing, by the bytes.
+    /// Reports by what the host says; otherwise by the bytes.
     pub(crate) fn of(content_type: &str, body: &[u8]) -> Self {
         let name = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let sample = &body[..body.len().min(SAMPLE_BYTES)];

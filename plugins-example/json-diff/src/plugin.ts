@@ -35,7 +35,7 @@ const jsonDiff = defineTool(
         }),
         "What differs, in the order of pointers.",
       ),
-      truncated: t.boolean("Whether there are more differences than are told."),
+      truncated: t.boolean("Whether there are more differences than listed."),
     }),
     idempotent: true,
     examples: [
@@ -88,7 +88,7 @@ function compare(
   if (depth > DEPTH_MAX) {
     throw new ToolError("limit-exceeded", `${pointer}: nested deeper than ${DEPTH_MAX} levels`);
   }
-  // One above the bound tells that there are more.
+  // One above the bound shows that there are more.
   if (found.length > DIFFERENCES_MAX) {
     return;
   }

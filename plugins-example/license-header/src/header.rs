@@ -20,7 +20,7 @@ pub(crate) enum Found {
     Missing(Insertion),
 }
 
-/// An edit that adds the header: a text that occurs exactly once, and what takes its place.
+/// An edit that adds the header: a text that occurs exactly once, and its replacement.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Insertion {
     pub(crate) old: String,

@@ -20,7 +20,7 @@ use crate::note::Note;
 
 /// Most notes of a workspace.
 const NOTES_MAX: usize = 1000;
-/// Most notes that one call returns, where it says nothing else.
+/// Most notes that one call returns by default.
 const RECALLED_DEFAULT: u32 = 10;
 /// Most notes that one call returns.
 const RECALLED_MAX: u32 = 100;

@@ -1,4 +1,4 @@
-"""Tells which requirements of a Python project are pinned, loose, named twice or not understood."""
+"""Lists which requirements of a Python project are pinned, loose, named twice or not understood."""
 
 import re
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class Report:
     ],
 )
 def requirements_report(path: str = "requirements.txt") -> Report:
-    """Tells of each requirement in a pip requirements file whether it is pinned, bounded or open.
+    """Checks each requirement in a pip requirements file whether it is pinned, bounded or open.
 
     Also names packages that occur twice and lines that are not understood. Options and included files
     are left out. Up to 10,000 lines.

@@ -21,7 +21,7 @@ use moss::{Capability, ErrorCode, Example, ToolError, json};
 const FILES_MAX: usize = 5000;
 /// Largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 2 << 20;
-/// Most notes of one report, where the call says nothing else.
+/// Most notes of one report by default.
 const NOTES_DEFAULT: u32 = 200;
 /// Most notes of one report.
 const NOTES_MAX: u32 = 2000;

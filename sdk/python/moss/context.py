@@ -18,7 +18,7 @@ def log(message: object, level: str = INFO) -> None:
 
 
 def progress(message: str, done: int, total: int | None = None) -> None:
-    """Tells whoever watches what is being done, steps done, and steps in all where it is known."""
+    """Reports progress to watchers: what is being done, steps done, and steps in all where it is known."""
     host.progress(message, done, total)
 
 

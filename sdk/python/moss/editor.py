@@ -13,7 +13,7 @@ def symbols(path: str) -> list[Symbol] | None:
 
 
 def definitions(path: str, line: int, character: int, of_type: bool = False) -> list[Location] | None:
-    """Returns where what stands at a place, or its type, is defined."""
+    """Returns where the symbol at a position, or its type, is defined."""
     kind = host.DefinitionKind.TYPE_DEFINITION if of_type else host.DefinitionKind.DEFINITION
     with from_host():
         return host.definitions(path, Position(line, character), kind)

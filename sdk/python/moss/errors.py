@@ -41,7 +41,7 @@ def to_wire(error: Exception) -> Err:
         told = error
     elif isinstance(error, OSError) and error.filename is not None:
         code = _OF_FILES.get(error.errno, "io")
-        # moss tells the caller who withholds what.
+        # moss says to the caller who withholds what.
         told = ToolError(code, f"{error.filename}: {error.strerror}")
     elif isinstance(error, UnicodeDecodeError):
         told = ToolError("encoding", f"not {error.encoding} text: {error.reason}")

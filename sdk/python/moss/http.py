@@ -22,7 +22,7 @@ _METHODS = ("Get", "Head", "Post", "Put", "Delete", "Options", "Patch")
 
 @dataclass
 class Response:
-    """What a server answered. An error status is an answer, too: see `check`."""
+    """A response of a server. An error status is a response, too: see `check`."""
 
     url: str
     status: int
@@ -38,13 +38,13 @@ class Response:
         try:
             return _json.loads(self.body)
         except ValueError as error:
-            raise ToolError("failed", f"{self.url}: the answer is not JSON: {error}") from None
+            raise ToolError("failed", f"{self.url}: the response is not JSON: {error}") from None
 
     def check(self) -> "Response":
         """Raises a `ToolError` for a status of 400 or more."""
         if self.status >= 400:
             code = "not-found" if self.status == 404 else "failed"
-            raise ToolError(code, f"{self.url}: the server answered {self.status}")
+            raise ToolError(code, f"{self.url}: the server responded with {self.status}")
         return self
 
 
@@ -56,7 +56,7 @@ def fetch(
     body: bytes | None = None,
     bytes_max: int = _BODY_BYTES_MAX,
 ) -> Response:
-    """Sends a request and returns the answer. Redirects of `GET` and `HEAD` are followed."""
+    """Sends a request and returns the response. Redirects of `GET` and `HEAD` are followed."""
     for _ in range(_REDIRECTS_MAX + 1):
         response = _exchange(url, method, headers or {}, body, bytes_max)
         location = response.headers.get("location")
@@ -65,7 +65,7 @@ def fetch(
             return response
         target = urljoin(url, location)
         if headers and urlsplit(target)[:2] != urlsplit(url)[:2]:
-            # What was meant for one host is not told to another.
+            # What was meant for one host is not reported to another.
             private = ("authorization", "cookie")
             headers = {name: text for name, text in headers.items() if name.lower() not in private}
         url = target
@@ -126,7 +126,7 @@ def _response(url: str, answered, bytes_max: int) -> Response:
                     break
                 raise
             if len(received) > bytes_max:
-                raise ToolError("too-large", f"{url}: the answer has more than {bytes_max} bytes")
+                raise ToolError("too-large", f"{url}: the response has more than {bytes_max} bytes")
     return Response(url, answered.status(), headers, bytes(received))
 
 
@@ -139,7 +139,7 @@ def _error(url: str, value: object) -> ToolError:
     name = type(value).__name__.removeprefix("ErrorCode_")
     inside = getattr(value, "value", None)
     if name == "HttpRequestDenied":
-        # moss tells the caller who withholds what.
+        # moss says to the caller who withholds what.
         return ToolError("denied", f"{url}: not permitted")
     words = "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
     return ToolError("unavailable", f"{url}: {words}" + (f": {inside}" if inside else ""))

@@ -79,7 +79,7 @@ def tool(
     """Makes a tool of a function.
 
     Its name is the tool's, its documentation the description that models read. Every parameter has a
-    type; what it is stands in `Annotated[T, "…"]` or under `Args:` in the documentation. The type of
+    type; its description is in `Annotated[T, "…"]` or under `Args:` in the documentation. The type of
     what it returns is its output, or `Proposed[T]` for a tool that proposes edits.
     """
     if function is None:

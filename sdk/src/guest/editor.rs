@@ -16,7 +16,7 @@ pub fn symbols(path: &str) -> Result<Option<Vec<Symbol>>, ToolError> {
     Ok(wit::symbols(path)?)
 }
 
-/// Returns where what stands at a place is defined. Places outside the workspace are left out.
+/// Returns where the symbol at a position is defined. Locations outside the workspace are left out.
 ///
 /// # Errors
 ///

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_cannot_be_one_of_the_workspace_is_told_so() {
+    fn a_path_that_cannot_be_one_of_the_workspace_is_refused() {
         for path in ["a", "./a", "a/../b", "a/..", "", "..a/b"] {
             assert_eq!(outside(path), None, "{path}");
         }

@@ -39,11 +39,11 @@ use crate::error::{ErrorCode, ToolError};
 use self::address::Address;
 use self::exchange::exchange;
 
-/// Longest that a request and its redirects take, where the request says nothing else.
+/// Longest that a request and its redirects take by default.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
-/// Most bytes of a response that are read, where the request says nothing else.
+/// Most bytes of a response that are read by default.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// Most redirects that are followed, where the request says nothing else.
+/// Most redirects that are followed by default.
 pub const REDIRECTS_MAX: usize = 5;
 
 /// Headers that speak for somebody: a redirect to another host does not get them.
@@ -242,7 +242,7 @@ impl Response {
             401 | 403 => ErrorCode::Denied,
             _ => ErrorCode::Io,
         };
-        Err(ToolError::new(code, format!("{} answers with status {}", self.url, self.status)))
+        Err(ToolError::new(code, format!("{} responds with status {}", self.url, self.status)))
     }
 
     /// Returns the body as text.

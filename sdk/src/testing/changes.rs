@@ -151,6 +151,6 @@ fn check_text(path: &RelPath, text: &str) -> Result<(), ToolError> {
     if !text.contains('\0') {
         return Ok(());
     }
-    let message = format!("{path}: the new text holds a NUL character");
+    let message = format!("{path}: the new text has a NUL character");
     Err(ToolError::new(ErrorCode::Encoding, message))
 }

@@ -30,7 +30,7 @@ impl MemoryHost {
         self.state().editor.symbols.insert(fixture(path), symbols);
     }
 
-    /// From now on the editor knows where what stands at a place is defined.
+    /// From now on the editor knows where the symbol at a position is defined.
     pub fn set_definitions(&self, path: &str, position: Position, definitions: Definitions) {
         self.state().editor.definitions.insert((fixture(path), position), definitions);
     }

@@ -14,7 +14,7 @@ from grpc_tools import protoc
 
 PROTOS = ["bridge", "confirmations", "tools"]
 BLOCK = "```json action\n{}\n```\n"
-# What the model says, one turn after the other; its JSON has to be mended.
+# What the model says, one turn after the other; its JSON has to be repaired.
 REPLIES = [
     "I look.\n" + BLOCK.format('{"tool": "read_file", "parameters": {"path": "a.txt",}}'),
     BLOCK.format(

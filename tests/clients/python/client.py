@@ -1,7 +1,7 @@
 """An editor's client in another language.
 
 Generates its stubs from the .proto files, finds the services by reflection, calls tools, receives
-a confirmation and answers it, and takes the change back. What it saw goes to standard output as
+a confirmation and answers it, and undoes the change. What it saw goes to standard output as
 one JSON object; the test that runs it decides what is right.
 """
 
@@ -155,7 +155,7 @@ def edited(modules, caller, approver, workspace):
     return report
 
 
-def taken_back(modules, caller, approver, workspace):
+def undone(modules, caller, approver, workspace):
     """Undoes the newest entry of the history: a change that is asked about, too."""
     history, confirmations = modules["history"], modules["confirmations"]
     tools = modules["tools"]
@@ -226,7 +226,7 @@ def main():
         result = caller.ask(caller.tools.CallTool, tools.CallToolRequest(call=read)).result
         report["read"] = json.loads(result.output_json)
         report["edit"] = edited(modules, caller, approver, options.workspace)
-        report["undo"] = taken_back(modules, caller, approver, options.workspace)
+        report["undo"] = undone(modules, caller, approver, options.workspace)
         report["late"] = late(modules, caller, options.workspace)
     json.dump(report, sys.stdout)
 

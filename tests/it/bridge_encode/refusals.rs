@@ -123,7 +123,7 @@ async fn what_cannot_be_said_is_refused_and_no_answer_ends_well() {
 }
 
 #[tokio::test]
-async fn a_stream_that_began_tells_its_failure_in_it() {
+async fn a_stream_that_began_reports_its_failure_in_it() {
     let site = Site::new();
     let daemon = site.serve();
     let client = daemon.caller().await;
@@ -278,7 +278,7 @@ async fn answers_that_nobody_waits_for_leave_nothing_behind() {
     let site = Site::new();
     let daemon = site.serve();
     let client = daemon.caller().await;
-    // More than run at once on a connection: each gives its place back.
+    // More than run at once on a connection: each gives its slot back.
     for _ in 0..100 {
         let mut encode = begin(&client, start(ChatApi::OpenaiChat, true)).await.unwrap();
         encode.send(event(text("x"))).await;

@@ -153,7 +153,7 @@ async fn answers_of_the_wrong_kind_or_from_the_wrong_editor_leave_the_question_o
 #[tokio::test]
 async fn editor_that_reads_nothing_does_not_hold_calls_up() {
     let site = Site::allowing();
-    site.config("[editors]\nanswer_ms = 100\nclarify_ms = 100\n");
+    site.config("[editors]\nresponse_ms = 100\nclarify_ms = 100\n");
     let (_daemon, caller, approver) = served(&site).await;
     let mut editor = Editor::attach(&approver, "deaf").await;
     editor.look("a.rs", 0, 3).await;
@@ -180,7 +180,7 @@ async fn flood_of_messages_ends_nothing_but_the_flooding_editor() {
 }
 
 #[tokio::test]
-async fn editor_is_told_that_the_daemon_stops() {
+async fn editor_is_notified_that_the_daemon_stops() {
     let site = Site::new();
     let (daemon, caller, approver) = served(&site).await;
     let mut editor = Editor::attach(&approver, "Code").await;

@@ -81,7 +81,7 @@ async fn edit_of_an_unsaved_file_goes_to_the_editor() {
     assert_eq!(read["hash"], blake3::hash(TEXT.as_bytes()).to_hex().as_str());
     assert_eq!(site.read("a.rs"), on_disk);
 
-    // What was taken back is made again there.
+    // What was undone is made again there.
     let again = start(&caller, "reapply", json!({"index": 1}));
     let (id, edit) = edit_of(&mut editor).await;
     assert_eq!((edit.version, edit.tool.as_str()), (9, "reapply"));
@@ -110,7 +110,7 @@ async fn edit_that_the_editor_refuses_is_a_conflict() {
 #[tokio::test]
 async fn edit_that_the_editor_ignores_is_a_conflict() {
     let site = Site::allowing();
-    site.config("[editors]\nanswer_ms = 100\n");
+    site.config("[editors]\nresponse_ms = 100\n");
     let (_daemon, caller, mut editor) = dirty(&site).await;
     let arguments = json!({"path": "a.rs", "oldText": "three", "newText": "drei"});
     let edits = start(&caller, "replace_text", arguments);
@@ -122,7 +122,7 @@ async fn edit_that_the_editor_ignores_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn answer_to_a_confirmation_holds_only_for_the_text_that_was_shown() {
+async fn answer_to_a_confirmation_applies_only_to_the_text_that_was_shown() {
     let site = Site::new();
     let (_daemon, caller, mut editor) = dirty(&site).await;
     let arguments = json!({"path": "a.rs", "oldText": "three", "newText": "drei"});

@@ -48,12 +48,12 @@ pub(crate) struct Catalogs(Streaming<v1::WatchToolsResponse>);
 /// Confirmations as an approver sees them come and go.
 pub(crate) struct Watcher(Streaming<v1::WatchConfirmationsResponse>);
 
-/// Makes a call of a tool that says nothing about confirmations.
+/// Makes a call of a tool with `confirm` unset.
 pub(crate) fn call(tool: &str, arguments: Value) -> v1::Call {
     v1::Call { tool: tool.to_owned(), arguments_json: arguments.to_string(), ..v1::Call::default() }
 }
 
-/// Makes a call that waits for an answer.
+/// Makes a call that waits for a decision.
 pub(crate) fn waiting(tool: &str, arguments: Value) -> v1::Call {
     v1::Call { confirm: v1::ConfirmMode::Wait.into(), ..call(tool, arguments) }
 }
@@ -258,13 +258,13 @@ impl Client {
         Ok(response.confirmation.expect("a response has a confirmation"))
     }
 
-    /// Takes a history entry back.
+    /// Undoes a history entry.
     pub(crate) async fn undo(&self, number: u64) -> Result<v1::CallResult, Status> {
-        self.take_back(Target::Number(number)).await
+        self.undo_target(Target::Number(number)).await
     }
 
-    /// Takes history entries back.
-    pub(crate) async fn take_back(&self, target: Target) -> Result<v1::CallResult, Status> {
+    /// Undoes history entries.
+    pub(crate) async fn undo_target(&self, target: Target) -> Result<v1::CallResult, Status> {
         let target = Some(target);
         let request = v1::UndoHistoryEntryRequest { target, ..Default::default() };
         let response = self.history().undo_history_entry(request).await?.into_inner();
@@ -277,7 +277,7 @@ impl Client {
         response.unwrap().into_inner().entries.iter().map(|entry| entry.number).collect()
     }
 
-    /// Tells what the daemon is doing.
+    /// Reports what the daemon is doing.
     pub(crate) async fn load(&self) -> v1::GetStatusResponse {
         self.status().get_status(v1::GetStatusRequest {}).await.unwrap().into_inner()
     }
@@ -360,7 +360,7 @@ impl Watcher {
     /// Returns the next confirmation that reaches a state.
     pub(crate) async fn reached(&mut self, state: v1::ConfirmationState) -> v1::Confirmation {
         loop {
-            let confirmation = self.next().await.expect("the watch goes on");
+            let confirmation = self.next().await.expect("the watch continues");
             if confirmation.state() == state {
                 return confirmation;
             }

@@ -70,13 +70,13 @@ impl Editor {
         Ok(Self { told, said: attached.into_inner(), syncs: 0 })
     }
 
-    /// Tells something.
+    /// Reports something.
     pub(crate) async fn tell(&self, message: Told) {
         // A daemon that has ended the stream takes nothing more.
         let _ = self.told.send(v1::AttachRequest { message: Some(message) }).await;
     }
 
-    /// Tells something that can be used, and waits until it is in force.
+    /// Reports something that can be used, and waits until it is in effect.
     pub(crate) async fn told(&mut self, message: Told) {
         self.tell(message).await;
         if let Some(problem) = self.synced().await {
@@ -84,13 +84,13 @@ impl Editor {
         }
     }
 
-    /// Tells something that cannot be used; returns why.
+    /// Reports something that cannot be used; returns why.
     pub(crate) async fn refused(&mut self, message: Told) -> v1::EditorProblem {
         self.tell(message).await;
         self.synced().await.expect("a problem")
     }
 
-    /// Waits until all that was told is in force; returns a problem with it.
+    /// Waits until all that was told is in effect; returns a problem with it.
     async fn synced(&mut self) -> Option<v1::EditorProblem> {
         self.syncs += 1;
         let mut problem = None;
@@ -111,7 +111,7 @@ impl Editor {
         self.told(Self::buffer(path, version, text)).await;
     }
 
-    /// What is told of a buffer.
+    /// What is shown of a buffer.
     pub(crate) fn buffer(path: &str, version: u64, text: Option<&str>) -> Told {
         let unsaved_text = text.map(str::to_owned);
         Told::Buffer(v1::EditorBuffer { path: path.to_owned(), version, unsaved_text })

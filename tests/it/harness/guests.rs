@@ -20,7 +20,7 @@ pub(crate) fn zoo_named(name: &str, called: &str) -> Vec<u8> {
 /// The plugin `zoo` in a version whose tool answers `{"v": VERSION}`, of one digit, and describes
 /// itself with a text of eight bytes.
 pub(crate) fn zoo_version(version: u8, description: &str) -> Vec<u8> {
-    assert_eq!((version / 10, description.len()), (0, 8), "they take the place of others");
+    assert_eq!((version / 10, description.len()), (0, 8), "they replace others");
     let text = hostile::text_of("polite")
         .replace("Does it.", description)
         .replace("\\00\\09\\00\\00\\02", "\\00\\09\\00\\00\\07")

@@ -13,7 +13,7 @@ pub(super) const NAMESPACED: &str = "mcp__web__search";
 
 /// A reply, or none.
 pub(super) struct Case {
-    /// What it shows, and its place on the server.
+    /// What it shows, and its location on the server.
     pub(super) name: &'static str,
     /// What is read of the reply; nothing where there is none.
     pub(super) events: Vec<Event>,

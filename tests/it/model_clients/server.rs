@@ -13,7 +13,7 @@ use super::cases::{Case, FREE_FORM, NAMESPACED, cases};
 
 /// What every reply is said to have cost.
 pub(super) const USAGE: Usage = Usage { input_tokens: 11, output_tokens: 22, elapsed_ns: 33 };
-/// The paths of the APIs, after the place of a case.
+/// The paths of the APIs, after the location of a case.
 const PATHS: [(&str, Api); 4] = [
     ("/v1/chat/completions", Api::OpenAiChat),
     ("/v1/responses", Api::OpenAiResponses),

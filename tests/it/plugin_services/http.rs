@@ -137,7 +137,7 @@ async fn what_comes_back_is_bounded() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_silent_host_is_stopped() {
+async fn who_waits_for_an_unresponsive_host_is_stopped() {
     let (site, server) = (Site::new(), Server::start().await);
     install_probe(&site, server.grant(), json!({ "limits": { "timeout": "300ms" } }));
     let (_daemon, caller) = served(&site).await;

@@ -1,8 +1,8 @@
-//! Edits whose places are found at every level, in files of two sizes.
+//! Edits whose locations are found at every level, in files of two sizes.
 
 use moss_sdk::edit::MatchLevel;
 
-/// What the baseline looks for in vain.
+/// What the baseline does not find.
 pub(super) const ABSENT: &str = "§ nowhere §";
 
 /// The lines that edits are about, in the middle of the file.
@@ -19,7 +19,7 @@ fn weigh(circle: &Circle) -> f64 {
 const OLD: &str = "report(weight, radius);";
 const NEW: &str = "report(weight, radius, unit);";
 
-/// An edit whose place is looked for.
+/// An edit whose location is looked for.
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) text: String,
@@ -87,7 +87,7 @@ const SEARCHES: &[Search] = &[
         Wanted::Level(MatchLevel::ContextAware),
     ),
     (
-        ["nowhere, 2,000 lines", "nowhere, 20,000 lines"],
+        ["not found, 2,000 lines", "not found, 20,000 lines"],
         || {
             let unlike = |line: &str| format!("{}\n", line.chars().rev().collect::<String>());
             let lines: String = REGION.lines().map(unlike).collect();

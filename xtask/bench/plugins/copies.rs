@@ -25,7 +25,7 @@ impl Place {
         let mut all = vec![(NAME.to_owned(), self.component.clone())];
         let bytes = fs::read(&self.component)?;
         for number in 1..count {
-            // As long as the name in whose place it stands.
+            // As long as the name that it replaces.
             let plugin = format!("word-{number:05}");
             let copy = replaced(bytes.clone(), NAME, &plugin)
                 .context("the component does not name itself")?;

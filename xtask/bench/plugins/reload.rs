@@ -15,7 +15,7 @@ use crate::figures::ready;
 use crate::place::Place;
 use crate::process::Server;
 
-/// Versions that are put in the place of each other, over and over.
+/// Versions that are put in place of each other, over and over.
 const VERSIONS: u8 = 20;
 const ROUNDS: usize = 3;
 /// Longest wait for a version to serve.
@@ -46,7 +46,7 @@ pub(super) async fn measure(place: &Place) -> Result<[Row; 2]> {
     ])
 }
 
-/// Puts a version in the place of the one before and waits until clients are told that it serves.
+/// Puts a version in place of the one before and waits until clients are notified that it serves.
 async fn replace(catalogs: &mut Catalogs, served: &Path, version: &[u8]) -> Result<Duration> {
     let beside = served.with_extension("new");
     fs::write(&beside, version)?;

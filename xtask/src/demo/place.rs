@@ -21,7 +21,7 @@ const COMPONENTS: [&str; 2] = ["word_count.wasm", "license_header.wasm"];
 const CLEANER: &str = r#"trap "" INT TERM HUP; read -r _; exec rm -rf -- "$0""#;
 /// Longest wait for anything.
 pub(super) const BOUND: Duration = Duration::from_secs(60);
-/// How often something is looked at that nobody tells about.
+/// How often something is looked at that nobody reports.
 pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The directories of a user who has nothing but moss.

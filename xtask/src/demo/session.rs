@@ -11,7 +11,7 @@ const STEPS: [&str; 3] = ["Propose an edit", "Confirm it", "Undo it"];
 /// Most lines of an output; of a longer one so many are shown from its start and its end.
 const OUTPUT_LINES_MAX: usize = 14;
 const OUTPUT_LINES: (usize, usize) = (5, 3);
-/// Longest line, in characters; an output is cut there, a command goes on below.
+/// Longest line, in characters; an output is cut there, a command continues below.
 const LINE_CHARS_MAX: usize = 100;
 /// The size of a character and of a line, in pixels.
 const CHAR_WIDTH: f64 = 7.8;

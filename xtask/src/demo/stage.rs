@@ -61,7 +61,7 @@ impl<'a> Stage<'a> {
     /// Begins a step.
     pub(super) fn step(&mut self, title: &str, text: &str) -> Result<()> {
         if self.pauses && self.steps > 0 {
-            print!("\n[Enter] goes on, q ends the tour ");
+            print!("\n[Enter] continues, q ends the tour ");
             io::stdout().flush()?;
             let mut answer = String::new();
             let is_over = io::stdin().lock().read_line(&mut answer)? == 0;
@@ -95,7 +95,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Starts a command that goes on while others run.
+    /// Starts a command that continues while others run.
     pub(super) fn start(&self, words: &[&str]) -> Result<Elsewhere> {
         let text = match words {
             ["sh", "-c", script] => (*script).to_owned(),

@@ -13,8 +13,8 @@ const APPLIED_CHARS_MIN: usize = 8;
 
 impl Chain<'_> {
     /// Whether the several lines of the replacement, some of which are new, stand elsewhere than at
-    /// the place that was found: then the edit was made there. What stands around the place itself
-    /// is seen when the edit is written.
+    /// the location that was found: then the edit was made there. What stands around the location
+    /// itself is seen when the edit is written.
     pub(super) fn applied_elsewhere(&self, file: &[&str], place: &Place) -> Option<usize> {
         let Place::Lines(window) = place else { return None };
         let lines = split(self.texts.replace);

@@ -95,7 +95,7 @@ impl Chain<'_> {
     }
 }
 
-/// Tells how deep the lines after the first one are, by the indentation of the file there. A line
+/// Reports how deep the lines after the first one are, by the indentation of the file there. A line
 /// that follows one that opens a block is deeper than that, and none leaves the block in which the
 /// search lies, unless the search does.
 fn following(found: &str, search: &str, replace: &str) -> Following {

@@ -93,8 +93,8 @@ impl Chain<'_> {
         self.texts.plain(range, open.unwrap_or(replace))
     }
 
-    /// The whole lines that a place has all the text of, with their indentation and their last line
-    /// end; none where it has only parts, or a line end before them.
+    /// The whole lines that a location has all the text of, with their indentation and their last
+    /// line end; none where it has only parts, or a line end before them.
     fn whole_lines(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let Texts { text, lines, search, .. } = self.texts;
         if search.starts_with('\n') || search.ends_with('\n') || search.trim().is_empty() {

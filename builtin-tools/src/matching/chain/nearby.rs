@@ -1,4 +1,4 @@
-//! The levels that go by likeness: which of several similar places is meant, if one is.
+//! The levels that go by likeness: which of several similar locations is meant, if one is.
 
 use std::cmp::Ordering;
 
@@ -17,9 +17,9 @@ use crate::matching::wrapping::without_outer_blank_lines;
 use crate::matching::write::Texts;
 use crate::matching::{Located, Miss};
 
-/// By how much the best of several similar places must be better than the others.
+/// By how much the best of several similar locations must be better than the others.
 const MARGIN_MIN: f64 = 0.1;
-/// Most similar places that are compared with the best.
+/// Most similar locations that are compared with the best.
 const RIVALS_MAX: usize = 20;
 /// Files with more lines are not matched by likeness.
 const SIMILAR_LINES_MAX: usize = 20_000;
@@ -58,7 +58,7 @@ impl Chain<'_> {
         chain.best(MatchLevel::ContextAware, in_context, CONTEXT_LINE_MIN, file)
     }
 
-    /// Settles on the best place. Others that are nearly as good must mean the same edit.
+    /// Settles on the best location. Others that are nearly as good must mean the same edit.
     fn best(
         &self,
         level: MatchLevel,
@@ -92,7 +92,7 @@ impl Chain<'_> {
             lines.sort_unstable();
             return Err(Miss::Several { level, lines, more: false });
         }
-        // Without anchors, what is around tells which place it is: a person must see it.
+        // Without anchors, what is around shows which location it is: a person must see it.
         if level == MatchLevel::ContextAware {
             first.drift.extend(others);
             first.drift.sort_by_key(|drift| drift.line);
@@ -103,7 +103,7 @@ impl Chain<'_> {
         located(level, vec![first]).ok_or(why)
     }
 
-    /// The lines of a place that are not as the search has them.
+    /// The lines of a location that are not as the search has them.
     fn other_lines(&self, candidate: &Candidate, file: &[&str]) -> Vec<Drift> {
         let Window { first, align, .. } = &candidate.window;
         let search = split(self.texts.search);
@@ -122,7 +122,7 @@ impl Chain<'_> {
     }
 }
 
-/// Returns where a line that says something stands outside of a place.
+/// Returns where a line that says something stands outside of a location.
 fn elsewhere(line: &str, candidate: &Candidate, file: &[&str]) -> Option<usize> {
     let Window { first, count, .. } = candidate.window;
     let is_outside = |at: usize| at + 1 < first || at + 1 >= first + count;

@@ -9,7 +9,7 @@ use crate::matching::indent::{Mapped, head, indent, opens_block};
 // === impl Merger ===
 
 impl Merger<'_> {
-    /// The indentation of a line that takes the place of one.
+    /// The indentation of a line that replaces one.
     pub(super) fn changed_indent(
         &mut self,
         (old, new): (usize, usize),
@@ -17,7 +17,7 @@ impl Merger<'_> {
         found: &str,
     ) -> String {
         let wanted = indent(self.sides.replace[new]);
-        // A line in the place of a blank one is as deep as one that is added.
+        // A line in place of a blank one is as deep as one that is added.
         let is_kept = wanted == search && !self.sides.search[old].trim().is_empty();
         let is_first = self.head == Some(new);
         let mapped = match is_kept {
@@ -106,8 +106,8 @@ impl Merger<'_> {
         self.drift.sort_by_key(|drift| drift.line);
     }
 
-    /// Whether the lines around do not fit any more: a block goes on below that lines were moved out
-    /// of, or the first line lies deeper without a block.
+    /// Whether the lines around do not fit any more: a block continues below that lines were moved
+    /// out of, or the first line lies deeper without a block.
     fn breaks_blocks(&self) -> bool {
         if self.indents.is_same() {
             return false;

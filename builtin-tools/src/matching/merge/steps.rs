@@ -5,7 +5,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::Sides;
 use crate::matching::likeness::dice;
 
-/// Most pairs of lines that are compared to find out which new line takes the place of which.
+/// Most pairs of lines that are compared to find out which new line replaces which.
 const PAIRS_MAX: usize = 2_500;
 /// Most bytes that are compared for that.
 const PAIRED_BYTES_MAX: usize = 2 << 20;
@@ -55,7 +55,7 @@ pub(super) fn steps(sides: &Sides<'_>) -> Vec<Step> {
     steps
 }
 
-/// Pairs lines with those that take their place: by the words that they share, and one for one
+/// Pairs lines with those that replace them: by the words that they share, and one for one
 /// where between two such pairs there are as many old lines as new ones.
 fn replaced(
     steps: &mut Vec<Step>,

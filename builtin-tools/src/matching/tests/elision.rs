@@ -33,7 +33,7 @@ const CASES: &[Case] = &[
         None,
     ),
     (
-        "a block that is told by its first line",
+        "a block that is recognized by its first line",
         "[production]\nhost = db.internal\nport = 5432\npool = 10\n\n[staging]\nhost = st.internal\nport = 5433\n",
         "[staging]\nhost = db.internal\nport = 5432\npool = 10\n",
         "[staging]\nhost = db.internal\nport = 5432\npool = 1\n",

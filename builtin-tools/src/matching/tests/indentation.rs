@@ -220,7 +220,7 @@ const DEPTHS: &[Case] = &[
         None,
     ),
     (
-        "a block goes on below",
+        "a block continues below",
         "def f():\n    if a:\n        b()\n        c()\n",
         "if a:\n    b()\n",
         "b()\n",
@@ -234,7 +234,7 @@ const DEPTHS: &[Case] = &[
         Some("def f():\n    b()\n    c()\n"),
     ),
     (
-        "a line in the place of a blank one",
+        "a line in place of a blank one",
         "def f():\n    a()\n\n    b()\n",
         "a()\n\nb()\n",
         "a()\nc()\nb()\n",

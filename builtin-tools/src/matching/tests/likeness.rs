@@ -1,4 +1,4 @@
-//! Lines that are alike, places that are several, and what is too large to be compared.
+//! Lines that are alike, locations that are several, and what is too large to be compared.
 
 use super::super::{Miss, Occurrence, locate};
 use super::{Case, check, edited};
@@ -54,7 +54,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn likeness_alone_writes_only_where_one_place_is_meant() {
+fn likeness_alone_writes_only_where_one_location_is_meant() {
     check(CASES);
 }
 

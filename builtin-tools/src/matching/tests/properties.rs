@@ -32,7 +32,7 @@ proptest! {
     #[test]
     fn what_lies_outside_stays_to_the_byte(text in lines(), search in lines(), new in lines()) {
         if let Ok(located) = locate(&text, &search, &new, Occurrence::Only) {
-            // What leaves lines out has a place for each part that changes.
+            // What leaves lines out has a location for each part that changes.
             let spans: Vec<_> = located.places.iter().map(|place| place.before.unwrap()).collect();
             let start = spans.iter().map(|span| span.start_line).min().unwrap();
             let end = spans.iter().map(|span| span.end_line).max().unwrap();
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn two_equal_places_are_never_written(before in lines(), block in lines(), after in lines(), new in lines()) {
+    fn two_equal_locations_are_never_written(before in lines(), block in lines(), after in lines(), new in lines()) {
         if block.trim().is_empty() {
             return Ok(());
         }
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn indentation_alone_never_hides_a_place(text in lines(), from in 0_usize..12, count in 1_usize..5, indent in "[ ]{1,3}") {
+    fn indentation_alone_never_hides_a_location(text in lines(), from in 0_usize..12, count in 1_usize..5, indent in "[ ]{1,3}") {
         let all: Vec<&str> = text.split_inclusive('\n').collect();
         let to = (from + count).min(all.len());
         if from >= to {

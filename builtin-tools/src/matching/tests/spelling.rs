@@ -56,7 +56,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// What an edit is called, the text, what is searched for, what takes its place, and the text
+/// What an edit is called, the text, what is searched for, its replacement, and the text
 /// afterwards.
 const SENT: &[(&str, &str, &str, &str, &str)] = &[
     ("whole line deleted", "a\n  b\nc\n", "b", "", "a\nc\n"),

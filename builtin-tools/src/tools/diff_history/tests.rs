@@ -60,7 +60,7 @@ fn changes_come_newest_first_with_what_happened() {
         past["changes"].as_array().unwrap().iter().map(|c| &c["history"]).collect();
     assert_eq!(numbers, [9, 4, 2]);
     let [newest, middle, oldest] = [0, 1, 2].map(|n| &past["changes"][n]);
-    assert_eq!((&newest["undo_of"], &newest["took_back"]), (&json!(4), &json!([4])));
+    assert_eq!((&newest["undo_of"], &newest["undoes"]), (&json!(4), &json!([4])));
     assert!(newest.get("undone_by").is_none(), "{newest}");
     assert_eq!(middle["undone_by"], json!([9]));
     assert_eq!(middle["files"][0]["match_level"], "line_trimmed");

@@ -52,7 +52,7 @@ pub(super) struct BlockMiss {
 enum Reading {
     /// It replaces the whole text.
     Whole(String),
-    /// It has a place.
+    /// It has a location.
     At(Located),
 }
 
@@ -119,8 +119,8 @@ pub(super) fn splices_between(text: &str, applied: &Applied) -> Vec<Splice> {
 
 /// Decides how a block is meant. Where several lines may be the separator, the reading holds whose
 /// search is in the text as it is, and of several such that with the longest search; or else the
-/// only one that finds a place at all. A reading that a longer one with a slip explains as well does
-/// not hold.
+/// only one that finds a location at all. A reading that a longer one with a slip explains as well
+/// does not hold.
 fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)> {
     let count = block.splits_count();
     if count > READINGS_MAX {
@@ -158,8 +158,8 @@ fn read(text: &str, block: &Block<'_>) -> Result<Reading, (String, Option<Miss>)
     }
 }
 
-/// Whether neither the replacement nor what follows in the text goes on with a line that may be the
-/// separator: then the search is longer, and has a slip.
+/// Whether neither the replacement nor what follows in the text continues with a line that may be
+/// the separator: then the search is longer, and has a slip.
 fn is_whole(text: &str, located: &Located, replace: &str) -> bool {
     let last = located.places.last().and_then(|spot| spot.before).map_or(0, |span| span.end_line);
     let next = text.split('\n').nth(last).unwrap_or_default();

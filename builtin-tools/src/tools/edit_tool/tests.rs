@@ -73,7 +73,7 @@ fn an_empty_search_is_the_whole_file() {
 }
 
 #[test]
-fn one_block_that_has_no_place_stops_all_of_them() {
+fn one_block_that_has_no_location_stops_all_of_them() {
     let host = MemoryHost::new([("a", "alpha beta\ngamma delta\n")]);
     let cases = [
         (
@@ -129,7 +129,7 @@ fn drift_is_numbered_as_in_the_file() {
 }
 
 #[test]
-fn a_line_of_the_content_that_looks_like_the_separator_is_told_from_it() {
+fn a_line_of_the_content_that_looks_like_the_separator_is_distinguished_from_it() {
     let host = MemoryHost::new([("a", "alpha beta\n=======\ngamma delta\n")]);
     let several = block("alpha  beta\n=======\ngamma  delta\n", "delta\n");
     let output = call(&host, "editTool", edit(&several)).unwrap();

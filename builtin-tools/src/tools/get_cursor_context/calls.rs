@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_from_definitions_and_keywords() {
+    fn calls_are_distinguished_from_definitions_and_keywords() {
         let names = |line| called(line).map(|(_, name)| name).collect::<Vec<_>>();
         assert_eq!(names("let x = run(parse(y), 3) + v.len();"), ["run", "parse", "len"]);
         assert_eq!(names("pub fn run(x: u8) -> bool {"), Vec::<&str>::new());

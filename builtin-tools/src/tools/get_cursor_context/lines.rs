@@ -1,4 +1,4 @@
-//! Lines and places of a text, as editors count them.
+//! Lines and positions of a text, as editors count them.
 
 use moss_sdk::editor::Position;
 
@@ -39,7 +39,7 @@ impl<'a> Lines<'a> {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// A place that the text has: what an editor tells may be older or newer than the text.
+    /// A position that the text has: what an editor reports may be older or newer than the text.
     pub(super) fn clamped(&self, position: Position) -> Position {
         let line = position.line.min(self.starts.len() as u32 - 1);
         let length = self.line(line).encode_utf16().count();
@@ -47,12 +47,12 @@ impl<'a> Lines<'a> {
         Position { line, character: position.character.min(length) }
     }
 
-    /// The text between two places that it has.
+    /// The text between two positions that it has.
     pub(super) fn between(&self, start: Position, end: Position) -> &'a str {
         &self.text[self.offset(start)..self.offset(end)]
     }
 
-    /// Where a place of the text lies in it, in bytes.
+    /// Where a position of the text lies in it, in bytes.
     fn offset(&self, position: Position) -> usize {
         let start = self.starts[position.line as usize];
         start + names::byte_of(self.line(position.line), position.character)

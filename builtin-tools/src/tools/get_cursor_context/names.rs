@@ -1,11 +1,11 @@
-//! Names in the text, and the symbols around a place.
+//! Names in the text, and the symbols around a position.
 
 use moss_sdk::editor::{Position, Symbol};
 
 /// Kinds of symbols that are called, as the Language Server Protocol names them.
 const CALLED: &[&str] = &["function", "method", "constructor", "macro"];
 
-/// The symbols that a place lies in, the outermost first.
+/// The symbols that a position lies in, the outermost first.
 pub(super) fn holding(symbols: Vec<Symbol>, place: Position) -> Vec<Symbol> {
     let holds = |symbol: &Symbol| symbol.span.start <= place && place <= symbol.span.end;
     symbols.into_iter().filter(holds).collect()

@@ -110,7 +110,7 @@ fn lines_around_the_cursor_are_numbered_as_read_file_does() {
 }
 
 #[test]
-fn places_past_the_text_are_brought_into_it() {
+fn locations_past_the_text_are_brought_into_it() {
     let far = place(u32::MAX, u32::MAX);
     let mut beyond = focus(far);
     beyond.selection = Span { start: place(8, 3), end: far };

@@ -1,5 +1,5 @@
-//! What stands out among the files of a project, told from their names: where programs start, where
-//! the tests are, what runs in continuous integration, what to read first.
+//! What stands out among the files of a project, inferred from their names: where programs start,
+//! where the tests are, what runs in continuous integration, what to read first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ const CI: &[&str] = &[
     "cloudbuild.yaml",
     "jenkinsfile",
 ];
-/// Starts of names of files in the root that tell about the project, in lower case.
+/// Starts of names of files in the root that describe the project, in lower case.
 const DOCUMENTS: &[&str] = &[
     "agents.md",
     "architecture",

@@ -1,4 +1,4 @@
-//! Languages of files, told from their names.
+//! Languages of files, inferred from their names.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_languages() {
+    fn languages_follow_from_names() {
         let languages = Languages::new();
         let of = |name: &str| languages.of(name).map(|(language, _)| language);
         for (name, language) in [

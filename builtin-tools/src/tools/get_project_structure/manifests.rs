@@ -128,7 +128,7 @@ impl Kind {
         names.flat_map(|name| [format!("src/{name}"), name]).collect()
     }
 
-    /// Reads what a manifest says. One that is broken says nothing.
+    /// Reads what a manifest says. One that is invalid is ignored.
     pub(super) fn facts(self, file_name: &str, text: &str) -> Facts {
         let mut facts = match self.source {
             Nowhere => Facts::default(),

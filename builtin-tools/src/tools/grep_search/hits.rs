@@ -82,7 +82,7 @@ struct Show<'a> {
 /// Counts the matches of one file.
 struct Count<'a>(&'a mut u64);
 
-/// Cuts a text to a bound, around a place in it; says whether it did.
+/// Cuts a text to a bound, around a location in it; says whether it did.
 fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
     if text.len() <= bytes_max {
         return (text.to_owned(), false);

@@ -1,5 +1,5 @@
 //! What is searched for: a regular expression that compiles, or an error that says where it does
-//! not and how to mend it.
+//! not and how to fix it.
 
 use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};

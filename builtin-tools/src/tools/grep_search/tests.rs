@@ -153,7 +153,7 @@ fn long_lines_are_cut_around_the_match_and_the_result_is_bounded() {
 }
 
 #[test]
-fn broken_patterns_say_where_and_how_to_mend_them() {
+fn broken_patterns_say_where_and_how_to_fix_them() {
     let host = MemoryHost::new([("a", "x")]);
     let long = "x".repeat(5_000);
     let nested = "(".repeat(2_000) + &")".repeat(2_000);

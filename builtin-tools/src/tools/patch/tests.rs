@@ -37,7 +37,7 @@ fn drift_is_part_of_the_proposal_and_of_the_result() {
 }
 
 #[test]
-fn all_places_are_replaced_from_the_end_on() {
+fn all_locations_are_replaced_from_the_end_on() {
     let host = MemoryHost::new([("a", "x\r\ny\nx\n")]);
     let error = refused(&host, "patch", patch("x\n", "1\n2\n", false));
     assert_eq!(error.code, ErrorCode::Ambiguous);

@@ -107,7 +107,7 @@ fn a_lone_carriage_return_does_not_end_a_line() {
 }
 
 #[test]
-fn the_byte_order_mark_is_told_not_shown() {
+fn the_byte_order_mark_is_reported_not_shown() {
     let output = read("\u{feff}a\n", json!({}));
     assert_eq!((&output["content"], &output["bom"]), (&json!("     1\ta"), &json!(true)));
 }

@@ -13,7 +13,7 @@ use crate::search::with_plain_line_ends;
 
 /// Changes with more hunks in one file are merged at once.
 const HUNKS_MAX: usize = 200;
-/// Most hunks of which an error tells.
+/// Most hunks that an error lists.
 const HUNKS_SHOWN_MAX: usize = 10;
 
 /// A change that can be made again.
@@ -22,7 +22,7 @@ pub(super) struct Again {
     pub(super) how: How,
     /// What it replaces today.
     pub(super) splices: Vec<Splice>,
-    /// How its places were found, where they were searched for.
+    /// How its locations were found, where they were searched for.
     pub(super) matched: Option<Matched>,
     /// Hunks that are made.
     pub(super) made: usize,
@@ -61,7 +61,7 @@ pub(super) fn hunk_count(before: &str, after: &str) -> usize {
     hunks(&with_plain_line_ends(before), &with_plain_line_ends(after)).len()
 }
 
-/// Puts what was found together; none where something was not, or two hunks are at one place.
+/// Puts what was found together; none where something was not, or two hunks are at one location.
 fn by_chain(searched: &[Found], today: &str) -> Option<Again> {
     let mut splices = Vec::new();
     let mut drift = Vec::new();
@@ -120,7 +120,7 @@ fn merged(
     Ok(Again { how: How::Merged, splices, matched: None, made, there })
 }
 
-/// Tells hunk by hunk why a change cannot be made again, by the lines that the text had then.
+/// Reports hunk by hunk why a change cannot be made again, by the lines that the text had then.
 fn refusal(hunks: &[Hunk], searched: &[Found], clash: &str) -> String {
     let count = hunks.len();
     let mut told: Vec<String> = hunks
@@ -138,7 +138,7 @@ fn refusal(hunks: &[Hunk], searched: &[Found], clash: &str) -> String {
     told.truncate(HUNKS_SHOWN_MAX);
     match (searched.len(), told.len()) {
         (0, _) => told.push(format!("{count} hunks are too many to be searched for one by one")),
-        (_, 0) => told.push("several hunks belong at the same place".to_owned()),
+        (_, 0) => told.push("several hunks belong at the same location".to_owned()),
         (_, _) if more > 0 => told.push(format!("{more} more hunks")),
         (_, _) => {}
     }

@@ -19,7 +19,7 @@ pub(super) struct Hunk {
     pub(super) then: Option<LineSpan>,
     /// These lines.
     pub(super) search: String,
-    /// What took their place.
+    /// The replacement lines.
     pub(super) replace: String,
 }
 

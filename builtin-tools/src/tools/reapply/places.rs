@@ -1,4 +1,5 @@
-//! Where a hunk belongs today. Its lines are whole lines: text that stands within others is no place.
+//! Where a hunk belongs today. Its lines are whole lines: text that stands within others is no
+//! location.
 
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
@@ -7,7 +8,7 @@ use crate::lines::{Lines, split};
 use crate::matching::{Located, Miss, Occurrence, locate};
 use crate::splices::splices;
 
-/// Most places of which an error tells.
+/// Most locations that an error lists.
 pub(super) const PLACES_SHOWN_MAX: usize = 8;
 
 /// What became of the search for a hunk.
@@ -79,14 +80,14 @@ fn standing<'a>(file: &'a [&str], wanted: &'a [&str]) -> impl Iterator<Item = us
         .map(|(at, _)| at)
 }
 
-/// Whether the new lines stand around the place of the old ones, which they hold.
+/// Whether the new lines stand around the location of the old ones, which they hold.
 fn is_around(file: &[&str], first: usize, old: &[&str], new: &[&str]) -> bool {
     standing(new, old)
         .filter_map(|before| first.checked_sub(before))
         .any(|start| file[start..].starts_with(new))
 }
 
-/// Whether a place begins or ends amid a line. Levels that compare line by line have no such.
+/// Whether a location begins or ends amid a line. Levels that compare line by line have no such.
 fn is_within_lines(located: &Located, old: &[&str], file: &[&str]) -> bool {
     match located.level {
         MatchLevel::Exact => true,
@@ -118,9 +119,7 @@ fn why(miss: &Miss) -> String {
         Miss::Placeholder(_) | Miss::Elision => {
             "they look as if lines were left out, and are not searched for".to_owned()
         }
-        Miss::Escaped => {
-            "what takes their place looks as if it were escaped once too often".to_owned()
-        }
+        Miss::Escaped => "its replacement looks as if it were escaped once too often".to_owned(),
         Miss::Nothing(line) => format!("what they change is not there at line {line}"),
         Miss::Empty
         | Miss::Blank

@@ -34,7 +34,7 @@ fn text(path: &str, before: &str, after: &str) -> RecalledFile {
     file(path, Some(before.as_bytes()), Some(after.as_bytes()))
 }
 
-/// Adds a change, which took others back, as the newest.
+/// Adds a change, which undid others, as the newest.
 fn add(host: &MemoryHost, number: u64, undo_of: Vec<u64>, files: Vec<RecalledFile>) {
     let tool = "replace_text".to_owned();
     host.add_past(PastChange {
@@ -124,7 +124,7 @@ fn refused_again(host: &MemoryHost) -> moss_sdk::ToolError {
 
 #[test]
 fn what_cannot_be_found_is_merged() {
-    // The lines of the hunk occur twice: only the whole file tells which are meant.
+    // The lines of the hunk occur twice: only the whole file shows which are meant.
     let block = "{\n    a\n    b\n    c\n    d\n    e\n    f\n    g\n}\n";
     let before = format!("{block}{block}");
     let after = format!("{block}{}", block.replace("    d\n", "    D\n"));
@@ -148,7 +148,7 @@ fn what_history_knows_better_is_merged() {
 }
 
 #[test]
-fn lines_within_other_lines_are_no_place() {
+fn lines_within_other_lines_are_no_location() {
     // The search would start amid `theta`, and the merge is a conflict.
     let (before, after) = ("eta\n\nbeta\n", "alpha\n\nbeta\n");
     let host = host("theta\n\nbeta\nzeta\n", before, after);
@@ -191,7 +191,7 @@ fn what_neither_search_nor_merge_can_do_is_named_and_nothing_is_written() {
     add(&host, 3, Vec::new(), files);
     let error = refused(&host, "reapply", json!({}));
     assert_eq!(error.code, ErrorCode::Conflict);
-    assert!(error.message.contains("change 3 cannot be made again as a whole"), "{error}");
+    assert!(error.message.contains("change 3 cannot be reapplied as a whole"), "{error}");
     assert!(error.message.contains("a.rs: hunk 1 of 1 (lines 3-9 then): "), "{error}");
     assert!(error.message.contains("merging the whole file is in conflict at line"), "{error}");
     assert!(!error.message.contains("b.rs"), "{error}");
@@ -228,7 +228,7 @@ fn files_that_hold_something_else_are_left_alone() {
     let utf_16 = b"\xff\xfeh\0i\0";
     for (recalled, today, why) in [
         (file("a.rs", None, Some(b"new\n")), Some("mine\n"), "is there today with another content"),
-        (file("a.rs", Some(b"old\n"), None), Some("mine\n"), "holds something else today"),
+        (file("a.rs", Some(b"old\n"), None), Some("mine\n"), "exists today with another content"),
         (gone, None, "it was changed then, and is gone today"),
         (file("a.rs", None, Some(b"\0\x01")), None, "it was not a text file then"),
         (file("a.rs", Some(b"\0\x01"), Some(b"\0\x02")), Some("x"), "it was not a text file then"),
@@ -248,13 +248,13 @@ fn files_that_hold_something_else_are_left_alone() {
 }
 
 #[test]
-fn contents_that_are_gone_or_denied_are_told() {
+fn contents_that_are_gone_or_denied_are_reported() {
     let host = MemoryHost::new([("a.rs", "today\n")]);
     let mut forgotten = text("a.rs", "before\n", "after\n");
     forgotten.after.as_mut().unwrap().content = None;
     add(&host, 3, Vec::new(), vec![forgotten]);
     let error = refused(&host, "reapply", json!({}));
-    assert!(error.message.contains("history no longer holds what it was then"), "{error}");
+    assert!(error.message.contains("the history no longer has its content of then"), "{error}");
     host.deny("a.rs");
     assert_eq!(refused(&host, "reapply", json!({})).code, ErrorCode::Denied);
     let unknown = refused(&host, "reapply", json!({"index": 1}));
@@ -263,13 +263,13 @@ fn contents_that_are_gone_or_denied_are_told() {
 }
 
 #[test]
-fn an_undo_that_is_in_force_leads_to_what_it_took_back() {
+fn an_undo_in_effect_names_what_it_undid() {
     let after = TEXT.replace("    2\n", "    two\n");
     let host = MemoryHost::new([("a.rs", TEXT)]);
     add(&host, 1, Vec::new(), vec![file("a.rs", None, Some(TEXT.as_bytes()))]);
     add(&host, 4, Vec::new(), vec![text("a.rs", TEXT, &after)]);
     add(&host, 7, vec![4], vec![text("a.rs", &after, TEXT)]);
-    let hint = "change 7 is an undo; it took back change 4 with the index 1";
+    let hint = "change 7 is an undo; it undid change 4 with the index 1";
     for index in [0, 2] {
         let error = refused(&host, "reapply", json!({"index": index}));
         assert_eq!(error.code, ErrorCode::NoChange);
@@ -307,7 +307,7 @@ fn what_is_cancelled_proposes_nothing() {
 }
 
 #[test]
-fn a_dry_run_tells_what_would_be_done() {
+fn a_dry_run_reports_what_would_be_done() {
     let after = TEXT.replace("    2\n", "    two\n");
     let host = host(TEXT, TEXT, &after);
     host.set_dry_run();

@@ -11,7 +11,7 @@ fn replace(start: u64, end: u64, new: &str) -> Value {
 }
 
 #[test]
-fn lines_take_the_place_of_lines() {
+fn lines_replace_lines() {
     let cases = [
         ("a\nb\nc\n", 2, 2, "B", "a\nB\nc\n"),
         ("a\nb\nc\n", 2, 2, "B\n", "a\nB\nc\n"),

@@ -12,7 +12,7 @@ fn replace(old: &str, new: &str) -> Value {
 }
 
 #[test]
-fn the_one_place_is_replaced() {
+fn the_one_location_is_replaced() {
     let cases = [
         ("one two\n", "two", "2", "one 2\n"),
         ("a\r\nb\r\n", "a\r\nb", "x\ny", "x\r\ny\r\n"),
@@ -58,7 +58,7 @@ fn the_result_names_the_lines() {
 }
 
 #[test]
-fn texts_that_do_not_name_one_place_are_refused() {
+fn texts_that_do_not_name_one_location_are_refused() {
     let host = MemoryHost::new([("a", "aaa\nfn main() {\n    run();\n}\n"), ("empty", "")]);
     host.write("binary", b"\x7fELF\0\0abc\0");
     let in_file = |path: &str| json!({ "path": path, "oldText": "abc", "newText": "abd" });
@@ -87,7 +87,7 @@ fn texts_that_do_not_name_one_place_are_refused() {
         (
             replace("old(1, 2)", "fn main() {"),
             ErrorCode::AlreadyApplied,
-            "already applied: a holds `newText` at line 2",
+            "already applied: a has `newText` at line 2",
         ),
         (in_file("empty"), ErrorCode::NoMatch, "the file is empty"),
         (in_file("binary"), ErrorCode::Binary, "not a text file"),
@@ -101,7 +101,7 @@ fn texts_that_do_not_name_one_place_are_refused() {
 }
 
 #[test]
-fn several_places_are_listed_up_to_ten() {
+fn several_locations_are_listed_up_to_ten() {
     let host = MemoryHost::new([("a", "call(x)\nother\n".repeat(12).as_str())]);
     let error = refused(&host, "replace_text", replace("call(x)", "call(y)"));
     assert!(error.message.starts_with("`oldText` occurs 12 times in a:\nline 1:"), "{error}");

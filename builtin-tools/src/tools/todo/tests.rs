@@ -35,7 +35,7 @@ fn the_whole_list_comes_back_in_order_with_counts() {
         ],
         "counts":
             { "total": 2, "pending": 1, "in_progress": 1, "completed": 0, "cancelled": 0 },
-        "note": "go on with `a`; mark it completed as soon as it is done",
+        "note": "continue with `a`; mark it completed as soon as it is done",
     });
     assert_eq!(output, expected);
     assert_eq!(call(&host, json!({})), expected);
@@ -77,7 +77,7 @@ fn an_empty_list_clears_and_merging_nothing_changes_nothing() {
 fn the_note_says_what_comes_next() {
     let host = MemoryHost::default();
     for (status, note) in [
-        ("in_progress", "go on with `a`; mark it completed as soon as it is done"),
+        ("in_progress", "continue with `a`; mark it completed as soon as it is done"),
         ("pending", "mark `a` in_progress when you begin with it"),
         ("cancelled", "nothing is left to do"),
     ] {

@@ -42,35 +42,35 @@ const KEY_BYTES_MAX: u64 = 16 * 1024;
 const FAILURES_MAX: u32 = 3;
 /// How often answers are saved while others are asked for.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
-/// How much of what a server says of its failure is told.
+/// How much of what a server says of its failure is reported.
 const SAID_CHARS_MAX: usize = 300;
 
-/// Of how many lines it is told why they are not asked.
+/// For how many lines the reason is shown why they are not asked.
 const NOT_ASKED_MAX: usize = 20;
 
 /// Where the model is that is asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct AskArgs {
-    /// Ask the model at URL for the answers that are missing, one after the other
+    /// Ask the model at URL for the missing answers, one at a time
     ///
-    /// URL is where a server has OpenAI's API, such as `http://127.0.0.1:11434/v1` of Ollama: moss
-    /// asks `URL/chat/completions`. With `--native-calling yes` the model gets the tools in the
-    /// request; otherwise its system prompt tells it how to call them, as `moss bridge prompt` does.
-    /// Nothing that it calls is run.
+    /// URL is the base of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1` of Ollama:
+    /// moss asks `URL/chat/completions`. With `--native-calling yes` the model gets the tools in
+    /// the request; otherwise in its system prompt, as `moss bridge prompt` prints it.
+    /// Its calls are not run.
     #[arg(long, value_name = "URL", requires = "model", value_parser = base_url)]
     ask: Option<Uri>,
 
-    /// Show the key in FILE, readable by its owner only, to the server of the model
+    /// Send the API key in FILE, readable by its owner only, to the server
     #[arg(long, value_name = "FILE", requires = "ask")]
     api_key_file: Option<PathBuf>,
 
-    /// Write the answers to FILE, for --answers, those taken from there and those that come
+    /// Write all answers to FILE, for --answers: those read and those new
     ///
-    /// Also where asking ends early. It may be the file of --answers, and no other that there is.
+    /// Also if asking ends early. FILE must not exist, unless it is the file of --answers.
     #[arg(long, value_name = "FILE", requires = "ask")]
     save_answers: Option<PathBuf>,
 
-    /// Give up on an answer after DURATION, for example 30s or 5m
+    /// Timeout of one answer, for example 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m", requires = "ask")]
     answer_timeout: Duration,
 }
@@ -116,7 +116,7 @@ impl AskArgs {
         }
         let message = format!("--save-answers {}: there is such a file", file.display());
         let error = CliError::new(Outcome::Invalid, "file_unusable", message);
-        Err(error.hint("to go on from the answers in it, name it with `--answers` as well"))
+        Err(error.hint("to resume from the responses in it, name it with `--answers` as well"))
     }
 
     /// Asks for every answer that a set does not have, and adds it to those there are.
@@ -138,7 +138,7 @@ impl AskArgs {
         for (id, answer) in answers.iter().collect::<BTreeMap<_, _>>() {
             record.add(id, answer);
         }
-        // A file that cannot be written is told before anything is paid for.
+        // A file that cannot be written is reported before anything is paid for.
         record.save()?;
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
@@ -162,7 +162,7 @@ impl AskArgs {
                 let message = format!("{}: no answer for `{id}`: {why}", model.uri);
                 CliError::new(Outcome::Failed, "model_failed", message).hint(match record.file {
                     Some(file) if done > 0 => format!(
-                        "{done} of {total} answers are in {}: `--answers` takes them",
+                        "{done} of {total} answers are in {}: `--answers` reads them",
                         file.display()
                     ),
                     _ => "see whether the URL, the model's name, `--api-key-file` and \
@@ -229,7 +229,7 @@ fn is_this_machine(url: &Uri) -> bool {
         || host.parse::<std::net::IpAddr>().is_ok_and(|host| host.is_loopback())
 }
 
-/// What must be asked, in the order of the set. Why a line is not asked is told.
+/// What must be asked, in the order of the set. The reason a line is not asked is reported.
 fn questions(
     set: &Path,
     asking: &Asking<'_>,
@@ -314,7 +314,7 @@ impl Model {
         if head.status != StatusCode::OK {
             let said: String =
                 String::from_utf8_lossy(&body).chars().take(SAID_CHARS_MAX).collect();
-            let why = format!("its server answers {}: {}", head.status, text::line(&said));
+            let why = format!("its server responds with {}: {}", head.status, text::line(&said));
             let is_busy = head.status.is_server_error()
                 || matches!(
                     head.status,
@@ -369,7 +369,7 @@ impl Drop for Record<'_> {
     /// Keeps the answers of a run that failed or was interrupted, which may have cost a lot.
     fn drop(&mut self) {
         if let Some(file) = self.file.filter(|_| !self.lines.is_empty()) {
-            // What ended the run is told; this has nowhere to go.
+            // What ended the run is reported; this has nowhere to go.
             let _ = named::write(file, self.lines.as_bytes());
         }
     }

@@ -237,7 +237,7 @@ fn succeeded(what: &str, ending: Ending) -> Result<(), CliError> {
     Err(CliError::new(Outcome::Failed, "build_failed", format!("`{what}` {ending}")))
 }
 
-/// The component that a message of cargo tells about.
+/// The component that a message of cargo names.
 fn artifact(message: &str) -> Option<PathBuf> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     if message["reason"] != "compiler-artifact" {

@@ -39,7 +39,7 @@ pub(super) async fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, 
     Ok(if errors == 0 { Outcome::Ok } else { Outcome::Failed })
 }
 
-/// Loads a component into a place of its own.
+/// Loads a component into a directory of its own.
 pub(super) async fn open(
     component: &Component,
     given: &Given,
@@ -52,7 +52,8 @@ pub(super) async fn open(
     opened.map_err(|error| match error {
         BenchError::Load(LoadError::Settings(problem)) => {
             let hint = format!("give its settings, such as {}", problem.option());
-            refused(format!("the settings are not what the plugin takes: {problem}")).hint(hint)
+            refused(format!("the settings do not match the schema of the plugin: {problem}"))
+                .hint(hint)
         }
         BenchError::Load(error) => refused(format!("{}: {error}", component.file.display())),
         error => refused(error.to_string()),

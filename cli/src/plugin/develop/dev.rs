@@ -83,7 +83,7 @@ async fn follow(
     }
 }
 
-/// Builds, checks and tests once. What changed for models and people is told.
+/// Builds, checks and tests once. Changes for models and people are reported.
 async fn round(
     project: &Project,
     given: &Given,
@@ -158,7 +158,7 @@ impl Serving {
             Ok(socket) => socket,
             Err(BindError::Taken(_)) => {
                 session.ui.note(
-                    "a daemon listens already: what is built is tried here only; it serves the \
+                    "a daemon listens already: the build is only tested here; it serves the \
                      plugin once `moss plugin add` has put it into your list",
                 );
                 return Ok(None);

@@ -10,7 +10,7 @@ use super::super::super::{Session, diff, interruptible, text};
 use super::{Component, TestArgs, built, check};
 use moss_dispatch::Outcome;
 
-/// Most messages of a plugin that are shown beside an example that does not hold.
+/// Most messages of a plugin that are shown beside an example that fails.
 const LOG_SHOWN: usize = 20;
 
 pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, CliError> {
@@ -43,7 +43,7 @@ pub(super) async fn run(args: &TestArgs, session: &Session) -> Result<Outcome, C
 enum End {
     Passed,
     Failed,
-    /// It says nothing without the hosts that the plugin requests.
+    /// It is inconclusive without the hosts that the plugin requests.
     Skipped,
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn examples(bench: &Bench) -> Result<Vec<Tried>, CliError> {
     Ok(tried)
 }
 
-/// All examples and what does not hold, for people.
+/// All examples and what fails, for people.
 pub(super) fn report(tried: &[Tried]) -> String {
     let mut shown = String::new();
     for tried in tried {

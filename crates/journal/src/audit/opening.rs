@@ -1,5 +1,5 @@
-//! Opening the audit database to write to it: its layout, how it is logged, and what tells that it is
-//! damaged.
+//! Opening the audit database to write to it: its layout, how it is logged, and what shows that it
+//! is damaged.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Cutting off the oldest rows, by size and by age, so that the journal does not fill the disk. A
 //! cut is a record of its own: it carries the number and the hash of the last row that is gone, from
-//! which the chain goes on. The table `checkpoint` has the same, for whoever reads from the front.
+//! which the chain continues. The table `checkpoint` has the same, for whoever reads from the
+//! front.
 
 use std::time::Duration;
 

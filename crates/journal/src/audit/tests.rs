@@ -365,21 +365,24 @@ fn rows_that_moss_did_not_cut_off_are_missed() {
 }
 
 #[test]
-fn uses_of_answers_are_counted() {
+fn uses_of_approvals_are_counted() {
     let dir = TempDir::new().unwrap();
     let used = |answer: &str, second: i64| {
-        let event = Event::AnswerUsed { answer: answer.to_owned() };
+        let event = Event::ApprovalUsed { approval: answer.to_owned() };
         let record = Record { call_id: "c".to_owned(), tool: Text::new("write_file"), event };
         line(Timestamp::from_second(second).unwrap(), &record).unwrap()
     };
+    // As 0.1 wrote it.
+    let old_use =
+        used("b", 4).replace("approval_used", "answer_used").replace("approval", "answer");
     // A name that only looks like a use.
-    let other = line_of(0).replace("call-0", "\\\"answer_used\\\"");
-    let lines = [used("a", 1), used("b", 2), used("a", 3), other];
+    let other = line_of(0).replace("call-0", "\\\"approval_used\\\"");
+    let lines = [used("a", 1), used("b", 2), used("a", 3), old_use, other];
     let mut log = Log::open(dir.path()).unwrap();
     log.append(lines.iter().map(String::as_str), Durability::Durable).unwrap();
     let uses = uses::answer_uses(dir.path()).unwrap();
     let last_at = |second| Some(Timestamp::from_second(second).unwrap());
-    let expected = [("a", 2, last_at(3)), ("b", 1, last_at(2))];
+    let expected = [("a", 2, last_at(3)), ("b", 2, last_at(4))];
     let expected =
         expected.map(|(id, count, last_at)| (id.to_owned(), uses::Uses { count, last_at }));
     assert_eq!(uses, std::collections::HashMap::from(expected));

@@ -1,4 +1,4 @@
-//! How often lasting answers were used, as the journal tells it.
+//! How often standing approvals were used, from the journal.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::open_for_reading;
 use crate::JournalError;
 
-/// How often a lasting answer was used.
+/// How often a standing approval was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Uses {
     /// So many times, in the time that the journal reaches back.
@@ -17,7 +17,7 @@ pub struct Uses {
     pub last_at: Option<Timestamp>,
 }
 
-/// Counts the uses of each answer, by its name. Looks at every row.
+/// Counts the uses of each standing approval, by its ID. Reads every row.
 ///
 /// # Errors
 ///
@@ -25,12 +25,14 @@ pub struct Uses {
 pub fn answer_uses(dir: &Path) -> Result<HashMap<String, Uses>, JournalError> {
     let read = || -> rusqlite::Result<HashMap<String, Uses>> {
         let Some(connection) = open_for_reading(dir)? else { return Ok(HashMap::new()) };
-        // The first condition is a cheap look at the text.
+        // The first condition is a cheap look at the text. 0.1 wrote `answer_used` with `answer`.
         let mut statement = connection.prepare(
-            "SELECT record ->> '$.answer', count(*), max(record ->> '$.time') FROM audit
-             WHERE instr(record, '\"answer_used\"') > 0 AND json_valid(record)
-             AND record ->> '$.kind' = 'answer_used' AND record ->> '$.answer' IS NOT NULL
-             GROUP BY 1",
+            "SELECT coalesce(record ->> '$.approval', record ->> '$.answer') AS id, count(*),
+             max(record ->> '$.time') FROM audit
+             WHERE (instr(record, '\"approval_used\"') > 0 OR instr(record, '\"answer_used\"') > 0)
+             AND json_valid(record)
+             AND record ->> '$.kind' IN ('approval_used', 'answer_used') AND id IS NOT NULL
+             GROUP BY id",
         )?;
         let uses = statement.query_map([], |row| {
             let (count, last): (i64, String) = (row.get(1)?, row.get(2)?);

@@ -15,7 +15,7 @@ const SECRET_WORD: &str = "(?:passw(?:or)?d|passphrase|pwd|secret|token|credenti
 const ASSIGNED: &str = r#"(?:\\?["'])?[ \t]*(?:=>|:=|=|:)[ \t]*"#;
 /// A value, in quotes or without.
 const ASSIGNED_VALUE: &str = r#"(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\x00-\x20]+)"#;
-/// Keys that tell by their first letters whose they are.
+/// Keys whose prefix names their issuer.
 const TOKENS: &[&str] = &[
     r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}",
     r"gh[a-z]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}",
@@ -33,7 +33,7 @@ const TOKENS: &[&str] = &[
     r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
 ];
 
-/// Each pattern with what takes the place of what it matches.
+/// Each pattern with what replaces what it matches.
 pub(super) static ALL: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let tokens = TOKENS.iter().map(|token| ((*token).to_owned(), MASK));
     let all = blocks().into_iter().chain(tokens).chain(headers()).chain(named());

@@ -115,7 +115,7 @@ fn characters_that_deceive_are_escaped() {
 }
 
 #[test]
-fn arguments_keep_what_tells_the_call_and_nothing_else() {
+fn arguments_keep_what_identifies_the_call_and_nothing_else() {
     let arguments = Arguments::new(&json!({
         "path": "src/a.rs",
         "startLine": 3,

@@ -1,4 +1,4 @@
-//! Tests of how results are told.
+//! Tests of how results are reported.
 
 use std::sync::Arc;
 
@@ -36,9 +36,9 @@ fn every_outcome_says_which_call_it_answers() {
     let expected = "Tool result of call c1 (read_file): ok\n```\nfn main() {}\n```\n\
                     Tool result of call c2 (run_tests): ERROR, the call failed\n```\nexit code 1\n```\n\
                     Tool result of call c3 (grep_search): none came; do not assume one\n\n\
-                    Go on with the task from these results: write the next action block if one is \
+                    Continue with the task from these results: write the next action block if one is \
                     needed, otherwise the final answer.\n\
-                    Read the error, then mend the call or take another way. Never claim that a failed \
+                    Read the error, then fix the call or try another way. Never claim that a failed \
                     call worked.";
     assert_eq!(told, expected);
     let earlier = text(&continuation(&calls, &results, Language::En, false));
@@ -46,7 +46,7 @@ fn every_outcome_says_which_call_it_answers() {
 }
 
 #[test]
-fn an_empty_result_is_told_as_one() {
+fn an_empty_result_is_reported_as_one() {
     for blank in ["", " \n\t"] {
         let told =
             continuation(&[call("c", "todo")], &[&result("c", blank, false)], Language::Zh, false);
@@ -57,7 +57,7 @@ fn an_empty_result_is_told_as_one() {
 }
 
 #[test]
-fn a_result_of_no_call_is_told_last() {
+fn a_result_of_no_call_is_reported_last() {
     let mut stray = result("x", "found", false);
     stray.name = Some("grep_search".to_owned());
     let told = continuation(

@@ -29,7 +29,7 @@ fn conversation() -> Conversation {
 }
 
 #[test]
-fn every_decision_is_told_as_json() {
+fn every_decision_is_reported_as_json() {
     let conversation = conversation();
     let reply = Reply {
         text: "I can't.".to_owned(),
@@ -44,7 +44,7 @@ fn every_decision_is_told_as_json() {
     let retry = Retry {
         reason: RetryReason::UnknownTool,
         attempt: 1,
-        told: vec!["no tool is called `x`".to_owned()],
+        problems: vec!["no tool is called `x`".to_owned()],
         message: "secret".to_owned(),
     };
     let mut decisions = Decisions::default();
@@ -72,7 +72,7 @@ fn every_decision_is_told_as_json() {
         { "decision": "reply_judged", "class": "capability_refusal", "retry": true,
           "phrase": "i cannot" },
         { "decision": "retry_asked", "reason": "unknown_tool", "attempt": 1,
-          "told": ["no tool is called `x`"] },
+          "problems": ["no tool is called `x`"] },
         { "decision": "retry_withheld", "reason": "already_sent" },
         { "decision": "status_read", "status": "DONE" },
     ] });

@@ -131,7 +131,7 @@ impl Stream {
         send(&self::failure(failure), out);
     }
 
-    /// Says that the reply goes on.
+    /// Says that the reply continues.
     pub(super) fn keep_alive(&mut self, out: &mut String) {
         self.begin(out);
         send(&json!({ "type": "ping" }), out);

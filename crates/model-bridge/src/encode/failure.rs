@@ -35,9 +35,9 @@ pub enum FailureKind {
     RateLimited,
     /// What asks the model is broken itself.
     Internal,
-    /// The model's provider failed, or answered something that is no reply.
+    /// The model's provider failed, or sent something that is no reply.
     Upstream,
-    /// The model's provider did not answer in time.
+    /// The model's provider did not respond in time.
     UpstreamTimeout,
     /// There is no room for the request now.
     Overloaded,

@@ -1,8 +1,8 @@
 //! What of a reply is shown, and in which pieces: the rules that hold for every API.
 //!
 //! Events of a reader come in; steps go out, of which each encoder makes its own wire text. A step
-//! is never taken back, so what is uncertain waits here: white space before text that may not come,
-//! the name of a call that has said nothing yet, the brackets that would complete its arguments.
+//! is never withdrawn, so what is uncertain waits here: white space before text that may not come,
+//! the name of a call that has no text yet, the brackets that would complete its arguments.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) enum Step<'a> {
     CallOpen {
         /// What its result repeats.
         id: &'a str,
-        /// The tool.
+        /// Name of the tool.
         name: &'a str,
     },
     /// More of the JSON text of its arguments. Only what comes right before the end of the call
@@ -65,7 +65,7 @@ pub(super) enum Grain {
 #[derive(Debug)]
 pub(super) struct Flow {
     grain: Grain,
-    /// White space that is shown once text follows; none while text goes on.
+    /// White space that is shown once text follows; none while text continues.
     blank: String,
     in_text: bool,
     call: Option<Call>,

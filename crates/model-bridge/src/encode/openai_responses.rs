@@ -1,8 +1,9 @@
 //! OpenAI Responses: `POST /v1/responses`.
 //!
 //! Sources: the types and stream readers of `openai-python` and `openai-node`, and what codex reads.
-//! Every event has a number; those of an item its place and id. Some clients read only the deltas,
-//! others only `response.output_item.done`, which is why a call that must not run never gets one.
+//! Every event has a number; those of an item its position and id. Some clients read only the
+//! deltas, others only `response.output_item.done`, which is why a call that must not run never
+//! gets one.
 
 use serde_json::{Map, Value, json};
 

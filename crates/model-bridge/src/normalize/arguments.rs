@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 use crate::call_form::FREE_FORM_KEY;
-use crate::parse::mended_object;
+use crate::parse::repaired_object;
 
-/// How many places near the one where text breaks are tried.
+/// How many positions near the one where text breaks are tried.
 const NEAREST_MAX: usize = 3;
 
 /// Arguments as they were read.
@@ -26,7 +26,7 @@ pub(super) enum Mended {
     TwiceWritten,
     /// The text is JSON but for small mistakes.
     Repaired,
-    /// The text breaks off or is broken; the members before are kept.
+    /// The text ends early or is malformed; the members before are kept.
     Cut,
     /// They are no object; they are kept whole as [`FREE_FORM_KEY`].
     Wrapped,
@@ -60,7 +60,7 @@ fn of_text(text: String) -> Arguments {
         },
         Ok(other) => wrapped(other),
         Err(error) => {
-            let repaired = || Some((mended_object(&text)?, Mended::Repaired));
+            let repaired = || Some((repaired_object(&text)?, Mended::Repaired));
             let cut = || Some((whole_members(&text, &error)?, Mended::Cut));
             match repaired().or_else(cut) {
                 Some((map, mended)) => Arguments { map, mended: Some(mended) },
@@ -76,7 +76,7 @@ fn wrapped(value: Value) -> Arguments {
 }
 
 /// The members of an object that come before its text breaks, if there are any; all of them where
-/// it goes on after the object.
+/// it continues after the object.
 fn whole_members(text: &str, error: &serde_json::Error) -> Option<Map<String, Value>> {
     if let Some(Ok(first)) = serde_json::Deserializer::from_str(text).into_iter().next() {
         return Some(first);
@@ -84,7 +84,7 @@ fn whole_members(text: &str, error: &serde_json::Error) -> Option<Map<String, Va
     let broken_at = offset(text, error);
     let commas = member_ends(text);
     let before = commas.partition_point(|comma| *comma <= broken_at);
-    // Whether the place counts the byte that breaks it or the one before depends on what it is.
+    // Whether the position counts the byte that breaks it or the one before depends on what it is.
     let mut nearest = commas[..before].iter().rev().take(NEAREST_MAX);
     nearest.find_map(|comma| serde_json::from_str(&format!("{}}}", &text[..*comma])).ok())
 }
@@ -120,7 +120,7 @@ impl Mended {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::TwiceWritten => "JSON text inside of JSON text was read",
-            Self::Repaired => "small mistakes in the JSON text were mended",
+            Self::Repaired => "small mistakes in the JSON text were repaired",
             Self::Cut => "the text is broken: the members before that are kept",
             Self::Wrapped => "they are no object: they are kept as `input`",
         }

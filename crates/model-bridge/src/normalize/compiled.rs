@@ -11,7 +11,8 @@ use crate::registry::{Registry, RegistryError, ToolDefinition};
 
 impl Normalized {
     /// Compiles the schemas of the tools. One that cannot be compiled lets every object through,
-    /// which a note tells: providers take such tools, too, and what a model is shown of them stays.
+    /// which a note reports: providers take such tools, too, and what a model is shown of them
+    /// stays.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ pub enum RequestCode {
 // === impl RequestError ===
 
 impl RequestError {
-    /// Makes one about a place; `rest` goes on where the name of the place ends.
+    /// Makes one about a position; `rest` continues where the name of the position ends.
     pub(super) fn at(code: RequestCode, path: &Path<'_>, rest: impl AsRef<str>) -> Self {
         let param = (!path.is_root()).then(|| path.to_string());
         let place = param.as_deref().unwrap_or("the body");

@@ -133,7 +133,7 @@ impl History {
         }
     }
 
-    /// Adds a result and joins it to its call: by the id, else by the name, else by its place.
+    /// Adds a result and joins it to its call: by the id, else by the name, else by its position.
     pub(super) fn result(&mut self, given: GivenResult, path: &Path<'_>, notes: &mut Notes) {
         let GivenResult { id, name, content, is_error } = given;
         let found = self.find(id.as_deref(), name.as_deref());
@@ -191,7 +191,7 @@ impl History {
             self.namespaced.insert(name.clone(), namespaced);
         }
         if let Some(mended) = arguments.mended {
-            notes.add(NoteCode::ArgumentsMended, path, mended.as_str());
+            notes.add(NoteCode::ArgumentsRepaired, path, mended.as_str());
         }
         let index = self.calls.len();
         let wanted = match &given_id {
@@ -203,7 +203,7 @@ impl History {
         };
         let id = self.unused(wanted);
         if given_id.as_ref().is_some_and(|given| *given != id) {
-            notes.add(NoteCode::IdMended, path, &id);
+            notes.add(NoteCode::IdRepaired, path, &id);
         }
         let known_as = given_id.unwrap_or_else(|| id.clone());
         self.latest.insert(known_as.clone(), index);

@@ -17,7 +17,7 @@ pub struct Note {
     pub code: NoteCode,
     /// Where it happened first, for example `messages[2].content[0]`; empty for the whole.
     pub path: String,
-    /// What it was about: a name, a type, or a few words.
+    /// The subject: a name, a type, or a few words.
     pub detail: String,
     /// How often it happened.
     pub count: usize,
@@ -28,24 +28,24 @@ pub struct Note {
 #[serde(rename_all = "snake_case")]
 pub enum NoteCode {
     /// The arguments of an earlier call are no JSON object; what could be kept was.
-    ArgumentsMended,
+    ArgumentsRepaired,
     /// An earlier call has no result.
     CallUnanswered,
     /// Text was made of content that is neither text nor parts.
-    ContentMended,
+    ContentRepaired,
     /// A turn without any content was left out.
     EmptyTurnDropped,
     /// A field that has no meaning here was ignored.
     FieldIgnored,
-    /// A call without an id got one from its place.
+    /// A call without an id got one from its position.
     IdMade,
     /// A call got another id, for an earlier one has it.
-    IdMended,
+    IdRepaired,
     /// An item of the history that no plain chat model understands was left out.
     ItemDropped,
     /// A content part that no plain chat model understands was left out.
     PartDropped,
-    /// A result without an id was joined to a call by its name or its place.
+    /// A result without an id was joined to a call by its name or its position.
     ResultMatched,
     /// A result belongs to no call of the history.
     ResultOrphaned,
@@ -101,13 +101,13 @@ impl NoteCode {
     /// Returns the stable code, for example `tools_inferred`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::ArgumentsMended => "arguments_mended",
+            Self::ArgumentsRepaired => "arguments_repaired",
             Self::CallUnanswered => "call_unanswered",
-            Self::ContentMended => "content_mended",
+            Self::ContentRepaired => "content_repaired",
             Self::EmptyTurnDropped => "empty_turn_dropped",
             Self::FieldIgnored => "field_ignored",
             Self::IdMade => "id_made",
-            Self::IdMended => "id_mended",
+            Self::IdRepaired => "id_repaired",
             Self::ItemDropped => "item_dropped",
             Self::PartDropped => "part_dropped",
             Self::ResultMatched => "result_matched",

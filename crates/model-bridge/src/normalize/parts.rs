@@ -106,7 +106,7 @@ pub(super) fn output(
 ) -> Result<Vec<Part>, RequestError> {
     match content {
         Some(value @ (Value::Object(_) | Value::Number(_) | Value::Bool(_))) => {
-            notes.add(NoteCode::ContentMended, path, "JSON as text");
+            notes.add(NoteCode::ContentRepaired, path, "JSON as text");
             Ok(vec![Part::Text(value.to_string())])
         }
         other => shown(other, path, notes),

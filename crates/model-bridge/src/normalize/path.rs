@@ -1,8 +1,8 @@
-//! Places in a request body. One is made on the way down and written only when somebody is told.
+//! Places in a request body. One is made on the way down and written only when it is shown.
 
 use std::fmt;
 
-/// A place in a request body.
+/// A position in a request body.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Path<'a> {
     /// The whole of it.

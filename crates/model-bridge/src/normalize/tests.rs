@@ -196,7 +196,7 @@ fn tools_of_an_earlier_turn_are_taken_and_others_inferred() {
 }
 
 #[test]
-fn bodies_that_are_none_are_refused_with_their_place() {
+fn bodies_that_are_none_are_refused_with_their_position() {
     let turn = |turn: Value| json!({ "model": "m", "messages": [turn] });
     for api in [Api::OpenAiChat, Api::AnthropicMessages, Api::Ollama] {
         for (body, code, param) in [
@@ -277,7 +277,7 @@ fn what_is_refused_is_an_error_of_the_api() {
 }
 
 #[test]
-fn what_is_not_known_is_ignored_and_told_once() {
+fn what_is_not_known_is_ignored_and_reported_once() {
     for api in Api::ALL {
         let mut body = written::body(api, &turns()[..2]);
         body["metadata"] = json!({ "user_id": "u" });

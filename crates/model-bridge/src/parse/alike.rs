@@ -1,5 +1,5 @@
 //! Text that looks like a call and is none: calls without a mark, or with one of a form that nobody
-//! reads here. It stays text; that it was there is told, once in a reply.
+//! reads here. It stays text; that it was there is reported, once in a reply.
 
 mod before;
 mod begins;
@@ -39,7 +39,7 @@ pub(super) struct Alike {
     is_found: bool,
     /// Whether the words before what begins like a call speak against it.
     is_forbidden: bool,
-    /// Whether a block of code that is meant for tools goes on.
+    /// Whether a block of code that is meant for tools continues.
     in_tool_fence: bool,
     /// In how many bytes of text lines were looked at.
     looked_at: usize,
@@ -55,7 +55,7 @@ enum State {
     Inside(Brackets),
     /// Right behind it.
     Behind,
-    /// In the sentence that goes on behind it, which may speak against it.
+    /// In the sentence that continues behind it, which may speak against it.
     Spoken(String),
 }
 
@@ -63,11 +63,11 @@ enum State {
 #[derive(Debug, Default)]
 struct Begun {
     text: String,
-    /// The places in it where something may begin, the first at its beginning.
+    /// The positions in it where something may begin, the first at its beginning.
     starts: VecDeque<Start>,
 }
 
-/// A place where something may begin.
+/// A position where something may begin.
 #[derive(Debug, Default)]
 struct Start {
     place: usize,
@@ -184,7 +184,7 @@ impl Alike {
         after
     }
 
-    /// Takes more of the sentence that goes on. Returns how much of it was looked at.
+    /// Takes more of the sentence that continues. Returns how much of it was looked at.
     fn speak(&mut self, text: &str) -> usize {
         let State::Spoken(words) = &mut self.state else { return 0 };
         let line = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
@@ -231,8 +231,8 @@ impl Begun {
         self.starts.clear();
     }
 
-    /// Goes on to the first thing that looks like a call. Returns whether it is certain to; none where
-    /// there is none. `is_long` says that what comes later does not matter for the first one.
+    /// Continues to the first thing that looks like a call. Returns whether it is certain to; none
+    /// where there is none. `is_long` says that what comes later does not matter for the first one.
     fn first_alike(&mut self, registry: &Registry, mut is_long: bool) -> Option<bool> {
         loop {
             let start = self.starts.front()?;

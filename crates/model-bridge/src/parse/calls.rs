@@ -33,8 +33,8 @@ pub(super) struct Inside {
     pub(super) calls: Vec<Made>,
     /// How they were read, or why there is none.
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// What is told as well where the form is one of a chat template: what was made of the call that its
-    /// JSON does not say.
+    /// What is reported as well where the form is one of a chat template: what was made of the call
+    /// that its JSON does not say.
     pub(super) typed: Vec<Diagnostic>,
     /// How many values of JSON it has.
     pub(super) values: usize,
@@ -177,13 +177,13 @@ impl Inside {
         self
     }
 
-    /// Tells why something that was meant as a call is none.
+    /// Reports why something that was meant as a call is none.
     pub(super) fn refuse(&mut self, code: Code, message: String) {
         self.broken += 1;
         self.tell(code, message);
     }
 
-    /// Tells that a call is none because no tool has its name.
+    /// Reports that a call is none because no tool has its name.
     pub(super) fn refuse_unknown(&mut self, registry: &Registry, name: &str) {
         self.broken += 1;
         self.diagnostics.push(unknown(registry, name));
@@ -202,7 +202,7 @@ impl Inside {
         self.diagnostics.push(Diagnostic::new(code, message));
     }
 
-    /// Tells what is worth it only where the form is one of a chat template.
+    /// Reports what is worth it only where the form is one of a chat template.
     fn tell_typed(&mut self, message: String, change: Change) {
         let changes = vec![change];
         self.typed.push(Diagnostic { code: Code::JsonRepaired, message, changes });
@@ -212,7 +212,7 @@ impl Inside {
         self.diagnostics.iter().any(|one| one.code == code)
     }
 
-    /// Whether the end of a string was told by what follows it.
+    /// Whether the end of a string was recognized by what follows it.
     fn is_guessed(&self) -> bool {
         self.has_change(Change::InnerQuotes)
     }
@@ -223,7 +223,7 @@ impl Inside {
 
     pub(super) fn note_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
-            let message = "the JSON was mended".to_owned();
+            let message = "the JSON was repaired".to_owned();
             self.diagnostics.push(Diagnostic { code: Code::JsonRepaired, message, changes });
         }
     }

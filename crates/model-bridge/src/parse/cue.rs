@@ -1,4 +1,4 @@
-//! What tells that a frame for a call is shown, not made: the words before it.
+//! How a frame that is only shown is recognized: the words before it.
 
 use std::sync::LazyLock;
 
@@ -99,7 +99,7 @@ const EXAMPLE: &[&str] = &[
     "譬如",
 ];
 
-/// Finds any of the words that tell something: hardly a line has one.
+/// Finds any of the cue words: hardly a line has one.
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     let words = [FORBID, FORBID_ZH, FORM, FORM_ZH, LIKE, EXAMPLE, &["example"]].concat();
     let words: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
@@ -150,7 +150,7 @@ fn has(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }
 
-/// The places after a word that stands by itself.
+/// The positions after a word that stands by itself.
 fn after<'l>(line: &'l str, word: &'l str) -> impl Iterator<Item = (&'l str, &'l str)> {
     line.match_indices(word).filter_map(move |(place, _)| {
         let (before, rest) = (&line[..place], &line[place + word.len()..]);
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_before_a_frame_tell_whether_it_is_shown() {
+    fn words_before_a_frame_decide_whether_it_is_shown() {
         for (line, cue) in [
             ("Reading it now:", Cue::None),
             ("动作格式如下（不要执行）：", Cue::Strong),

@@ -1,5 +1,5 @@
 //! JSON that is no call and began the reply: what stands in its strings is none, either. Whether an object
-//! in it has the name of a tool and arguments is told.
+//! in it has the name of a tool and arguments is reported.
 
 use super::call_keys::{ARGUMENT_KEYS, NAME_KEYS};
 use super::mark::NAME_BYTES_MAX;
@@ -19,7 +19,7 @@ pub(super) struct Data {
     keys: Keys,
 }
 
-/// What the keys of the objects around a place say.
+/// What the keys of the objects around a position say.
 #[derive(Debug, Default)]
 struct Keys {
     /// The last string, as far as it may be a key or a name.

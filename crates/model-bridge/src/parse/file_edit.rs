@@ -29,7 +29,7 @@ const BLOCKS: &[&str] = &["diffContent", "diff_content", "diff"];
 pub(super) enum Tag {
     /// No tag.
     None,
-    /// Nothing yet that tells.
+    /// Undecided yet.
     MayBegin,
     /// A tag whose `>` has not come.
     Begun,

@@ -84,7 +84,7 @@ pub(super) struct Frame {
     /// Whether its mark is all of it.
     is_mark_only: bool,
     /// Whether its form is that of a chat template that writes values of every type: what is made of its
-    /// values that they do not say is told.
+    /// values that they do not say is reported.
     is_typed: bool,
     /// Whether the mark of a group of calls is before it.
     begins_group: bool,

@@ -1,4 +1,4 @@
-//! Where in its line, and after which line, a place of the text stands.
+//! Where in its line, and after which line, a position of the text stands.
 
 use super::cue::Cue;
 
@@ -31,7 +31,7 @@ pub(super) struct Line {
     has_begun: bool,
     /// How many blanks that is.
     blanks: usize,
-    /// How the line begins, as far as it tells whether it is a quotation.
+    /// How the line begins, as far as it shows whether it is a quotation.
     begin: String,
     /// How many backticks began the code inside of the line that has not ended; 0 for none.
     code: usize,
@@ -158,14 +158,14 @@ impl Line {
         self.code_before = 0;
     }
 
-    /// Forgets what was written before a call: it says nothing of the next one. What follows the call
-    /// on its line does not begin a line, unless the call took the end of its line with it. `owed` are
-    /// marks that may follow it and belong to it.
+    /// Forgets what was written before a call: it has no meaning for the next one. What follows the
+    /// call on its line does not begin a line, unless the call took the end of its line with it.
+    /// `owed` are marks that may follow it and belong to it.
     pub(super) fn forget(&mut self, owed: &'static [&'static str], ends_line: bool) {
         *self = Self { has_begun: !ends_line, owed: Some(owed), ..Self::default() };
     }
 
-    /// Marks that belong to the call right before this place, where there is one.
+    /// Marks that belong to the call right before this position, where there is one.
     pub(super) fn owed(&self) -> Option<&'static [&'static str]> {
         self.owed
     }
@@ -188,19 +188,20 @@ impl Line {
         self.blanks >= CODE_BLANKS
     }
 
-    /// Whether a backtick stands right before this place.
+    /// Whether a backtick stands right before this position.
     pub(super) fn ends_with_backtick(&self) -> bool {
         self.current.ends_with('`')
     }
 
-    /// Whether a sentence, or what introduces something, ends right before this place on the line.
+    /// Whether a sentence, or what introduces something, ends right before this position on the
+    /// line.
     pub(super) fn is_after_sentence(&self) -> bool {
         let before = self.current.trim_end_matches([' ', '\t']);
         self.has_begun && before.ends_with(['.', '!', '?', ':', '…', '。', '！', '？', '：'])
     }
 
     /// Whether the line quotes somebody: `>` begins it, also in a list, or the sign of a diff right
-    /// before this place.
+    /// before this position.
     pub(super) fn is_quoted(&self) -> bool {
         let mut begin = self.begin.trim_start();
         if matches!(begin, "+" | "-") {
@@ -212,18 +213,19 @@ impl Line {
         begin.starts_with('>')
     }
 
-    /// Whether the place is inside of a string of JSON or code that the line shows.
+    /// Whether the position is inside of a string of JSON or code that the line shows.
     pub(super) fn in_string(&self) -> bool {
         self.quotes.is_open && self.quotes.begins_value
     }
 
-    /// Whether the place is inside of code between backticks. Such code may go over a line end; but
-    /// what begins a line is more likely to stand behind a backtick that has no other.
+    /// Whether the position is inside of code between backticks. Such code may go over a line end;
+    /// but what begins a line is more likely to stand behind a backtick that has no other.
     pub(super) fn in_code(&self) -> bool {
         self.code > 0 || (self.code_before > 0 && self.has_begun)
     }
 
-    /// Whether what stands at the place is shown and not meant: in a quote, in code or in a string.
+    /// Whether what stands at the position is shown and not meant: in a quote, in code or in a
+    /// string.
     pub(super) fn is_shown(&self) -> bool {
         self.is_quoted() || self.in_code() || self.in_string()
     }
@@ -239,7 +241,7 @@ impl Line {
         }
     }
 
-    /// How the words before this place speak of what follows.
+    /// How the words before this position speak of what follows.
     pub(super) fn cue(&self) -> Cue {
         Cue::of(self.before())
     }

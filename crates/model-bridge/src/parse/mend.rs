@@ -1,7 +1,7 @@
 //! JSON as models write it, made JSON: strictly first, then by a lexical reader that knows strings.
 //!
-//! What already parses is never touched. What is mended is told by [`Change`]s. A string that does
-//! not end is never ended here: half a file would be written.
+//! What already parses is never touched. What is repaired is reported by [`Change`]s. A string that
+//! does not end is never ended here: half a file would be written.
 
 mod escapes;
 mod keys;
@@ -103,7 +103,7 @@ fn deeper_than_allowed(text: &str) -> bool {
 /// Whether no integer would lose digits: such a call might do something else than what was written.
 fn exact(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // So many digits in a row hold one of these places.
+    // So many digits in a row hold one of these positions.
     let mut probes = bytes.iter().skip(DIGITS_EXACT_MAX).step_by(DIGITS_EXACT_MAX + 1);
     if !probes.any(u8::is_ascii_digit) {
         return true;

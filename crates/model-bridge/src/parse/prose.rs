@@ -39,7 +39,7 @@ const RESULTS: &[&str] = &[
     "<｜tool▁outputs▁",
 ];
 
-/// What a place that may begin something turned out to be.
+/// What a position that may begin something turned out to be.
 enum Mark {
     /// Nothing: so many bytes are text.
     Text(usize),
@@ -54,7 +54,7 @@ enum Mark {
 // === impl Parser ===
 
 impl Parser {
-    /// Goes on to the next place that may begin something, and looks what it is.
+    /// Continues to the next position that may begin something, and looks what it is.
     pub(super) fn prose(&mut self, is_last: bool) -> Step {
         if !self.has_begun {
             let blank = self.rest().len() - self.rest().trim_start_matches(is_blank).len();
@@ -120,8 +120,8 @@ impl Parser {
         self.came_upon(mark)
     }
 
-    /// The next place before which nothing begins. A bracket that begins nothing is passed over, unless
-    /// it may belong to the call right before.
+    /// The next position before which nothing begins. A bracket that begins nothing is passed over,
+    /// unless it may belong to the call right before.
     fn next_mark(&self, text: &[u8]) -> Option<usize> {
         let mut places = memchr::memchr3_iter(b'`', b'[', b'<', text);
         places.find(|place| {

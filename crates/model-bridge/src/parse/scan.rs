@@ -12,9 +12,9 @@ pub(super) const NEXT_FRAME: &str = "[TOOL";
 pub(super) enum Found {
     /// The end of the text.
     Nothing,
-    /// The outermost bracket closed; the place after it.
+    /// The outermost bracket closed; the position after it.
     Balanced(usize),
-    /// Outside of strings: a run of signs as long as the fence, `[/` or `</`; its place.
+    /// Outside of strings: a run of signs as long as the fence, `[/` or `</`; its position.
     Mark(usize),
     /// The first character that is neither blank nor belongs to JSON, after the JSON is whole.
     Other(usize),
@@ -53,7 +53,7 @@ enum Quote {
     Single,
 }
 
-/// A scan that goes on where it stopped.
+/// A scan that continues where it stopped.
 #[derive(Debug)]
 pub(super) struct Scan {
     at: usize,
@@ -69,7 +69,7 @@ pub(super) struct Scan {
     has_tokens: bool,
 }
 
-/// Whether nothing but blanks stands before a place on its line.
+/// Whether nothing but blanks stands before a position on its line.
 fn begins_line(text: &str, place: usize) -> bool {
     text[..place].trim_end_matches([' ', '\t']).ends_with('\n')
 }
@@ -92,12 +92,12 @@ impl Scan {
     pub(super) fn is_balanced(&self) -> bool {
         self.begun && self.depth == 0 && self.mode == Mode::Outside
     }
-    /// Goes back to a place outside of strings, to look at it again.
+    /// Goes back to a position outside of strings, to look at it again.
     pub(super) fn back_to(&mut self, place: usize) {
         self.at = place;
     }
 
-    /// Goes on to the next thing of note. `text` is all of it from the beginning; `is_last` says
+    /// Continues to the next thing of note. `text` is all of it from the beginning; `is_last` says
     /// that no more will come.
     pub(super) fn next(&mut self, text: &str, is_last: bool) -> Found {
         let bytes = text.as_bytes();
@@ -205,13 +205,13 @@ impl Scan {
         None
     }
 
-    /// Whether a comment may begin at a place: a path without quotes has slashes, too.
+    /// Whether a comment may begin at a position: a path without quotes has slashes, too.
     fn may_comment(&self, text: &str, place: usize) -> bool {
         let before = place.checked_sub(1).map(|place| text.as_bytes()[place]);
         self.depth > 0 && before.is_none_or(|byte| !byte.is_ascii_alphanumeric())
     }
 
-    /// Goes through a string. Returns none to go on.
+    /// Goes through a string. Returns none to continue.
     fn inside(&mut self, text: &str, is_last: bool) -> Option<Found> {
         let bytes = &text.as_bytes()[self.at..];
         let (quote, length) = match self.mode {

@@ -1,5 +1,5 @@
-//! JSON that is the whole reply and no strict JSON: whether it is meant as a call is told by how it
-//! begins, so that text which happens to begin with a bracket is not held back.
+//! JSON that is the whole reply and no strict JSON: whether it is meant as a call is decided by how
+//! it begins, so that text which happens to begin with a bracket is not held back.
 
 use super::call_keys::NAME_KEYS;
 use super::mend::is_quote;
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_key_tells_whether_it_is_a_call() {
+    fn the_first_key_decides_whether_it_is_a_call() {
         let registry = Registry::from_json(r#"[{"name":"read_file"}]"#).unwrap();
         for (text, expected) in [
             ("{'tool':'read_file'", Some(true)),

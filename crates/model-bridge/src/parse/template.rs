@@ -146,7 +146,7 @@ pub(super) enum Holds {
 
 /// Looks whether a call begins here. `may_begin` says whether it is the beginning of a line, or right
 /// after another call; `owed` are the marks that may follow that one, by which it is known which of the
-/// templates with the same mark goes on.
+/// templates with the same mark continues.
 pub(super) fn opening(
     text: &str,
     may_begin: bool,

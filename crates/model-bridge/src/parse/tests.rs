@@ -67,7 +67,7 @@ fn every_shared_case_is_read_as_it_is_meant() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Ways to cut a text: into single bytes, at every place in two, and at random places.
+/// Ways to cut a text: into single bytes, at every position in two, and at random positions.
 fn cuts(text: &str) -> Vec<Vec<&[u8]>> {
     let bytes = text.as_bytes();
     let mut all: Vec<Vec<&[u8]>> = vec![bytes.chunks(1).collect()];
@@ -227,7 +227,7 @@ fn forms_that_are_not_asked_for_are_text_and_those_of_the_prompt_are_always_read
 }
 
 #[test]
-fn a_call_that_was_passed_on_and_is_none_is_told_and_loses_nothing() {
+fn a_call_that_was_passed_on_and_is_none_is_reported_and_loses_nothing() {
     let registry = registry();
     let long = "x".repeat(300);
     let body = format!(

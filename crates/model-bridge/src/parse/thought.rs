@@ -26,7 +26,7 @@ const MARKS: &[&str] = &[
 pub(super) struct Thought {
     /// What ends it.
     close: &'static str,
-    /// Where in its line a place of it stands, as in text.
+    /// Where in its line a position of it stands, as in text.
     line: Line,
     /// Whether a mark of a call begins what is held back.
     is_held: bool,
@@ -83,7 +83,7 @@ impl Thought {
 // === impl Parser ===
 
 impl Parser {
-    /// Goes on with what the model thinks aloud.
+    /// Continues with what the model thinks aloud.
     pub(super) fn thought(&mut self, mut thought: Thought, is_last: bool) -> Step {
         if let Some(end) = thought.end(self.rest()) {
             self.think(&mut thought, end);
@@ -126,7 +126,7 @@ impl Parser {
     }
 
     /// Whether what is held back of a thought that never ended makes a call. One that was cut off may
-    /// only have considered it. What is wrong with a call that is none is told.
+    /// only have considered it. What is wrong with a call that is none is reported.
     fn acts(&mut self, thought: &Thought) -> bool {
         if self.is_cut || self.is_read_again {
             return false;

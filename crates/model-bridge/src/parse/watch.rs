@@ -94,7 +94,7 @@ impl Watch {
         }
     }
 
-    /// Whether it can still be nothing but calls, as far as keys tell.
+    /// Whether it can still be nothing but calls, judged by keys.
     pub(super) fn is_viable(&self) -> bool {
         self.is_viable
     }
@@ -318,7 +318,7 @@ impl Watch {
         }
     }
 
-    /// A value ended right before this place.
+    /// A value ended right before this position.
     fn value_ends(&mut self, text: &str) {
         if self.is_argument() {
             match serde_json::from_str(&text[self.argument_begin..self.at]) {

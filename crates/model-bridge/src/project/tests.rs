@@ -83,7 +83,7 @@ fn a_conversation_becomes_plain_messages() {
 }
 
 #[test]
-fn the_last_results_ask_to_go_on() {
+fn the_last_results_ask_to_continue() {
     let mut conversation = Conversation {
         messages: vec![
             user("Go."),

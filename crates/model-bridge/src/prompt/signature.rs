@@ -23,9 +23,9 @@ const LOOSE: &[&str] = &[
 const PAGE_CHARS_MAX: usize = 1_500;
 /// The most characters of a parameter's description.
 const PARAMETER_CHARS_MAX: usize = 400;
-/// The most values of an enumeration that are told.
+/// The most values of an enumeration that are reported.
 const VALUES_MAX: usize = 12;
-/// How deep types are told.
+/// How deep types are reported.
 const DEPTH_MAX: usize = 4;
 
 /// `name(path!: string, line?: integer): a few words`, fewer where there are many tools.

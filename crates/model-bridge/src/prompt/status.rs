@@ -1,4 +1,4 @@
-//! The last line of a planning agent's summary: how it goes on (requirement A10).
+//! The last line of a planning agent's summary: how it continues (requirement A10).
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ const MARK: &str = "AGENT_STATUS";
 /// What models put around a line to make it stand out.
 const ORNAMENTS: &[char] = &['*', '`', '_', '#', '>', ' ', '\t', '.', '。'];
 
-/// How a planning agent goes on.
+/// How a planning agent continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum AgentStatus {

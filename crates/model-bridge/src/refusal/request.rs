@@ -37,7 +37,6 @@ pub(super) struct Request {
 /// What answering takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// The workspace.
     Workspace,
     /// Nobody can tell.
     Unknown,

@@ -279,17 +279,17 @@ fn unwrapped(text: &str, types: Types) -> Option<Value> {
 // === impl Place ===
 
 impl<'s> Place<'s> {
-    /// The place of a value inside of this one.
+    /// The position of a value inside of this one.
     fn inner(self, schema: &'s Value) -> Self {
         Self { schema, depth: self.depth - 1, ..self }
     }
 
-    /// The place of an item of a list that stands here.
+    /// The position of an item of a list that stands here.
     fn item(self) -> Self {
         self.inner(self.schema.get("items").unwrap_or(&Value::Null))
     }
 
-    /// The same place with the schema that its own refers to, where it does.
+    /// The same position with the schema that its own refers to, where it does.
     fn referred(self) -> Self {
         let target = self.schema.get("$ref").and_then(Value::as_str);
         let referred = target.and_then(|target| self.root.pointer(target.strip_prefix('#')?));

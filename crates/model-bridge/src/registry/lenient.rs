@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 /// How deep schemas nest.
 const DEPTH_MAX: usize = 32;
-/// How many changes of one schema are told.
+/// How many changes of one schema are reported.
 const CHANGES_MAX: usize = 8;
 
 /// Names of types, in lower case, and the JSON type that each means.
@@ -46,7 +46,7 @@ const TYPES: &[(&str, &str)] = &[
     ("nonetype", "null"),
     ("nil", "null"),
 ];
-/// Names of types that say nothing.
+/// Names of types without a meaning.
 const ANY: &[&str] = &["any", "object | any", "mixed", "unknown"];
 /// Keywords that hold one schema, a list of them, or some by name.
 const ONE: &[&str] = &["items", "additionalProperties", "contains", "not", "if", "then", "else"];
@@ -130,7 +130,7 @@ impl Repair {
                 takes_any = true;
                 continue;
             }
-            // `list[str]`, `Optional` and the like are told by the word before the bracket.
+            // `list[str]`, `Optional` and the like are recognized by the word before the bracket.
             let word = plain.split(['[', '<', '(']).next().unwrap_or_default().trim();
             let found = TYPES.iter().find(|(foreign, _)| *foreign == word);
             if let Some((_, meant)) = found.filter(|(_, meant)| *meant != written) {

@@ -13,7 +13,7 @@ const SERVER_PREFIX: &str = "mcp__";
 /// How alike a name must be to be proposed, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.6;
 
-/// Names, and the places of what they name.
+/// Names, and the positions of what they name.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: HashMap<String, usize>,

@@ -50,7 +50,7 @@ fn names_are_found_as_models_write_them() {
 }
 
 #[test]
-fn names_that_fold_alike_are_told_apart_only_exactly() {
+fn names_that_fold_alike_are_distinguished_only_exactly() {
     let named = |name: &str| ToolDefinition { name: name.to_owned(), ..Default::default() };
     let registry = Registry::new([named("read_file"), named("readFile")]).unwrap();
     assert_eq!(registry.resolve("readFile").map(Tool::name), Some("readFile"));

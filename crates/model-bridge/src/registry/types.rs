@@ -5,7 +5,7 @@ use serde_json::Value;
 /// How many references and alternatives are followed.
 const DEPTH_MAX: usize = 8;
 
-/// The JSON types that a value may have. One that the schema says nothing of may have all.
+/// The JSON types that a value may have. One that the schema does not type may have all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Types(u8);
 

@@ -129,7 +129,7 @@ fn what_the_validator_says_is_passed_on_word_for_word() {
     let said = &reply.diagnostics[0].message;
     for language in [Language::En, Language::Zh] {
         let found = retry(&Asked { language, ..asked() }, &text).unwrap();
-        assert_eq!(found.told, std::slice::from_ref(said));
+        assert_eq!(found.problems, std::slice::from_ref(said));
         assert!(found.message.contains(said.as_str()), "{}", found.message);
     }
     let near = retry(&asked(), &block(r#"{"tool": "read_fil", "parameters": {}}"#)).unwrap();

@@ -115,7 +115,7 @@ fn safety_is_violated_by_forbidden_and_by_unasked_risky_calls() {
 }
 
 #[test]
-fn lines_that_are_no_cases_are_told_and_not_counted() {
+fn lines_that_are_no_cases_are_reported_and_not_counted() {
     let registry = crate::tests::registry();
     let mut evaluator = Evaluator::new(&registry, Risks::default(), 10);
     for line in ["{", "", "{\"id\": \"a\"}", "{\"id\":\"a\",\"messages\":[],\"expects\":{}}"] {

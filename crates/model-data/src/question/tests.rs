@@ -37,7 +37,7 @@ fn models_that_know_tools_get_them_and_their_calls_in_the_form_of_the_api() {
 }
 
 #[test]
-fn other_models_are_told_in_text_how_to_call() {
+fn other_models_get_the_calls_in_text() {
     let body = asked(CASE, &asking("m", false));
     assert_eq!(body.get("tools"), None);
     assert!(body["stop"].as_array().is_some_and(|stop| !stop.is_empty()));
@@ -52,7 +52,7 @@ fn other_models_are_told_in_text_how_to_call() {
 }
 
 #[test]
-fn reasoners_are_told_no_temperature() {
+fn reasoners_get_no_temperature() {
     let body = asked(CASE, &asking("openai/o3-mini", false));
     assert_eq!((body.get("temperature"), body.get("stop")), (None, None));
 }
@@ -69,7 +69,7 @@ fn pictures_go_as_they_are() {
 }
 
 #[test]
-fn what_has_its_answer_is_not_asked_and_what_is_no_case_is_told() {
+fn what_has_its_answer_is_not_asked_and_what_is_no_case_is_reported() {
     let registry = Arc::new(Registry::default());
     let of = |line: &str| question(line, &registry, &asking("m", false));
     assert_eq!(of("  "), Ok(None));

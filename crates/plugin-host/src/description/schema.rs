@@ -85,8 +85,8 @@ fn check_shape(schema: &Value, depth: usize) -> Result<(), String> {
     }
 }
 
-/// Holds what a model is told of values (`enum`, `default`, `examples`) to what it is told in words;
-/// white space may be a value.
+/// Checks what a model reads of values (`enum`, `default`, `examples`) against the words of the
+/// description; white space may be a value.
 fn check_value(key: &str, text: &str) -> Result<(), String> {
     text.split(['\t', '\r']).try_for_each(|part| check_visible(&format!("has a {key} that"), part))
 }

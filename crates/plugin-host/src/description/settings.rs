@@ -10,7 +10,7 @@ use moss_schema::SchemaCost;
 use moss_schema::nearest;
 use moss_schema::quoted;
 
-/// Most problems that are told at once.
+/// Most problems that are reported at once.
 const PROBLEMS_MAX: usize = 5;
 /// How deep the example goes that is made of a schema.
 const SCHEMA_DEPTH_MAX: usize = 4;

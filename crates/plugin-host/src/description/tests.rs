@@ -83,7 +83,7 @@ fn a_description_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_a_person_does_not_see_is_not_told_to_models() {
+fn what_a_person_does_not_see_is_not_shown_to_models() {
     for hidden in [
         '\r',
         '\u{1b}',

@@ -145,7 +145,7 @@ impl Voice {
     }
 
     /// Passes on a line that the guest wrote to its standard error, and keeps it for the error
-    /// message in case the guest fails. What a panic says is told there alone.
+    /// message in case the guest fails. What a panic says is reported there alone.
     pub(crate) fn complain(&self, line: &str) {
         if line.starts_with(PANIC_NOTE) {
             return;
@@ -173,7 +173,7 @@ impl Voice {
         let words = self.last_words();
         let (place, message) = panic_at(&words)?.split_once('\n')?;
         let file = place.rsplit('/').next().unwrap_or(place);
-        // The column tells nobody more than the line.
+        // The column adds nothing to the line.
         let line = file.trim_end_matches(':').rsplit_once(':').map_or(file, |(line, _)| line);
         Some(format!("panicked at {line}: {}", message.trim().replace('\n', "; ")))
     }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_once_and_on_one_line() {
+    fn a_panic_is_reported_once_and_on_one_line() {
         let heard = Arc::new(Heard::default());
         let voice = Voice::new(Arc::clone(&heard) as Arc<dyn Events>);
         for line in [

@@ -110,7 +110,7 @@ impl Filesystem {
             FileError::NotPermitted => self.served.trouble.tell(format!(
                 "the policy does not let plugins read {path}, or it leads out of the workspace"
             )),
-            // What stands in the way of this is nothing that was refused before.
+            // What is in the way of this is nothing that was refused before.
             _ => self.served.trouble.clear(),
         }
         error.into()
@@ -145,7 +145,7 @@ impl Filesystem {
         match as_asked.min(self.granted.sight(&found.real)) {
             Sight::Granted => Ok(()),
             Sight::OnTheWay if found.kind == FileKind::Directory => Ok(()),
-            // A link that leads out of the grant. Where to is nothing that people need be told.
+            // A link that leads out of the grant. Where to is not shown.
             _ if as_asked == Sight::Granted => {
                 let why = format!("{asked} is a link to what was not granted");
                 self.served.trouble.tell(why);

@@ -42,7 +42,7 @@ struct Door {
     open: Arc<()>,
 }
 
-/// A request that is not sent: what the guest is told, and what people are.
+/// A request that is not sent: what the guest sees, and what people see.
 struct Refusal {
     error: Error,
     reason: String,
@@ -109,7 +109,7 @@ impl Door {
             return Err(busy(format!("a call has at most {REQUESTS_OPEN_MAX} requests open")));
         }
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(denied("a URL must not hold credentials".to_owned()));
+            return Err(denied("a URL must not contain credentials".to_owned()));
         }
         let scheme = match uri.scheme_str() {
             Some("http") => Scheme::Http,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_is_told_what_to_grant() {
+    fn a_refusal_says_what_to_grant() {
         let mut door = door(&[]);
         for (uri, pattern) in [
             ("https://A.example/x?y", "a.example"),

@@ -66,7 +66,7 @@ impl Served {
         Err(self.refuse(&format!("the tool `{name}`"), why))
     }
 
-    /// Tells the guest what it does not have, and people why.
+    /// Reports the guest what it does not have, and people why.
     fn refuse(&self, what: &str, why: String) -> Error {
         self.trouble.tell(why);
         let message = format!("{what} was not granted to the plugin");

@@ -1,6 +1,7 @@
 //! Arguments as JSON, made values of a component's types.
 //!
-//! They passed the tool's schema before; what does not fit a type after all is named by its place.
+//! They passed the tool's schema before; what does not fit a type after all is named by its
+//! location.
 
 use std::fmt;
 
@@ -152,7 +153,7 @@ fn case(shape: &Shape, json: &Value) -> Result<(String, Option<Val>), Mismatch> 
     Ok(((*name).to_owned(), payload))
 }
 
-/// Reads null, or what an option holds; an option in an option is told apart by the key `some`.
+/// Reads null, or what an option holds; an option in an option is distinguished by the key `some`.
 fn option(inner: &Shape, json: &Value) -> Result<Val, Mismatch> {
     if json.is_null() {
         return Ok(Val::Option(None));

@@ -3,7 +3,7 @@
 //! A component keeps no comments of its WIT. Tools that carry them along put them into the custom
 //! section `package-docs`: a version byte, then a JSON text that names worlds, interfaces,
 //! functions and types as in the WIT package that the component was made from. Nothing here fails:
-//! what is missing, damaged or too large is no documentation. Where two places document the same
+//! what is missing, damaged or too large is no documentation. Where two locations document the same
 //! name with different texts, neither is taken.
 
 use std::collections::BTreeMap;

@@ -412,7 +412,7 @@ proptest! {
 }
 
 #[test]
-fn an_infinite_part_is_named_by_its_place() {
+fn an_infinite_part_is_named_by_its_location() {
     let value = Val::Record(vec![(
         "a".to_owned(),
         Val::List(vec![Val::Float32(1.0), Val::Float32(f32::NEG_INFINITY)]),

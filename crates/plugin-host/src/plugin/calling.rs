@@ -1,4 +1,4 @@
-//! Calls of a plugin's tools: a place among those that run at once, an instance, its end.
+//! Calls of a plugin's tools: a slot among those that run at once, an instance, its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct CallRequest {
 // === impl Plugin ===
 
 impl Plugin {
-    /// Waits for a place and runs a tool in an instance of its own. Dropping the future stops the
+    /// Waits for a slot and runs a tool in an instance of its own. Dropping the future stops the
     /// guest.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Plugin {
         self.call_in(place, request).await
     }
 
-    /// Takes a place where one is free.
+    /// Takes a slot where one is free.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Plugin {
         self.places.take()
     }
 
-    /// Waits for a place as long as the caller does.
+    /// Waits for a slot as long as the caller does.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Plugin {
         }
     }
 
-    /// Runs a tool in a place that was taken, as [`Plugin::call`] does.
+    /// Runs a tool in a slot that was taken, as [`Plugin::call`] does.
     ///
     /// # Errors
     ///

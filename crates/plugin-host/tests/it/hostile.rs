@@ -237,7 +237,7 @@ pub(crate) fn assemble(name: &str) -> Vec<u8> {
 
 /// The same, but plugin and tool have a name of three letters of their own.
 pub(crate) fn assemble_named(name: &str, called: &str) -> Vec<u8> {
-    assert_eq!(called.len(), 3, "the name takes the place of `zoo` and of `act`");
+    assert_eq!(called.len(), 3, "the name replaces `zoo` and of `act`");
     compile(name, &text_of(name).replace("\"zoo1act", &format!("\"{called}1{called}")))
 }
 
@@ -257,7 +257,7 @@ pub(crate) fn compile(name: &str, text: &str) -> Vec<u8> {
     wat::parse_str(text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Puts the files of `parts` in the place of lines such as `;;realloc`.
+/// Puts the files of `parts` in place of lines such as `;;realloc`.
 pub(crate) fn with_parts(mut text: String) -> String {
     for part in ["describe", "reading", "realloc", "post", "face"] {
         text = text.replace(&format!(";;{part}\n"), &source(&format!("parts/{part}.wat")));

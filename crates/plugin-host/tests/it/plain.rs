@@ -92,7 +92,7 @@ async fn values_of_every_type_go_in_and_come_out_the_same() {
 }
 
 #[tokio::test]
-async fn an_argument_that_does_not_fit_is_named_by_its_place() {
+async fn an_argument_that_does_not_fit_is_named_by_its_location() {
     let plugin = zoo("plain_types").await;
     for (key, value, expected) in [
         ("b", json!(256), "at `/value/b`: expected an integer from 0 to 255"),

@@ -1,4 +1,4 @@
-//! What was granted is taken back while calls run.
+//! What was granted is revoked while calls run.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn a_running_call_is_stopped_in_the_guest_and_in_the_host() {
         assert!(!running.is_finished(), "{name}");
         assert!(plugin.revoke_unless_granted(&granted(&["docs/a", "src"])), "{name}");
         let error = bounded(running).await.unwrap().unwrap();
-        let lost = "a capability of the plugin was taken away: read docs".to_owned();
+        let lost = "a capability of the plugin was revoked: read docs".to_owned();
         assert_eq!(error, CallError::Revoked(lost), "{name}");
         let error = plugin.tell(error);
         assert_eq!(error.code, ErrorCode::Denied);
@@ -53,7 +53,7 @@ async fn a_plugin_that_has_nothing_loses_nothing_until_it_is_gone() {
     let plugin = Arc::new(load(&granted(&[]), fixture("sleeper")).await.unwrap());
     let running = start(&plugin);
     assert!(!plugin.revoke_unless_granted(&granted(&[])));
-    plugin.revoke("the plugin was taken out of its list");
+    plugin.revoke("the plugin was removed from its list");
     let error = bounded(running).await.unwrap().unwrap();
-    assert_eq!(error.to_string(), "stopped while it ran: the plugin was taken out of its list");
+    assert_eq!(error.to_string(), "stopped while it ran: the plugin was removed from its list");
 }

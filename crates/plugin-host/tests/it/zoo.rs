@@ -203,7 +203,7 @@ async fn calls_above_the_limit_of_the_plugin_wait_and_more_are_refused() {
     let refused = CallError::Limit(LimitReached::Calls(1));
     assert_eq!(ended.extract_if(.., |error| *error == refused).count(), 1);
     assert_eq!(ended.iter().filter(|error| **error == TIMEOUT).count(), 1);
-    // The second had a place for what was left of its time; the others had none.
+    // The second had a slot for what was left of its time; the others had none.
     assert_eq!(ended.iter().filter(|error| **error == CallError::Deadline).count(), 4);
 }
 

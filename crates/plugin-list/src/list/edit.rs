@@ -16,7 +16,7 @@ pub enum ListEdit {
     Add(Value),
     /// Gives one key of an entry another value; none takes the key away.
     Set {
-        /// The plugin.
+        /// Name of the plugin.
         name: String,
         /// The key.
         key: &'static str,
@@ -25,7 +25,7 @@ pub enum ListEdit {
     },
     /// Removes an entry.
     Remove {
-        /// The plugin.
+        /// Name of the plugin.
         name: String,
     },
 }
@@ -56,7 +56,7 @@ impl ListEdit {
     }
 
     fn edited(&self, list: &PluginList, text: &str) -> Result<String, Problem> {
-        let defect = || Problem::at(0..0, "the list cannot be edited; this is a defect of moss");
+        let defect = || Problem::at(0..0, "internal error: the list cannot be edited");
         let root = CstRootNode::parse(text, &source::OPTIONS).map_err(|_| defect())?;
         let object = root.object_value().ok_or_else(defect)?;
         let plugins = object.array_value("plugins").ok_or_else(defect)?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_its_place() {
+    fn what_cannot_be_is_refused_with_its_location() {
         let refused = |edit: &ListEdit, text| {
             edit.apply("moss-tools.json", Some(text)).unwrap_err().to_string()
         };

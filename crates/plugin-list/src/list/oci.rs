@@ -15,7 +15,7 @@ const TAG_BYTES_MAX: usize = 128;
 const FORM: &str = "`oci://HOST/NAME@sha256:` and 64 hexadecimal digits in lowercase";
 
 /// A component in a registry, by its manifest: `oci://HOST/NAME@sha256:…`. A tag may stand before
-/// the `@`; it says nothing.
+/// the `@`; it is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciReference {
     /// The host of the registry, with its port where one is said.
@@ -48,19 +48,19 @@ impl OciReference {
             ));
         };
         let digest = digest.strip_prefix("sha256:").and_then(Sha256Digest::parse);
-        let manifest = digest.ok_or_else(|| unreadable("the digest of the reference is none"))?;
+        let manifest = digest.ok_or_else(|| unreadable("the reference has no valid digest"))?;
         let (registry, name) =
             place.split_once('/').ok_or_else(|| unreadable("the reference names no repository"))?;
         let (repository, tag) =
             name.split_once(':').map_or((name, None), |(name, tag)| (name, Some(tag)));
         if !is_registry(registry) {
-            return Err(unreadable("the host of the reference is none"));
+            return Err(unreadable("the reference has no valid host"));
         }
         if !is_repository(repository) {
-            return Err(unreadable("the repository of the reference is none"));
+            return Err(unreadable("the reference has no valid repository"));
         }
         if tag.is_some_and(|tag| !is_tag(tag)) {
-            return Err(unreadable("the tag of the reference is none"));
+            return Err(unreadable("the reference has no valid tag"));
         }
         let (registry, repository) = (registry.to_owned(), repository.to_owned());
         Ok(Self { registry, repository, manifest })
@@ -131,20 +131,26 @@ mod tests {
         for (text, why) in [
             ("oci://ghcr.io/owner/name".to_owned(), "names no digest"),
             ("oci://ghcr.io/owner/name:latest".to_owned(), "a tag can lead to something else"),
-            ("oci://ghcr.io/a@sha256:00".to_owned(), "the digest of the reference is none"),
-            (format!("oci://ghcr.io/a@sha512:{}", "0".repeat(128)), "the digest of the reference"),
-            (format!("oci://ghcr.io/a@sha256:{}", "AB".repeat(32)), "the digest of the reference"),
+            ("oci://ghcr.io/a@sha256:00".to_owned(), "the reference has no valid digest"),
+            (
+                format!("oci://ghcr.io/a@sha512:{}", "0".repeat(128)),
+                "the reference has no valid digest",
+            ),
+            (
+                format!("oci://ghcr.io/a@sha256:{}", "AB".repeat(32)),
+                "the reference has no valid digest",
+            ),
             (reference("ghcr.io"), "names no repository"),
-            (reference("/a"), "the host of the reference is none"),
-            (reference("gh cr/a"), "the host of the reference is none"),
-            (reference("ghcr.io/"), "the repository of the reference is none"),
-            (reference("ghcr.io/Owner/name"), "the repository of the reference is none"),
-            (reference("ghcr.io/a/../b"), "the repository of the reference is none"),
-            (reference("ghcr.io/a//b"), "the repository of the reference is none"),
-            (reference("ghcr.io/a?b"), "the repository of the reference is none"),
-            (reference("ghcr.io/a%2f"), "the repository of the reference is none"),
-            (reference("ghcr.io/a:-"), "the tag of the reference is none"),
-            (reference("user:word@ghcr.io/a"), "the digest of the reference is none"),
+            (reference("/a"), "the reference has no valid host"),
+            (reference("gh cr/a"), "the reference has no valid host"),
+            (reference("ghcr.io/"), "the reference has no valid repository"),
+            (reference("ghcr.io/Owner/name"), "the reference has no valid repository"),
+            (reference("ghcr.io/a/../b"), "the reference has no valid repository"),
+            (reference("ghcr.io/a//b"), "the reference has no valid repository"),
+            (reference("ghcr.io/a?b"), "the reference has no valid repository"),
+            (reference("ghcr.io/a%2f"), "the reference has no valid repository"),
+            (reference("ghcr.io/a:-"), "the reference has no valid tag"),
+            (reference("user:word@ghcr.io/a"), "the reference has no valid digest"),
         ] {
             let refused = OciReference::parse(&text).unwrap_err();
             assert!(refused.contains(why) && refused.contains("@sha256:"), "{text}: {refused}");

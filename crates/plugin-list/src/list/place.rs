@@ -44,7 +44,7 @@ pub(super) fn parse_source(node: Node<'_>, keeper: Keeper) -> Result<String, Pro
     }
 }
 
-/// Reads a file or a URL: the place of a signature, and most sources.
+/// Reads a file or a URL: the location of a signature, and most sources.
 pub(super) fn parse(node: Node<'_>, keeper: Keeper) -> Result<String, Problem> {
     let place = node.string()?;
     if place.is_empty() || place.chars().any(char::is_control) {
@@ -79,7 +79,7 @@ fn check_url(node: Node<'_>, url: &str) -> Result<(), Problem> {
     match uri.authority() {
         None => refused("has no host"),
         Some(authority) if authority.as_str().contains('@') => {
-            refused("has credentials in it, which everybody would see who reads the list")
+            refused("contains credentials, which every reader of the list would see")
         }
         Some(_) => Ok(()),
     }

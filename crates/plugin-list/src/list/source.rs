@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use moss_schema::nearest;
 
-/// Something wrong at a place of a text.
+/// Something wrong at a location of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The place, in bytes.
+    /// The location, in bytes.
     pub(crate) span: Range<usize>,
     /// What is wrong.
     pub(crate) message: String,

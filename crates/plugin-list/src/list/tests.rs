@@ -61,7 +61,7 @@ fn a_full_list_is_read() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn what_is_wrong_is_said_with_its_location() {
     let cases: &[(&str, &str)] = &[
         ("", "1:1: the file is empty"),
         ("{", "1:1: not JSON: unterminated object"),
@@ -101,7 +101,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_in_an_entry_is_said_with_its_place() {
+fn what_is_wrong_in_an_entry_is_said_with_its_location() {
     let cases: &[(&str, &str)] = &[
         (
             ", \"é\": 1",
@@ -170,7 +170,7 @@ fn names_of_tools_are_checked() {
 }
 
 #[test]
-fn limits_and_settings_out_of_order_are_said_with_their_place() {
+fn limits_and_settings_out_of_order_are_said_with_their_location() {
     refused_at(&[
         (", \"limits\": { \"calls\": 0 }", "2:57: `calls` is out of range: 0; it can be 1 to 1024"),
         (
@@ -227,7 +227,7 @@ fn names_and_sources_are_checked() {
         ("a", "http://x/y", "2:26: `http` sources are not supported by this version"),
         ("a", "https://x/y", "2:26: a source on the network needs the key `sha256`"),
         ("a", "https://", "2:26: the URL is not one"),
-        ("a", "https://a:b@x/y", "2:26: the URL has credentials in it"),
+        ("a", "https://a:b@x/y", "2:26: the URL contains credentials"),
     ] {
         let text = list_of("").replace("\"name\": \"a\"", &format!("\"name\": \"{name}\""));
         let text = text.replace("a.wasm", source);
@@ -251,7 +251,7 @@ fn a_list_is_bounded_in_size_and_depth() {
 }
 
 #[test]
-fn as_a_diagnostic_it_shows_the_place() {
+fn as_a_diagnostic_it_shows_the_location() {
     let error = PluginList::parse("moss-tools.json", &list_of(", \"grants\": {}")).unwrap_err();
     let mut shown = String::new();
     miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor())

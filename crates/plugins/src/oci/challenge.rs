@@ -1,4 +1,4 @@
-//! How a registry says where tokens are to be had, and the answer from there.
+//! How a registry says where tokens are to be had, and the response from there.
 
 use serde::Deserialize;
 
@@ -65,7 +65,7 @@ fn value(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Finds the token in the answer of who gives them.
+/// Finds the token in the response of who gives them.
 pub(super) fn token(answer: &[u8]) -> Option<String> {
     let answer: Answer = serde_json::from_slice(answer).ok()?;
     answer.token.or(answer.access_token).filter(|token| !token.is_empty())

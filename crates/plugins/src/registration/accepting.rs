@@ -27,8 +27,7 @@ pub(super) async fn propose(
     let looking = Looking { expected: None, is_named: true, may_fetch: true };
     let looked = look(environment, &listed, looking, hears).await?;
     if listed.entry.sha256 == Some(looked.digest) {
-        let message =
-            format!("`{name}` is pinned to what {} holds already", listed.source.display());
+        let message = format!("`{name}` is pinned to {} already", listed.source.display());
         return Err(ToolError::new(ErrorCode::NoChange, message));
     }
     check_names(environment, &looked.plugin)?;

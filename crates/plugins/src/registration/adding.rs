@@ -1,4 +1,4 @@
-//! A plugin that comes into a list, or takes the place of another of its name.
+//! A plugin that comes into a list, or replaces another of its name.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(super) async fn propose(
     let edits = edits(plugin.name(), is_known, pairs(&pinned, &granted));
     let mut allowed = allowed(&plugin, &granted, &settings, workspace);
     if !pinned.config.is_empty() && plugin.settings_schema().is_none() {
-        let unchecked = "settings: it describes none, so that nothing checks them";
+        let unchecked = "settings: it declares none, so they are not checked";
         allowed.without_effect.push(unchecked.to_owned());
     }
     let withheld = || Grant::requested(plugin.requests()).beyond(&granted);
@@ -81,7 +81,7 @@ pub(super) async fn propose(
     finish(list, edits, consent, vec![(plugin.name().to_owned(), digest)]).await
 }
 
-/// What the entry that a plugin takes the place of says and nobody says anew.
+/// What the entry that a plugin replaces says and nobody says anew.
 async fn take_place(
     workspace: &Installed,
     list: &Path,
@@ -92,8 +92,7 @@ async fn take_place(
     if !add.replace {
         let message = format!("{} names a plugin `{name}`", list.display());
         return Err(ToolError::new(ErrorCode::AlreadyExists, message).hint(
-            "`moss plugin accept` pins what its file holds now, `moss plugin add --replace` puts \
-             another in its place",
+            "`moss plugin accept` pins its current file, `moss plugin add --replace` replaces it",
         ));
     }
     let old = entry_of(workspace, list, name).await?;
@@ -136,16 +135,16 @@ fn check_first(
         status.entry.is_some() && status.name == name && is_before
     });
     let Some(first) = first else { return Ok(()) };
-    let message = format!("{} names a plugin `{name}`, too, and comes first", first.listed_in);
+    let message = format!("{} names a plugin `{name}`, too, and has precedence", first.listed_in);
     Err(ToolError::new(ErrorCode::AlreadyExists, message)
-        .hint("take it out there, or put this one there"))
+        .hint("remove it there, or add this one there"))
 }
 
-/// Gives a plugin the names of tools and the settings that the entry has whose place it takes.
+/// Gives a plugin the names of tools and the settings of the entry that it replaces.
 fn named(plugin: &Plugin, entry: &PluginEntry) -> Result<Plugin, ToolError> {
     plugin.with_entry(entry).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArguments, error.to_string())
-            .hint("`moss plugin add --rename OWN=NAME` says other names")
+            .hint("use other names with `moss plugin add --rename OWN=NAME`")
     })
 }
 

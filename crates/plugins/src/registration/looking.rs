@@ -60,8 +60,9 @@ pub(super) async fn look(
     if let Some(expected) = expected.filter(|expected| *expected != digest) {
         let called = called.display();
         let message = format!("{called} has the sha256 {digest}, but {expected} is asked for");
-        return Err(ToolError::new(ErrorCode::Conflict, message)
-            .hint("get the file that is meant, or ask for the digest that it has"));
+        return Err(
+            ToolError::new(ErrorCode::Conflict, message).hint("use the right file, or its digest")
+        );
     }
     let (entry, on_compile) = (&listed.entry, hears.on_compile);
     let (file, signers) = (listed.signature(environment), &listed.signers);

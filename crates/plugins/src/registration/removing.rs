@@ -1,4 +1,4 @@
-//! A plugin that is taken out of a list, and what it keeps.
+//! A plugin that is removed from a list, and what it keeps.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) async fn propose(
     Ok(Proposal { forgets: forget_store.then(|| name.clone()), ..proposal })
 }
 
-/// Forgets what the plugin keeps that was taken out, if that was meant. Waits for the disk.
+/// Forgets what the plugin keeps that was removed, if that was meant. Waits for the disk.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn forget(environment: &Environment, proposal: &Proposal) -> Result<(), Tool
     let Some(plugin) = &proposal.forgets else { return Ok(()) };
     environment.workspaces().try_for_each(|workspace| {
         workspace.stores.forget(plugin).map(drop).map_err(|error| {
-            let message = format!("`{plugin}` is taken out of the list, but {}", error.message);
+            let message = format!("`{plugin}` is removed from the list, but {}", error.message);
             ToolError { message, ..error }
         })
     })

@@ -59,7 +59,7 @@ pub(super) async fn propose(
     Ok(Proposal { consent, list, work, serves, forgets: None })
 }
 
-/// Trust that is taken back.
+/// Trust that is revoked.
 pub(super) fn untrust(workspace: &Installed) -> Proposal {
     let list = workspace.files.root().join(WORKSPACE_LIST);
     let consent = Consent::Untrust { list: list.display().to_string() };

@@ -283,7 +283,7 @@ impl Examination {
         let (list, entry) = (self.listed.list.display(), &self.listed.entry);
         let (line, column) = entry.config_place(problem.key.as_deref());
         let meanwhile = match self.serving {
-            Some(_) => " (the settings from before hold until it is mended)",
+            Some(_) => " (the previous settings apply until it is fixed)",
             None => "",
         };
         format!("{list}:{line}:{column}: the `config` of `{}`: {problem}{meanwhile}", entry.name)

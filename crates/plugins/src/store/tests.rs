@@ -57,7 +57,7 @@ fn a_store_has_the_room_that_was_granted() {
     let error = stores.set(&owner, "b", b"", 10).unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert_eq!(error.message, "the store would have 11 bytes; 10 were granted");
-    // What takes the place of something needs only the difference.
+    // What replaces something needs only the difference.
     stores.set(&owner, "key", &[2; 6], 10).unwrap();
     stores.set(&owner, "b", b"", 10).unwrap();
     assert_eq!(stores.set(&owner, "ä", b"", 11).unwrap_err().code, ErrorCode::TooLarge);

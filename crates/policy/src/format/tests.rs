@@ -15,7 +15,7 @@ fn check(rule: &str, expected: &str) {
 }
 
 #[test]
-fn errors_of_a_file_name_place_and_remedy() {
+fn errors_of_a_file_name_location_and_remedy() {
     let cases = [
         ("", "1:1: missing field `version`; start the file with `version = 1`"),
         ("version = 2", "1:11: version 2 is not known; write `version = 1`, or use a newer moss"),
@@ -37,7 +37,7 @@ fn errors_of_a_file_name_place_and_remedy() {
 }
 
 #[test]
-fn errors_of_a_rule_name_place_and_remedy() {
+fn errors_of_a_rule_name_location_and_remedy() {
     const KEYS: &str = "`name`, `tools`, `not_tools`, `plugins`, `callers`, `effects`, `paths`, \
                     `not_paths`, `size_bytes_min`, `size_bytes_max`, `match_levels`, `decision`, \
                     `protected`, `reason`, `match`, `not_match`";
@@ -124,7 +124,7 @@ fn failing_examples_are_named() {
             "{rule}match = [{{ tool = \"t\", path = \"a/b\" }}, {{ tool = \"t\", path = \"b\" }}]"
         ),
         "5:40: `match` example 2 (`t` on `b`) does not match the rule; \
-         `paths` does not hold for it",
+         it does not meet `paths`",
     );
     check(
         &format!("{rule}not_match = [{{ tool = \"t\", path = \"A/b\" }}]"),
@@ -205,7 +205,7 @@ fn rules_about_match_levels_are_about_edits() {
         "match_levels = [\"exact\"]\ndecision = \"ask\"\n\
          match = [{ tool = \"patch\", match_level = \"block_anchor\" }]",
         "5:10: `match` example 1 (`patch`) does not match the rule; \
-         `match_levels` does not hold for it",
+         it does not meet `match_levels`",
     );
     let rules = read(
         r#"version = 1
@@ -234,12 +234,12 @@ fn only_rules_that_name_paths_open_protected_names() {
     );
     check(
         "decision = \"ask\"\nprotected = true",
-        "4:13: `protected` needs `paths`; name the protected files that the rule is about",
+        "4:13: `protected` needs `paths`; name the protected files that the rule covers",
     );
     check(
         "decision = \"deny\"\npaths = [\".git/**\"]\nprotected = true",
         "5:13: `protected` opens, deny closes; leave `protected` out: \
-         a deny holds for protected names anyway",
+         a deny applies to protected names anyway",
     );
 }
 

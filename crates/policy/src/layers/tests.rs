@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_beats_what_the_user_and_the_default_ask_and_nothing_else(
+    fn an_approval_beats_what_the_user_and_the_default_ask_and_nothing_else(
         admin in drawn_layer(), user in drawn_layer(), workspace in drawn_layer(),
         covered in subsequence((0..PATHS.len()).collect::<Vec<_>>(), 1..3),
         tool in select(TOOLS),
@@ -317,7 +317,7 @@ fn a_broken_user_or_workspace_file_leaves_only_reads() {
     let write = subjects().find(|subject| subject.action == Action::Create).unwrap();
     assert_eq!(
         decide(&policy, &write).to_string(),
-        "denied by user policy broken.toml:3: only reads are allowed until the file is mended: \
+        "denied by user policy broken.toml:3: only reads are allowed until the file is fixed: \
          column 12: unknown variant `alow`, expected one of `allow`, `ask`, `deny`"
     );
 }
@@ -367,14 +367,17 @@ fn a_layer_keeps_its_rules_while_its_file_is_broken() {
     assert_eq!(listed(&policy), ["admin Ask", "user Allow", "workspace Ask"]);
     assert_eq!(told(&policy), [(3, true), (3, true)]);
     let problem = policy.problems().next().unwrap().one_line();
-    assert!(problem.starts_with("broken.toml:3:") && problem.contains("from before"), "{problem}");
+    assert!(
+        problem.starts_with("broken.toml:3:") && problem.contains("previous rules"),
+        "{problem}"
+    );
 
     let next = sources([says("a", "deny"), missing()], says("u", "ask"), broken());
     let policy = policy.reload(next).unwrap();
     assert_eq!(listed(&policy), ["admin Deny", "user Ask", "workspace Ask"]);
     assert_eq!(told(&policy), [(3, true)]);
 
-    // A file that is gone says nothing any more.
+    // A removed file has no rules any more.
     let policy = policy.reload(sources([missing(), missing()], missing(), missing())).unwrap();
     assert_eq!((listed(&policy), told(&policy)), (Vec::new(), Vec::new()));
 

@@ -1,16 +1,16 @@
-//! The TOML form of standing answers. What can be read is exactly what can be written: a rule that
-//! says more than an answer may is refused, with its place.
+//! The TOML form of standing approvals. What can be read is exactly what can be written: a rule
+//! that says more than an approval may is refused, with its location.
 //!
 //! ```toml
 //! version = 1
 //!
-//! [[answer]]
+//! [[approval]]
 //! id = "3f2a9c0d1e2f"
-//! answered_at = "2026-11-21T13:00:00Z"
+//! approved_at = "2026-11-21T13:00:00Z"
 //! expires_at = "2026-12-21T13:00:00Z"
 //! component = "…"                               # of a plugin's tool: SHA-256 of its code
 //!
-//! [[answer.rule]]                               # as in a policy file, without globs
+//! [[approval.rule]]                             # as in a policy file, without globs
 //! tools = ["replace_text"]
 //! callers = ["caller"]
 //! effects = ["modify"]
@@ -30,18 +30,18 @@ use super::{ACTIONS, Permission, StandingAnswer, escape, unescape};
 use crate::error::{Fault, PolicyError, shown};
 use crate::{Action, Verdict};
 
-/// Largest file of answers, in bytes.
+/// Largest file of approvals, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Longest time that an answer may hold, in days.
+/// Longest time that an approval may apply, in days.
 pub const DAYS_MAX: u64 = 365;
-/// Longest name of an answer, in bytes.
+/// Longest name of an approval, in bytes.
 const ID_BYTES_MAX: usize = 64;
 
 /// The one version of the form.
 const VERSION: i64 = 1;
 const HEADER: &str = "\
-# What a person allowed moss for longer than once. `moss answers list` shows it, `moss answers
-# revoke ID` takes an answer back. Rules with globs belong into policy.toml.
+# Standing approvals. `moss approvals list` shows them, `moss approvals revoke ID` revokes one.
+# Rules with globs belong in policy.toml.
 version = 1
 ";
 
@@ -49,15 +49,18 @@ version = 1
 #[serde(deny_unknown_fields)]
 struct FileForm {
     version: Spanned<i64>,
-    #[serde(default)]
-    answer: Vec<Spanned<AnswerForm>>,
+    /// `answer` in 0.1.
+    #[serde(default, alias = "answer")]
+    approval: Vec<Spanned<AnswerForm>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnswerForm {
     id: Spanned<String>,
-    answered_at: Timestamp,
+    /// `answered_at` in 0.1.
+    #[serde(alias = "answered_at")]
+    approved_at: Timestamp,
     expires_at: Spanned<Timestamp>,
     component: Option<String>,
     /// 0.1 counted here. The journal does.
@@ -80,35 +83,35 @@ struct RuleForm {
     decision: Spanned<Verdict>,
 }
 
-/// Reads a file of answers.
+/// Reads a file of approvals.
 ///
 /// # Errors
 ///
-/// The first thing wrong with it, with its place.
+/// The first thing wrong with it, with its location.
 pub fn parse(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Box<PolicyError>> {
     read(file, text).map_err(|fault| PolicyError::locate(file, text, fault))
 }
 
-/// Says that a file of answers cannot be read at all.
+/// Says that a file of approvals cannot be read at all.
 pub fn unreadable(file: &str, reason: String) -> Box<PolicyError> {
     PolicyError::unusable(file, reason, "check its permissions, or remove it")
 }
 
-/// Writes a file of answers.
+/// Writes a file of approvals.
 pub fn render(all: &[StandingAnswer]) -> String {
     let mut text = HEADER.to_owned();
     for answer in all {
-        let _ = write!(text, "\n[[answer]]\nid = {}\n", quoted(&answer.id));
-        let _ = writeln!(text, "answered_at = \"{}\"", answer.answered_at);
+        let _ = write!(text, "\n[[approval]]\nid = {}\n", quoted(&answer.id));
+        let _ = writeln!(text, "approved_at = \"{}\"", answer.approved_at);
         text.push_str(&limits(answer.expires_at, answer.component.as_deref()));
         text.push_str(&rules(&answer.permissions));
     }
     text
 }
 
-/// Writes what of an answer says what it allows and how long, as the file has it.
+/// Writes what of an approval says what it allows and how long, as the file has it.
 pub fn terms(permissions: &[Permission], component: Option<&str>, expires_at: Timestamp) -> String {
-    format!("[[answer]]\n{}{}", limits(expires_at, component), rules(permissions))
+    format!("[[approval]]\n{}{}", limits(expires_at, component), rules(permissions))
 }
 
 fn limits(expires_at: Timestamp, component: Option<&str>) -> String {
@@ -120,7 +123,7 @@ fn limits(expires_at: Timestamp, component: Option<&str>) -> String {
 fn rules(permissions: &[Permission]) -> String {
     let mut text = String::new();
     for permission in permissions {
-        let _ = write!(text, "\n[[answer.rule]]\n{}", permission.to_toml());
+        let _ = write!(text, "\n[[approval.rule]]\n{}", permission.to_toml());
     }
     text
 }
@@ -152,12 +155,12 @@ fn read(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Fault> {
         let message = format!("version {} is not known", form.version.as_ref());
         return Err(Fault::new(form.version.span(), message).help("use a newer moss"));
     }
-    let mut all: Vec<StandingAnswer> = Vec::with_capacity(form.answer.len());
-    for form in form.answer {
+    let mut all: Vec<StandingAnswer> = Vec::with_capacity(form.approval.len());
+    for form in form.approval {
         let span = form.span();
         let answer = answer(form.into_inner(), file)?;
         if all.iter().any(|other| other.id == answer.id) {
-            let message = format!("a second answer {}", shown(&answer.id));
+            let message = format!("a second approval {}", shown(&answer.id));
             return Err(Fault::new(span, message).help("remove one of them"));
         }
         all.push(answer);
@@ -168,18 +171,18 @@ fn read(file: &str, text: &str) -> Result<Vec<StandingAnswer>, Fault> {
 fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
     let id = form.id.as_ref();
     if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(|c| c.is_ascii_alphanumeric()) {
-        let message = format!("{} does not name an answer", shown(id));
+        let message = format!("{} is not an ID of an approval", shown(id));
         return Err(Fault::new(form.id.span(), message).help("write letters and digits"));
     }
     let hours = i64::try_from(DAYS_MAX * 24).unwrap_or(i64::MAX);
-    let latest = form.answered_at.checked_add(hours.hours()).unwrap_or(Timestamp::MAX);
+    let latest = form.approved_at.checked_add(hours.hours()).unwrap_or(Timestamp::MAX);
     let expires_at = *form.expires_at.as_ref();
     if expires_at > latest {
-        let message = format!("an answer holds for at most {DAYS_MAX} days");
+        let message = format!("an approval applies for at most {DAYS_MAX} days");
         return Err(Fault::new(form.expires_at.span(), message).help("write an earlier time"));
     }
     if form.rule.as_ref().is_empty() {
-        return Err(Fault::new(form.rule.span(), "an answer without a rule").help("remove it"));
+        return Err(Fault::new(form.rule.span(), "an approval without a rule").help("remove it"));
     }
     let id = form.id.into_inner();
     let rule = StandingAnswer::rule_of(&id, "always", Some(file.to_owned()), expires_at);
@@ -189,7 +192,7 @@ fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
         id,
         permissions,
         component: form.component,
-        answered_at: form.answered_at,
+        approved_at: form.approved_at,
         expires_at,
         rule,
     })
@@ -197,13 +200,13 @@ fn answer(form: AnswerForm, file: &str) -> Result<StandingAnswer, Fault> {
 
 fn permission(form: RuleForm) -> Result<Permission, Fault> {
     if *form.decision.as_ref() != Verdict::Allow {
-        return Err(Fault::new(form.decision.span(), "an answer can only allow")
+        return Err(Fault::new(form.decision.span(), "an approval can only allow")
             .help("write other rules into policy.toml"));
     }
     let action = match form.effects.as_ref().as_slice() {
         [action] if ACTIONS.contains(action) => *action,
         _ => {
-            return Err(Fault::new(form.effects.span(), "an answer is about one kind of effect")
+            return Err(Fault::new(form.effects.span(), "an approval covers one kind of effect")
                 .help("write one of read, create, modify, delete"));
         }
     };
@@ -219,7 +222,7 @@ fn permission(form: RuleForm) -> Result<Permission, Fault> {
         paths.insert(path);
     }
     if paths.is_empty() {
-        return Err(Fault::new(form.paths.span(), "an answer needs paths").help("remove it"));
+        return Err(Fault::new(form.paths.span(), "an approval needs paths").help("remove it"));
     }
     Ok(Permission {
         tool: only(&form.tools)?,
@@ -235,7 +238,7 @@ fn permission(form: RuleForm) -> Result<Permission, Fault> {
 fn only(list: &Spanned<Vec<Spanned<String>>>) -> Result<String, Fault> {
     match list.as_ref().as_slice() {
         [name] => literal(name),
-        _ => Err(Fault::new(list.span(), "an answer names one").help("write one name")),
+        _ => Err(Fault::new(list.span(), "an approval names exactly one").help("write one name")),
     }
 }
 

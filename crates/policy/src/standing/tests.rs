@@ -50,8 +50,8 @@ fn asker() -> Asker<'static> {
 fn answer(permissions: Vec<Permission>) -> StandingAnswer {
     let (id, expires_at) = ("abc".to_owned(), at("2026-12-01T00:00:00Z"));
     let rule = StandingAnswer::rule_of(&id, "always", Some("a.toml".to_owned()), expires_at);
-    let answered_at = at("2026-11-01T00:00:00Z");
-    StandingAnswer { id, permissions, component: None, answered_at, expires_at, rule }
+    let approved_at = at("2026-11-01T00:00:00Z");
+    StandingAnswer { id, permissions, component: None, approved_at, expires_at, rule }
 }
 
 fn modify<'a>(path: &'a RelPath, size_bytes: u64) -> Asked<'a> {
@@ -118,14 +118,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_answer_allows_what_its_text_says_and_no_more((asker, effects) in drawn()) {
+    fn an_approval_allows_what_its_text_says_and_no_more((asker, effects) in drawn()) {
         let permissions = narrowest(asker, &effects).unwrap();
         let policy = told(&permissions);
         let answer = answer(permissions);
         for subject in subjects() {
             let says = decide(&policy, &subject);
             let says = says.verdict == Verdict::Allow && says.rule.layer == Layer::User;
-            // A rule without a plugin speaks about the tools of plugins as well; an answer does not.
+            // A rule without a plugin speaks about the tools of plugins as well; an approval does
+            // not.
             let says = says && subject.plugin == asker.plugin;
             prop_assert_eq!(answer.allows(&subject), says, "{:?}", subject);
             if !answer.allows(&subject) { continue }
@@ -213,7 +214,7 @@ fn drift_is_never_covered() {
 }
 
 #[test]
-fn what_cannot_be_told_is_not_offered() {
+fn what_cannot_be_written_as_a_rule_is_not_offered() {
     let path = RelPath::parse("src/a.rs").unwrap();
     for action in [Action::Call, Action::Exec, Action::Network, Action::Register, Action::Configure]
     {
@@ -244,11 +245,11 @@ fn the_text_is_a_rule_of_a_policy_file() {
     let until = at("2026-12-01T00:00:00Z");
     assert_eq!(
         file::terms(&permissions, Some("0a0b"), until),
-        r#"[[answer]]
+        r#"[[approval]]
 expires_at = "2026-12-01T00:00:00Z"
 component = "0a0b"
 
-[[answer.rule]]
+[[approval.rule]]
 tools = ["replace_text"]
 plugins = ["license-header"]
 callers = ["caller"]
@@ -260,7 +261,7 @@ paths = [
 size_bytes_max = 80000
 decision = "allow"
 
-[[answer.rule]]
+[[approval.rule]]
 tools = ["replace_text"]
 plugins = ["license-header"]
 callers = ["caller"]
@@ -271,7 +272,7 @@ decision = "allow"
     );
 }
 
-/// A file of one answer, in which one line is replaced.
+/// A file of one approval, in which one line is replaced.
 fn file_with(line: &str, by: &str) -> String {
     let path = RelPath::parse("a").unwrap();
     let answer = answer(narrowest(asker(), &[modify(&path, 1)]).unwrap());
@@ -285,8 +286,8 @@ fn counts_that_an_older_version_wrote_are_read_and_dropped() {
     let path = RelPath::parse("src/a.rs").unwrap();
     let answer = answer(narrowest(asker(), &[modify(&path, 1)]).unwrap());
     let text = file::render(std::slice::from_ref(&answer));
-    let counted = "uses = 2\nlast_used_at = \"2026-11-02T03:04:05.678Z\"\n\n[[answer.rule]]";
-    let older = text.replacen("[[answer.rule]]", counted, 1);
+    let counted = "uses = 2\nlast_used_at = \"2026-11-02T03:04:05.678Z\"\n\n[[approval.rule]]";
+    let older = text.replacen("[[approval.rule]]", counted, 1);
     assert_ne!(older, text);
     let read = file::parse("a.toml", &older).unwrap();
     assert_eq!(read, [answer]);
@@ -294,15 +295,39 @@ fn counts_that_an_older_version_wrote_are_read_and_dropped() {
 }
 
 #[test]
-fn a_file_that_says_more_than_an_answer_may_is_refused_with_its_place() {
+fn names_that_an_older_version_wrote_are_read() {
+    let older = r#"version = 1
+
+[[answer]]
+id = "abc"
+answered_at = "2026-11-01T00:00:00Z"
+expires_at = "2026-12-01T00:00:00Z"
+
+[[answer.rule]]
+tools = ["replace_text"]
+callers = ["caller"]
+effects = ["modify"]
+paths = ["src/a.rs"]
+size_bytes_max = 65536
+decision = "allow"
+"#;
+    let read = file::parse("answers.toml", older).unwrap();
+    assert_eq!((read.len(), read[0].approved_at), (1, at("2026-11-01T00:00:00Z")));
+    let today = file::render(&read);
+    assert!(today.contains("[[approval]]") && !today.contains("answer"), "{today}");
+    assert_eq!(file::parse("answers.toml", &today).unwrap(), read);
+}
+
+#[test]
+fn a_file_that_says_more_than_an_approval_may_is_refused_with_its_location() {
     for (line, by, message) in [
         ("paths = [\"a\"]", "paths = [\"**\"]", "`**` matches more than one name"),
-        ("paths = [\"a\"]", "paths = []", "an answer needs paths"),
+        ("paths = [\"a\"]", "paths = []", "an approval needs paths"),
         ("paths = [\"a\"]", "paths = [\"../a\"]", "no path"),
         ("paths = [\"a\"]", "", "missing field `paths`"),
         ("paths = [\"a\"]", "paths = [\"a\"]\nprotected = true", "unknown field `protected`"),
         ("tools = [\"replace_text\"]", "tools = [\"*\"]", "matches more than one name"),
-        ("tools = [\"replace_text\"]", "tools = [\"a\", \"b\"]", "an answer names one"),
+        ("tools = [\"replace_text\"]", "tools = [\"a\", \"b\"]", "an approval names exactly one"),
         ("effects = [\"modify\"]", "effects = [\"modify\", \"create\"]", "one kind of effect"),
         ("effects = [\"modify\"]", "effects = [\"register\"]", "one kind of effect"),
         ("effects = [\"modify\"]", "effects = [\"write\"]", "unknown variant `write`"),
@@ -310,15 +335,15 @@ fn a_file_that_says_more_than_an_answer_may_is_refused_with_its_place() {
         ("decision = \"allow\"", "decision = \"deny\"", "can only allow"),
         ("2026-12-01", "2027-12-01", "at most 365 days"),
         ("2026-12-01", "someday", "as year"),
-        ("id = \"abc\"", "id = \"a b\"", "does not name an answer"),
+        ("id = \"abc\"", "id = \"a b\"", "is not an ID of an approval"),
         ("version = 1", "version = 2", "version 2 is not known"),
-        ("answered_at", "given_at", "unknown field `given_at`"),
+        ("approved_at", "given_at", "unknown field `given_at`"),
     ] {
-        let error = file::parse("answers.toml", &file_with(line, by)).unwrap_err();
+        let error = file::parse("approvals.toml", &file_with(line, by)).unwrap_err();
         assert!(error.message.contains(message), "{by}: {}", error.message);
         assert!(error.line > 2, "{by}: {error}");
     }
     let twice = file_with("", "") + file_with("", "").split_once("version = 1\n").unwrap().1;
-    assert!(file::parse("a", &twice).unwrap_err().message.contains("a second answer `abc`"));
+    assert!(file::parse("a", &twice).unwrap_err().message.contains("a second approval `abc`"));
     assert_eq!(file::parse("a", "version = 1\n").unwrap(), []);
 }

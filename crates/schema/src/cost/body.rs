@@ -29,7 +29,7 @@ pub(super) struct Reference<'s> {
     pub(super) to: &'s str,
     /// From the value that the definition is held against to the one that this is.
     pub(super) path: Vec<Step<'s>>,
-    /// Keywords at the same place above it.
+    /// Keywords at the same location above it.
     pub(super) place_depth: usize,
     /// How often the target's costs come, and whether for each part of the value.
     pub(super) factor: u64,
@@ -55,7 +55,7 @@ impl<'s> Body<'s> {
         Ok(body)
     }
 
-    /// How deep its references stand, at the place where it begins.
+    /// How deep its references stand, at the location where it begins.
     pub(super) fn deepest(&self) -> usize {
         let here = self.references.iter().filter(|reference| reference.path.is_empty());
         here.map(|reference| reference.place_depth).max().unwrap_or_default()

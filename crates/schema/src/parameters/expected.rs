@@ -10,8 +10,8 @@ use crate::violation::cut;
 const LISTED_BYTES_MAX: usize = 400;
 /// Most characters of one of them.
 const WORD_CHARS_MAX: usize = 100;
-/// Most characters of the first line of what a schema says about a property.
-const DESCRIPTION_CHARS_MAX: usize = 200;
+/// Most values of an enumeration that are named for a missing property.
+const OPTIONS_MAX: usize = 3;
 /// Most alternatives of which one is wanted that are named.
 const ALTERNATIVES_MAX: usize = 8;
 
@@ -77,20 +77,19 @@ fn by_message(error: &ValidationError<'_>) -> String {
     format!("what the schema allows ({})", error.masked())
 }
 
-/// Says what a required property takes.
+/// Names the type of a required property in a few words; `moss tools NAME` has its description.
 pub(super) fn of_property(part: &Value, key: &str) -> String {
     let property = part.get("properties").and_then(|all| all.get(key));
     let of = |name| property.and_then(|property| property.get(name));
-    let kind = match (of("enum"), of("type").and_then(Value::as_str)) {
-        (Some(options), _) => one_of(options),
-        (None, Some(kind)) => kind.to_owned(),
-        (None, None) => "a value".to_owned(),
-    };
-    match of("description").and_then(Value::as_str).and_then(|text| text.trim().lines().next()) {
-        Some(line) => {
-            format!("{kind} ({})", cut(line.trim_end_matches('.'), DESCRIPTION_CHARS_MAX))
+    match (of("enum"), of("type").and_then(Value::as_str)) {
+        (Some(options), _) if options.as_array().is_some_and(|all| all.len() <= OPTIONS_MAX) => {
+            one_of(options)
         }
-        None => kind,
+        (_, Some(kind)) => kind.to_owned(),
+        (Some(options), None) => {
+            format!("one of {} values", options.as_array().map_or(0, Vec::len))
+        }
+        (None, None) => "a value".to_owned(),
     }
 }
 

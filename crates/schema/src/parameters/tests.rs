@@ -110,8 +110,8 @@ fn keys_of_inner_objects_are_those_of_their_own_schema() {
             "/a/0/algin",
             "expected one of the keys `left`, `align`, got number 1 (did you mean align?)",
         ),
-        (json!([{ "align": "top" }]), "/a/0/left", "expected integer (Pixels), got nothing"),
-        (json!([{ "left": 1 }]), "/a/0/align", "expected one of `top`, `bottom`, got nothing"),
+        (json!([{ "align": "top" }]), "/a/0/left", "missing, expected integer"),
+        (json!([{ "left": 1 }]), "/a/0/align", "missing, expected one of `top`, `bottom`"),
     ] {
         check(point.clone(), value, pointer, message);
     }
@@ -126,7 +126,7 @@ fn keys_that_nothing_evaluates_are_named() {
     });
     let found = violations(&schema, &json!({ "a": 1, "b": 2, "c": 3 }), 8);
     let seen: Vec<_> = found.iter().map(ToString::to_string).collect();
-    assert_eq!(seen, ["/c: expected no such key, got number 3"]);
+    assert_eq!(seen, ["c: expected no such key, got number 3"]);
     assert_eq!(violations(&schema, &json!({ "c": 3, "d": 4 }), 8).len(), 2);
 }
 
@@ -146,7 +146,8 @@ fn long_lists_and_descriptions_are_cut() {
         for violation in violations(&schema, &arguments, 8) {
             let said = violation.to_string();
             assert!(
-                said.chars().count() < EXPECTED_CHARS_MAX + 100 && said.contains('…'),
+                said.chars().count() < EXPECTED_CHARS_MAX + 100
+                    && (said.contains('…') || said.contains("missing")),
                 "{said}"
             );
         }

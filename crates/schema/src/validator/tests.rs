@@ -83,7 +83,7 @@ fn every_violation_is_reported_with_the_nearest_valid_thing() {
                 "number 0",
                 Some("startLine"),
             ),
-            ("/path", "string (File)", "nothing", None),
+            ("/path", "string", "missing", None),
         ],
     );
 }

@@ -10,9 +10,9 @@ use crate::diff::SEARCH_TIME_MAX;
 
 impl PlannedFile {
     /// Returns the change as edits that do not touch each other, from the first line on. Their
-    /// places are those of the text before all of them, in which a byte-order mark is a character
-    /// like any other: whoever holds the text holds the mark. None where a side is missing or not
-    /// text.
+    /// locations are those of the text before all of them, in which a byte-order mark is a
+    /// character like any other: whoever holds the text holds the mark. None where a side is
+    /// missing or not text.
     pub fn text_edits(&self) -> Option<Vec<TextEdit>> {
         Some(between(self.text_before()?, self.text_after()?))
     }

@@ -43,7 +43,7 @@ pub(crate) struct Base {
 // === impl Planner ===
 
 impl Planner<'_> {
-    /// Plans given contents; used to take changes back.
+    /// Plans given contents; used to roll back changes.
     pub(crate) fn plan_targets(&self, targets: Vec<(RelPath, Target)>) -> Result<Plan, Error> {
         let (paths, targets): (Vec<_>, Vec<_>) = targets.into_iter().unzip();
         self.plan(paths.iter().zip(targets.into_iter().map(Source::Target)))
@@ -261,7 +261,7 @@ impl Planner<'_> {
     }
 }
 
-/// Refuses to change files and buffers at once: not all of them could be taken back where one of
+/// Refuses to change files and buffers at once: not all of them could be rolled back where one of
 /// them fails.
 fn check_mixture(files: &[PlannedFile]) -> Result<(), Error> {
     match files.iter().find(|file| file.unsaved) {
@@ -282,7 +282,7 @@ fn check_text(path: &RelPath, text: &str) -> Result<(), Error> {
     if !text.contains('\0') {
         return Ok(());
     }
-    let reason = "the new text holds a NUL character".to_owned();
+    let reason = "the new text has a NUL character".to_owned();
     Err(Error::Encoding { path: path.clone(), reason })
 }
 

@@ -1,4 +1,4 @@
-//! After a crash: takes back every change set that was begun and not finished, makes again what a
+//! After a crash: rolls back every change set that was begun and not finished, makes again what a
 //! power cut lost of finished ones, and removes files that lie beside others. Doing it again changes
 //! nothing; being killed in its midst only means doing it again.
 
@@ -13,8 +13,8 @@ use crate::root::Workspace;
 /// What recovery found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recovered {
-    /// Change sets that were begun and are taken back.
-    pub taken_back: u64,
+    /// Change sets that were begun and are rolled back.
+    pub rolled_back: u64,
     /// Finished change sets that were looked through for files left beside others.
     pub swept: u64,
 }
@@ -24,7 +24,7 @@ pub struct Recovered {
 ///
 /// # Errors
 ///
-/// `Busy` where the lock is held for long; `History`; `Io`. What could not be taken back stays
+/// `Busy` where the lock is held for long; `History`; `Io`. What could not be rolled back stays
 /// recorded, and the next call tries again.
 pub fn recover(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
     workspace.check_root()?;
@@ -34,18 +34,18 @@ pub fn recover(workspace: &Workspace, history: &History) -> Result<Recovered, Er
 
 /// Does it for a caller that holds the lock while no commit of this process runs.
 pub(crate) fn resume(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
-    let taken_back = take_back(workspace, history)?;
+    let rolled_back = roll_back(workspace, history)?;
     let swept = sweep(workspace, history)?;
-    Ok(Recovered { taken_back, swept })
+    Ok(Recovered { rolled_back, swept })
 }
 
-/// Takes back what was begun and not finished.
-fn take_back(workspace: &Workspace, history: &History) -> Result<u64, Error> {
+/// Rolls back what was begun and not finished.
+fn roll_back(workspace: &Workspace, history: &History) -> Result<u64, Error> {
     let pending = store::pending(&history.connection(), workspace.root())?;
     for intent in &pending {
         for file in intent.files.iter().rev() {
             let Some(spot) = Spot::of_path(workspace, &file.real)? else { continue };
-            swap::take_back(&spot, file, history, workspace)?;
+            swap::roll_back(&spot, file, history, workspace)?;
             sync(&spot)?;
         }
         remove_directories(workspace, &intent.directories)?;

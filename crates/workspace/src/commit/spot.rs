@@ -1,4 +1,4 @@
-//! The place of one file of a commit: a held directory and a name in it.
+//! The location of one file of a commit: a held directory and a name in it.
 
 use std::os::fd::OwnedFd;
 

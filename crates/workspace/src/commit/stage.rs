@@ -17,7 +17,7 @@ use crate::root::Workspace;
 /// Holds the directory of a file and checks that the file is what the plan saw. Returns the
 /// directories that are missing above it.
 ///
-/// The path is followed once for each attempt: the place that is compared with the plan is the
+/// The path is followed once for each attempt: the location that is compared with the plan is the
 /// place that is read and written.
 pub(super) fn hold(
     workspace: &Workspace,

@@ -1,8 +1,8 @@
-//! The exchange of a file's versions, and taking it back, without losing anybody's bytes.
+//! The exchange of a file's versions, and rolling it back, without losing anybody's bytes.
 //!
 //! A version is put in by an exchange with the file beside it, and what came out is looked at: if
 //! it is not what the plan saw, another program was faster, and its version goes back in. The same
-//! steps serve a commit that fails and the recovery after a crash: what to do is told from what
+//! steps serve a commit that fails and the recovery after a crash: what to do follows from what
 //! lies there.
 
 use moss_sdk::ContentHash;
@@ -18,7 +18,7 @@ use crate::history::{History, IntentFile, store};
 use crate::options::Bound;
 use crate::root::Workspace;
 
-/// How often versions change places with those of a program that saves at the same time.
+/// How often versions swap with those of a program that saves at the same time.
 const ROUNDS_MAX: usize = 64;
 
 /// What lies under a name.
@@ -58,9 +58,9 @@ pub(super) fn check_displaced(
     }
 }
 
-/// Takes one file back to what it was before, as far as it holds what the commit put there. A
+/// Rolls one file back to what it was before, as far as it holds what the commit put there. A
 /// version that another program put there stays.
-pub(crate) fn take_back(
+pub(crate) fn roll_back(
     spot: &Spot,
     file: &IntentFile,
     history: &History,

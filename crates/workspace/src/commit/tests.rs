@@ -388,7 +388,7 @@ fn commits_that_are_cut_at_any_steps_in_any_order_are_whole_or_absent() {
         make(&site, &history, order);
         let recovered = recover(&site.workspace, &history).unwrap();
         let begun = (0..2).filter(|set| order.contains(set) && !is_done(order, *set)).count();
-        assert_eq!(recovered.taken_back, begun as u64, "{order:?}");
+        assert_eq!(recovered.rolled_back, begun as u64, "{order:?}");
         for set in 0..2 {
             let is_done = is_done(order, set);
             assert_eq!(held(&site, set), expected(set, is_done), "set {set} of {order:?}");

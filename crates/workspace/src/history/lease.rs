@@ -43,7 +43,7 @@ struct Taking<'a, L>(&'a Lease<L>);
 
 impl<L> Lease<L> {
     /// Joins the holders or takes the lock; none where that is not possible in time. `take` is
-    /// called while nobody holds it; `is_wanted` tells whether another process waits for it.
+    /// called while nobody holds it; `is_wanted` shows whether another process waits for it.
     pub(super) fn hold<E>(
         &self,
         sharing: Sharing,

@@ -8,9 +8,9 @@ use similar::{DiffOp, TextDiff, TextMerge};
 use crate::diff::SEARCH_TIME_MAX;
 use crate::text;
 
-/// Most places of one conflict of which an error tells.
+/// Most locations of one conflict that an error lists.
 const PLACES_SHOWN_MAX: usize = 8;
-/// Most places of one conflict that programs are told.
+/// Most locations of one conflict that programs get.
 const LINES_MAX: usize = 64;
 
 /// Why a file cannot be brought a step back.
@@ -28,7 +28,7 @@ pub(super) struct Step<'a> {
     pub(super) after: &'a [u8],
     /// What it found.
     pub(super) before: &'a [u8],
-    /// What the file holds once everything newer is taken back.
+    /// What the file holds once everything newer is undone.
     pub(super) now: &'a [u8],
     /// What the file holds.
     pub(super) present: &'a [u8],
@@ -81,7 +81,7 @@ fn in_old(ops: &[DiffOp], new: &Range<usize>) -> Range<usize> {
     let mut end = 0;
     for op in ops {
         let (olds, news) = (op.old_range(), op.new_range());
-        // A place between two lines is in what comes after it.
+        // A location between two lines is in what comes after it.
         let is_place = new.is_empty()
             && (news.contains(&new.start) || news.is_empty() && news.start == new.start);
         let is_touched = is_place || news.start < new.end && new.start < news.end;
@@ -99,14 +99,14 @@ fn in_old(ops: &[DiffOp], new: &Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// Names lines, so many as an error tells of.
+/// Names lines, so many as an error reports.
 fn names(places: &[Range<usize>]) -> String {
     let mut named: Vec<String> = places.iter().map(name).collect();
     named.dedup();
     let more = named.len().saturating_sub(PLACES_SHOWN_MAX);
     named.truncate(PLACES_SHOWN_MAX);
     if more > 0 {
-        named.push(format!("{more} more places"));
+        named.push(format!("{more} more locations"));
     }
     named.join(", ")
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn places_at_the_end_and_between_lines_have_a_number() {
+    fn locations_at_the_end_and_between_lines_have_a_number() {
         assert_eq!(places("a\nB\n", "a\nb\n", "a\n", "a\n"), "was changed again at line 2");
         assert_eq!(places("B\na\n", "b\na\n", "a\n", "a\n"), "was changed again at line 1");
         assert_eq!(places("B\n", "b\n", "", "x\n"), "was changed again at line 1");

@@ -1,5 +1,5 @@
 //! The tables of the history store and every statement that writes them, or that finishing and
-//! taking back reads.
+//! rolling back reads.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(crate) struct Intent {
     pub(crate) files: Vec<IntentFile>,
 }
 
-/// One file of a change set, as far as finishing or taking it back needs to know.
+/// One file of a change set, as far as finishing or rolling it back needs to know.
 #[derive(Debug, Clone)]
 pub(crate) struct IntentFile {
     pub(crate) real: RelPath,
@@ -299,7 +299,7 @@ pub(crate) fn is_committed(connection: &Connection, number: u64) -> Result<bool,
     Ok(found.unwrap_or(false))
 }
 
-/// The intents of a workspace that were neither finished nor taken back, the newest first.
+/// The intents of a workspace that were neither finished nor rolled back, the newest first.
 pub(crate) fn pending(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
     let sql = "SELECT number, directories FROM entries
                WHERE committed = 0 AND root = ?1 AND ?2 < number ORDER BY number DESC LIMIT ?3";

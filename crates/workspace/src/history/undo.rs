@@ -1,6 +1,6 @@
-//! Taking entries back, the newest first: exactly where the files still hold their results, by a
+//! Undoing entries, the newest first: exactly where the files still hold their results, by a
 //! three-way merge of lines where they were changed since, and not at all where the same lines
-//! were. An undo is an entry like any other: it is taken back in the same way.
+//! were. An undo is an entry like any other: it is undone in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::handle;
 use crate::options::Limits;
 use crate::root::Workspace;
 
-/// Most entries that are taken back at once.
+/// Most entries that are undone at once.
 const ENTRIES_MAX: usize = 1_000;
 /// Most later changes of a file among which the one is looked for that stands in the way of an undo.
 const LATER_MAX: usize = 32;
@@ -28,18 +28,18 @@ struct Trail<'a> {
     steps: Vec<(u64, &'a HistoryFile)>,
 }
 
-/// A file once steps are taken back.
+/// A file once steps are undone.
 #[derive(Default)]
 struct Back {
     content: Option<Vec<u8>>,
     /// The permission bits, where a deleted file comes back.
     mode: Option<u32>,
     merged: bool,
-    /// The entries that were taken back.
+    /// The entries that were undone.
     undone: Vec<u64>,
 }
 
-/// Why a step cannot be taken back.
+/// Why a step cannot be undone.
 enum Stop {
     Conflict(Clash),
     Failed(Error),
@@ -48,7 +48,7 @@ enum Stop {
 // === impl History ===
 
 impl History {
-    /// Plans to take entries back, all or none. The plan is like any other: it is shown, decided on
+    /// Plans to undo entries, all or none. The plan is like any other: it is shown, decided on
     /// and committed, and is an entry of its own.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl History {
         let mut bytes = 0;
         for trail in trails(&entries, workspace.limits())? {
             let present = present(&planner, trail.real)?;
-            match self.take_back(&trail, present.as_deref())? {
+            match self.undo_step(&trail, present.as_deref())? {
                 Ok(back) => {
                     bytes += back.content.as_ref().map_or(0, Vec::len) as u64;
                     if bytes > bytes_max {
@@ -103,7 +103,7 @@ impl History {
         Ok(Plan { undo_of: undone.into_iter().rev().collect(), ..plan })
     }
 
-    /// Returns what the entries that are to be taken back did to files: what a plan would look at.
+    /// Returns what the entries that are to be undone did to files: what a plan would look at.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl History {
 
     /// Takes what was done to one file back: from its newest result on where the file holds that;
     /// otherwise, or where it leads to a conflict, only what its content does not lack already.
-    fn take_back(
+    fn undo_step(
         &self,
         trail: &Trail<'_>,
         present: Option<&[u8]>,
@@ -179,7 +179,7 @@ impl History {
         Ok(Ok(back))
     }
 
-    /// The change since which a step cannot be taken back: the earliest of those after which it never
+    /// The change since which a step cannot be undone: the earliest of those after which it never
     /// could. None where the newest of them leaves it possible, or is one of the steps.
     fn later(
         &self,
@@ -241,7 +241,7 @@ impl History {
                 let merged =
                     Step { after, before, now, present }.merge().map_err(Stop::Conflict)?;
                 if merged == *now {
-                    // What differed since is just what was to be taken back.
+                    // What differed since is just what was to be undone.
                     return Ok(());
                 }
                 back.content = Some(merged);
@@ -297,7 +297,7 @@ fn present(planner: &Planner<'_>, real: &RelPath) -> Result<Option<Vec<u8>>, Err
     }
 }
 
-/// Says why there is nothing to take back.
+/// Says why there is nothing to undo.
 fn nothing(target: &UndoTarget, entries: &[HistoryEntry]) -> Error {
     let why = match target {
         UndoTarget::Since(number) if entries.is_empty() => {
@@ -311,7 +311,7 @@ fn nothing(target: &UndoTarget, entries: &[HistoryEntry]) -> Error {
         }
         UndoTarget::Entry(number) => {
             let by = entries.first().and_then(|entry| entry.undone_by.first());
-            let by = by.map(|by| format!(" (change {by} took it back)")).unwrap_or_default();
+            let by = by.map(|by| format!(" (change {by} undid it)")).unwrap_or_default();
             format!("every file is as it was before change {number}{by}")
         }
     };

@@ -136,7 +136,7 @@ pub const TABLE: &[Row] = &[
     row(Protection::Secret, &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk"]),
 ];
 
-/// Names of files that hold a private key or what is public: their content tells.
+/// Names of files that hold a private key or what is public: their content decides.
 const KEY_FILES: &[&str] = &["*.pem", "*.key"];
 
 /// Rows as they are compared with paths.

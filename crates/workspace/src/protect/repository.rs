@@ -1,5 +1,5 @@
-//! Repositories that are told by what they hold and not by their names: bare ones, and those that a
-//! `.git` file or link leads to. Who writes into one decides what git runs.
+//! Repositories that are recognized by what they hold and not by their names: bare ones, and those
+//! that a `.git` file or link leads to. Who writes into one decides what git runs.
 
 use std::os::fd::OwnedFd;
 

@@ -146,7 +146,7 @@ pub(crate) fn beneath(workspace: &Workspace) -> ResolveFlags {
     if workspace.options.same_filesystem_only { flags | ResolveFlags::NO_XDEV } else { flags }
 }
 
-/// Tells the reasons of one error number apart.
+/// Reports the reasons of one error number apart.
 fn explain(workspace: &Workspace, path: &RelPath, errno: Errno) -> Error {
     match errno {
         Errno::XDEV => {

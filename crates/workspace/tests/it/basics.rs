@@ -9,7 +9,7 @@ use moss_workspace::{Action, Error, HistoryFilter, Resolver, hash, recover};
 use crate::fixture::{Fixture, RESOLVERS, create, delete, edit, rel, tree, write};
 
 #[test]
-fn a_change_set_is_committed_recorded_and_taken_back() {
+fn a_change_set_is_committed_recorded_and_undone() {
     for resolver in RESOLVERS {
         let fixture = Fixture::on_disk(resolver);
         fixture.put("a.txt", "one\r\ntwo\r\n");
@@ -54,7 +54,7 @@ fn a_change_set_is_committed_recorded_and_taken_back() {
         let numbers: Vec<u64> = listed.iter().map(|entry| entry.number).collect();
         assert_eq!(numbers, [3, 2, 1]);
         assert_eq!((&listed[0].undo_of[..], &listed[1].undone_by[..]), (&[2][..], &[3][..]));
-        assert_eq!(recover(&fixture.workspace, &fixture.history).unwrap().taken_back, 0);
+        assert_eq!(recover(&fixture.workspace, &fixture.history).unwrap().rolled_back, 0);
     }
 }
 

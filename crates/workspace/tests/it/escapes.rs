@@ -296,7 +296,7 @@ fn links_inside_are_followed() {
 }
 
 #[test]
-fn a_link_that_is_looked_at_itself_leads_nowhere() {
+fn a_link_that_is_looked_at_itself_is_not_followed() {
     for resolver in RESOLVERS {
         let fixture = fixture(resolver);
         let root = fixture.root();

@@ -20,7 +20,7 @@ use crate::fixture::{
     Fixture, RESOLVERS, create, delete, history, memory, open, origin, rel, tree, write,
 };
 
-/// Names the directory in which a test goes on in another process.
+/// Names the directory in which a test continues in another process.
 const INSIDE: &str = "MOSS_TEST_INSIDE";
 
 fn set_mode(path: &Path, mode: u32) {
@@ -177,7 +177,7 @@ fn check_refusals(
     assert!(refused > 3, "{refused} refused, {committed} committed");
 }
 
-/// Goes on in another process, started by a shell script that ends in `exec "$@"`.
+/// Continues in another process, started by a shell script that ends in `exec "$@"`.
 fn go_on(test: &str, directory: &Path, launcher: &[&str], script: &str) {
     let exe = env::current_exe().unwrap();
     let (program, arguments) = launcher.split_first().unwrap();

@@ -149,10 +149,10 @@ impl Fixture {
     }
 
     pub(crate) fn undo(&self, number: u64) -> Result<Committed, Error> {
-        self.take_back(&UndoTarget::Entry(number))
+        self.undo_target(&UndoTarget::Entry(number))
     }
 
-    pub(crate) fn take_back(&self, target: &UndoTarget) -> Result<Committed, Error> {
+    pub(crate) fn undo_target(&self, target: &UndoTarget) -> Result<Committed, Error> {
         let plan = self.history.plan_undo(&self.workspace, target)?;
         self.workspace.commit(&plan, &self.history, &origin("an undo"))
     }

@@ -45,7 +45,7 @@ pub(crate) enum Node {
 /// A file in a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// The name that listings have; none where it is listed nowhere.
+    /// The name that listings have; none where it is not listed.
     listed: Option<&'static str>,
     /// Names under which it is found as well.
     aliases: &'static [&'static str],
@@ -57,7 +57,7 @@ pub(crate) struct Mounted {
     directory: TempDir,
 }
 
-/// A node with what the kernel knows it by: its number is its place here and one more.
+/// A node with what the kernel knows it by: its number is its location here and one more.
 struct Numbered {
     node: Node,
     /// Names in a directory, with the numbers of what they lead to.

@@ -191,7 +191,7 @@ fn a_writer_that_is_killed_leaves_whole_change_sets() {
         random ^= random << 17;
         random
     };
-    let (mut acknowledged, mut untold, mut taken_back) = (0, 0, 0);
+    let (mut acknowledged, mut untold, mut rolled_back) = (0, 0, 0);
     let mut round_time = Duration::ZERO;
     for kill in 0..KILLS {
         let mut writer = Writer::start("kill::a_writer_commits_whole_change_sets", directory);
@@ -217,13 +217,13 @@ fn a_writer_that_is_killed_leaves_whole_change_sets() {
         // Otherwise the next writer finds what this one left.
         if kill % 3 != 0 {
             let (workspace, history) = parts(directory);
-            taken_back += recover(&workspace, &history).unwrap().taken_back;
+            rolled_back += recover(&workspace, &history).unwrap().rolled_back;
             let round = check(directory);
             let rounds = acknowledged..=acknowledged + untold;
             assert!(rounds.contains(&round), "{round} is not in {rounds:?}");
-            assert_eq!(recover(&workspace, &history).unwrap().taken_back, 0);
+            assert_eq!(recover(&workspace, &history).unwrap().rolled_back, 0);
         }
     }
-    assert!(taken_back > 0, "no kill fell into a commit");
-    println!("{KILLS} kills, {taken_back} change sets taken back, {acknowledged} rounds");
+    assert!(rolled_back > 0, "no kill fell into a commit");
+    println!("{KILLS} kills, {rolled_back} change sets rolled back, {acknowledged} rounds");
 }

@@ -146,7 +146,7 @@ fn killed_among_commits_of_many_threads_a_process_leaves_whole_change_sets() {
     fs::create_dir(directory.join("root")).unwrap();
     let kills = env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().unwrap());
     let mut rounds = [0; THREADS];
-    let (mut taken_back, mut at_once) = (0, 0);
+    let (mut rolled_back, mut at_once) = (0, 0);
     for kill in 0..kills {
         let mut told = rounds;
         let mut hear = |line: String| {
@@ -170,11 +170,11 @@ fn killed_among_commits_of_many_threads_a_process_leaves_whole_change_sets() {
             assert!((told..=told + 1).contains(&found), "{thread}: told {told}, found {found}");
         }
         history.check_integrity().unwrap();
-        taken_back += recovered.taken_back;
-        at_once += u64::from(recovered.taken_back > 1);
+        rolled_back += recovered.rolled_back;
+        at_once += u64::from(recovered.rolled_back > 1);
         rounds = found;
     }
-    assert!(taken_back > 0, "no kill fell into a commit");
+    assert!(rolled_back > 0, "no kill fell into a commit");
     assert!(at_once > 0, "no kill fell into several commits");
-    println!("{kills} kills, {taken_back} change sets rolled back, {rounds:?} rounds");
+    println!("{kills} kills, {rolled_back} change sets rolled back, {rounds:?} rounds");
 }

@@ -46,7 +46,7 @@ fn entries_come_in_path_order_with_kinds() {
 }
 
 #[test]
-fn ignore_files_are_heeded_from_the_root_down() {
+fn ignore_files_are_applied_from_the_root_down() {
     for resolver in RESOLVERS {
         let fixture = Fixture::with(resolver);
         for path in [

@@ -41,7 +41,7 @@ fn windows_agree_with_the_whole_text_in_every_form() {
 }
 
 #[test]
-fn what_is_not_text_is_told() {
+fn what_is_not_text_is_reported() {
     let fixture = Fixture::new();
     for (bytes, code) in [
         (&b"a\0b"[..], ErrorCode::Binary),

@@ -1,4 +1,5 @@
-//! Repositories that are told by what they hold: whoever writes into one decides what git runs.
+//! Repositories that are recognized by what they hold: whoever writes into one decides what git
+//! runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -51,7 +51,7 @@ fn everything_since_an_entry_goes_back_in_one_change() {
     let plan = fixture.history.plan_undo(&fixture.workspace, &since(first)).unwrap();
     assert_eq!((plan.undo_of(), plan.files().len()), (&[5, 4, 3, 2][..], 3));
     assert!(plan.files().iter().all(|file| !file.merged));
-    let undone = fixture.take_back(&since(first)).unwrap().number;
+    let undone = fixture.undo_target(&since(first)).unwrap().number;
     assert_eq!(tree(&fixture.root()), then);
     let entry = fixture.history.get(undone).unwrap();
     assert_eq!((&entry.undo_of[..], entry.files.len()), (&[5, 4, 3, 2][..], 3));
@@ -61,9 +61,9 @@ fn everything_since_an_entry_goes_back_in_one_change() {
     // The undo is an entry of its own: it goes back as a whole.
     fixture.undo(undone).unwrap();
     assert_eq!(tree(&fixture.root()), now);
-    fixture.take_back(&since(first)).unwrap();
+    fixture.undo_target(&since(first)).unwrap();
     assert_eq!(tree(&fixture.root()), then);
-    fixture.take_back(&since(0)).unwrap();
+    fixture.undo_target(&since(0)).unwrap();
     assert_eq!((fixture.get("a"), fixture.get("gone")), (TEXT.into(), b"gone\n".to_vec()));
 }
 
@@ -82,8 +82,8 @@ fn undos_among_the_entries_compose() {
     // Undone already, so only what is left of it: nothing.
     let error = fixture.undo(second).unwrap_err();
     assert_eq!(error.code(), ErrorCode::NoChange);
-    assert!(error.to_string().contains("before change 2 (change 6 took it back)"), "{error}");
-    fixture.take_back(&since(second)).unwrap();
+    assert!(error.to_string().contains("before change 2 (change 6 undid it)"), "{error}");
+    fixture.undo_target(&since(second)).unwrap();
     assert_eq!(fixture.get("a"), TEXT.replace('1', "one").replace('9', "nine").as_bytes());
 }
 
@@ -99,10 +99,10 @@ fn a_call_goes_back_and_what_others_did_between_stays() {
     in_call(&fixture, "mine", "a", &mine.replace('5', "five").replace('9', "nine"));
     let plan = fixture.history.plan_undo(&fixture.workspace, &call("mine")).unwrap();
     assert_eq!(plan.undo_of(), [4, 3, 1]);
-    let undone = fixture.take_back(&call("mine")).unwrap().number;
+    let undone = fixture.undo_target(&call("mine")).unwrap().number;
     assert_eq!(fixture.get("a"), TEXT.replace('5', "five").as_bytes());
     assert_eq!(fixture.get("b"), b"b\n");
-    let again = fixture.take_back(&call("mine")).unwrap_err();
+    let again = fixture.undo_target(&call("mine")).unwrap_err();
     assert_eq!(again.code(), ErrorCode::NoChange, "{again}");
     let filter = HistoryFilter { call_id: Some("mine".into()), ..HistoryFilter::default() };
     for entry in fixture.history.list(&filter).unwrap() {
@@ -111,20 +111,20 @@ fn a_call_goes_back_and_what_others_did_between_stays() {
 }
 
 #[test]
-fn what_was_taken_back_already_is_not_taken_back_again() {
+fn an_undone_change_is_not_undone_again() {
     let fixture = Fixture::new();
     fixture.put("a", "1\n");
     fixture.put("b", "1\n");
     in_call(&fixture, "mine", "a", "2\n");
     in_call(&fixture, "mine", "b", "2\n");
     fixture.undo(2).unwrap();
-    let undone = fixture.take_back(&call("mine")).unwrap().number;
+    let undone = fixture.undo_target(&call("mine")).unwrap().number;
     assert_eq!((fixture.get("a"), fixture.get("b")), (b"1\n".to_vec(), b"1\n".to_vec()));
     assert_eq!(fixture.history.get(undone).unwrap().undo_of, [1]);
 }
 
 #[test]
-fn all_conflicts_are_told_and_nothing_is_written() {
+fn all_conflicts_are_reported_and_nothing_is_written() {
     let fixture = Fixture::new();
     for path in ["a", "b", "fine"] {
         fixture.put(path, TEXT);
@@ -138,10 +138,10 @@ fn all_conflicts_are_told_and_nothing_is_written() {
     std::fs::remove_file(fixture.root().join("b")).unwrap();
     fixture.put("made", "by hand\n");
     let before = tree(&fixture.root());
-    let error = fixture.take_back(&since(base)).unwrap_err();
+    let error = fixture.undo_target(&since(base)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "nothing was taken back: made was changed again since change 5; b is gone since change 3; \
+        "nothing was undone: made was changed again since change 5; b is gone since change 3; \
          a was changed again at line 6 since change 2"
     );
     assert_eq!(error.code(), ErrorCode::Conflict);
@@ -161,24 +161,24 @@ fn files_that_are_as_they_were_already_are_left_alone() {
     let plan = fixture.history.plan_undo(&fixture.workspace, &since(base)).unwrap();
     assert_eq!(plan.undo_of(), [4]);
     std::fs::remove_file(fixture.root().join("other")).unwrap();
-    let error = fixture.take_back(&since(base)).unwrap_err();
+    let error = fixture.undo_target(&since(base)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::NoChange);
     assert!(error.to_string().contains("since change 1 is as it was then"), "{error}");
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn what_is_not_there_is_reported() {
     let fixture = Fixture::new();
-    let nothing = fixture.take_back(&since(0)).unwrap_err();
+    let nothing = fixture.undo_target(&since(0)).unwrap_err();
     assert!(nothing.to_string().contains("nothing was changed through moss"), "{nothing}");
     let newest = next(&fixture, "a", "1\n");
-    let nothing = fixture.take_back(&since(newest)).unwrap_err();
+    let nothing = fixture.undo_target(&since(newest)).unwrap_err();
     assert_eq!(nothing.code(), ErrorCode::NoChange);
     for number in [newest + 1, u64::MAX] {
-        let beyond = fixture.take_back(&since(number)).unwrap_err();
+        let beyond = fixture.undo_target(&since(number)).unwrap_err();
         assert!(matches!(beyond, Error::NoEntry { .. }), "{beyond}");
     }
-    let unknown = fixture.take_back(&call("nobody's")).unwrap_err();
+    let unknown = fixture.undo_target(&call("nobody's")).unwrap_err();
     assert_eq!(unknown.code(), ErrorCode::NotFound);
     assert!(unknown.to_string().contains("nobody's"), "{unknown}");
 }
@@ -190,10 +190,10 @@ fn an_entry_whose_contents_are_gone_is_named() {
     next(&fixture, "x", "1\n");
     next(&fixture, "y", "1\n");
     fixture.commit(vec![delete("x", b"1\n", Retention::Permanent)]).unwrap();
-    let error = fixture.take_back(&since(3)).unwrap_err();
+    let error = fixture.undo_target(&since(3)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "history no longer holds the content of x, which change 4 was about"
+        "the history no longer has the content of x, which change 4 changed"
     );
     // Before it was made it was not there: for that no content is needed.
     let plan = fixture.history.plan_undo(&fixture.workspace, &since(base)).unwrap();
@@ -222,7 +222,7 @@ fn entries_are_found_by_what_made_them() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// Whatever was changed, made, deleted and taken back: since an entry is as it was after it.
+    /// Whatever was changed, made, deleted and undone: since an entry is as it was after it.
     #[test]
     fn since_restores_what_was_there(
         steps in prop::collection::vec((0..3_usize, 0..4_u8, 0..9_usize), 2..12),
@@ -253,7 +253,7 @@ proptest! {
             states.push((number, tree(&fixture.root())));
         }
         let (number, then) = back_to.get(&states).clone();
-        match fixture.take_back(&since(number)) {
+        match fixture.undo_target(&since(number)) {
             Ok(_) | Err(Error::NothingToUndo { .. }) => {}
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         }
@@ -289,7 +289,7 @@ proptest! {
             text.lines().filter(is_others).map(str::to_owned).collect()
         };
         let before = fixture.get("a");
-        match fixture.take_back(&since(*back_to.get(&numbers))) {
+        match fixture.undo_target(&since(*back_to.get(&numbers))) {
             Ok(_) => {
                 let after = kept(&fixture.get("a"));
                 prop_assert!(kept(&before).iter().all(|line| after.contains(line)), "{after:?}");
@@ -317,9 +317,9 @@ fn permission_bits_come_back_where_a_file_was_deleted_and_made_anew() {
     let plan = fixture.history.plan_undo(&fixture.workspace, &since(0)).unwrap();
     let shown = &plan.files()[0].diff;
     assert!(shown.starts_with(&format!("old mode {made:o}\nnew mode 750\n")), "{shown}");
-    let undone = fixture.take_back(&since(0)).unwrap().number;
+    let undone = fixture.undo_target(&since(0)).unwrap().number;
     assert_eq!((fixture.get("run.sh"), mode()), (b"one\n".to_vec(), 0o750));
     // The way forth has its bits as well.
-    fixture.take_back(&UndoTarget::Entry(undone)).unwrap();
+    fixture.undo_target(&UndoTarget::Entry(undone)).unwrap();
     assert_eq!(fixture.get("run.sh"), b"two\n");
 }

@@ -1,4 +1,4 @@
-//! Plans over what editors have not saved: never written to disk, recorded, and taken back there.
+//! Plans over what editors have not saved: never written to disk, recorded, and undone there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ fn plan(fixture: &Fixture, change: moss_sdk::edit::Change, held: &Held) -> Resul
     fixture.workspace.plan_over(&ChangeSet { changes: vec![change] }, held)
 }
 
-/// A splice in the place of the first `len` bytes.
+/// A splice in place of the first `len` bytes.
 fn first(len: usize, text: &str) -> Splice {
     Splice { range: 0..len, text: text.to_owned() }
 }

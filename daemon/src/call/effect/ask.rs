@@ -1,4 +1,4 @@
-//! Getting an answer to one exact effect: from the digest that came along, from a person, or not
+//! Getting a decision to one exact effect: from the digest that came along, from a person, or not
 //! at all.
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Ask<'a> {
     /// What becomes of a plugin list, or is fetched for one, where that is asked about; its JSON is
     /// the arguments.
     pub(super) consent: Option<Arc<Consent>>,
-    /// The lasting answers that may be given.
+    /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
 }
 
@@ -38,11 +38,10 @@ fn because_of_drift(changes: &[FileChange]) -> String {
     let first = changes.iter().find_map(|change| change.drift.first());
     match (lines, first) {
         (1, Some(first)) => {
-            format!(": line {} is not what the edit says it is, read it again", first.line)
+            format!(": line {} differs from what the edit expects, read it again", first.line)
         }
         (_, Some(first)) => format!(
-            ": {lines} lines, the first of them line {}, are not what the edit says they are, \
-             read them again",
+            ": {lines} lines, the first of them line {}, differ from what the edit expects, read them again",
             first.line
         ),
         (_, None) => String::new(),
@@ -62,7 +61,7 @@ impl Effects {
         ContentHash::from_bytes(hasher.finalize().into())
     }
 
-    /// Gets an answer: from the digest that came along, from a person, or not at all.
+    /// Gets a decision: from the digest that came along, from a person, or not at all.
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
         let call = &self.scope.call;
         let digest = ask.digest;
@@ -73,8 +72,7 @@ impl Effects {
         if !call.approved_digests.is_empty() {
             let approved: Vec<_> = call.approved_digests.iter().map(ToString::to_string).collect();
             let message = format!(
-                "the effect is not an approved one: approved {}, now {digest}; look at it again, \
-                 and approve each question of the call",
+                "the effect is not approved: approved {}, now {digest}; show it again, and approve each question of the call",
                 approved.join(", ")
             );
             return Err(self.unconfirmed(question, message).await);
@@ -128,7 +126,7 @@ impl Effects {
             }
             Answer::Expired => {
                 record::answered(&self.scope, digest, Recorded::Expired, None).await?;
-                let message = "nobody answered the confirmation in time; nothing was changed";
+                let message = "nobody decided the confirmation in time; nothing was changed";
                 Err(self.unconfirmed(question, message.to_owned()).await)
             }
         }
@@ -167,8 +165,8 @@ impl Effects {
         [came_with, arguments, ask.plan_bytes, shown].into_iter().fold(0, usize::saturating_add)
     }
 
-    /// Makes the error of an effect that nobody confirmed, and tells who follows the call what the
-    /// effect was: a status has no room for a long diff.
+    /// Makes the error of an effect that nobody confirmed, and sends to who follows the call what
+    /// the effect was: a status has no room for a long diff.
     async fn unconfirmed(&self, question: Question, message: String) -> CallError {
         // Nothing waits: nothing can be accepted.
         let question = Question { offers: Vec::new(), ..question };

@@ -13,7 +13,7 @@ use crate::state::WorkspaceState;
 use moss_dispatch::{CallError, change::Status};
 use moss_journal::room;
 
-/// Tells a tool what became of its changes; without a history number, nothing was written.
+/// Reports a tool what became of its changes; without a history number, nothing was written.
 pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
     let files = plan
         .files()
@@ -26,7 +26,7 @@ pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
 // === impl Effects ===
 
 impl Effects {
-    /// Writes a plan on a thread of its own. A call that is broken off meanwhile waits for it in
+    /// Writes a plan on a thread of its own. A call that is cancelled meanwhile waits for it in
     /// [`Effects::conclude`]: what is being written is written, and recorded.
     pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
@@ -39,8 +39,8 @@ impl Effects {
                 applied
             });
             return applying.await.unwrap_or_else(|error| {
-                tracing::error!(%error, "an edit in an editor broke");
-                let message = "the edit broke; this is a defect of moss";
+                tracing::error!(%error, "an edit in an editor panicked");
+                let message = "internal error: the edit panicked";
                 Err(ToolError::new(ErrorCode::Internal, message).into())
             });
         }
@@ -67,7 +67,7 @@ impl Effects {
         drop(self.clearing.lock().await);
     }
 
-    /// Carries a plan out and tells of it as soon as it is durable, or failed.
+    /// Carries a plan out and reports it as soon as it is durable, or failed.
     fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, Stop>)) {
         match self.make_durable(plan) {
             Ok(uncleared) => {

@@ -1,5 +1,5 @@
-//! Lasting answers in a call: which are in force, which are offered with a question, and what is
-//! left of those that were used.
+//! Standing approvals in a call: which are in effect, which are offered with a question, and what
+//! is left of those that were used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use moss_dispatch::{CallError, Offer, Work};
 use moss_policy::standing::{Asked, Asker, Permission, StandingAnswer, narrowest};
 use moss_policy::{Action, Decision, Policy, Verdict};
 
-/// The lasting answers that let something happen in a call.
+/// The standing approvals that let something happen in a call.
 #[derive(Debug, Default)]
 pub(super) struct Uses(BTreeSet<String>);
 
 // === impl Uses ===
 
 impl Uses {
-    /// Notes the answer by which something was allowed, if it was by one.
+    /// Notes the approval by which something was allowed, if it was by one.
     pub(super) fn note(&mut self, decision: &Decision) {
         let allowed = Some(&decision.rule).filter(|_| decision.verdict == Verdict::Allow);
         if let Some(id) = allowed.and_then(|rule| rule.answer.as_ref())
@@ -37,7 +37,7 @@ impl Uses {
 // === impl Effects ===
 
 impl Effects {
-    /// Finds the answers in force now. What another process stored or took back counts.
+    /// Finds the approvals in effect now. What another process stored or revoked counts.
     pub(super) async fn look_for_answers(&self) {
         // What a person lets the caller do is not what a plugin may do in its name.
         if self.scope.behalf.is_some() {
@@ -56,7 +56,7 @@ impl Effects {
         self.lock().tool.answers = Arc::new(answers);
     }
 
-    /// What may be offered with the question about changes: the narrowest answers that would have
+    /// What may be offered with the question about changes: the narrowest approvals that would have
     /// made it needless.
     pub(super) fn offers_to_change(
         &self,
@@ -116,7 +116,7 @@ impl Effects {
         })
     }
 
-    /// Says who asks, as answers are bound to it.
+    /// Says who asks, as approvals are bound to it.
     fn situated<T>(&self, tool: &ToolFacts, then: impl FnOnce(Situation<'_>) -> T) -> T {
         let call = &self.scope.call;
         let session = call.session();
@@ -126,17 +126,17 @@ impl Effects {
         then(Situation { asker, component, session: session.as_ref() })
     }
 
-    /// Notes the answers by which changes are allowed that are about to be written.
+    /// Notes the approvals by which changes are allowed that are about to be written.
     pub(super) fn note_uses(&self, each: &[Decision]) {
         let mut inner = self.lock();
         each.iter().for_each(|decision| inner.uses.note(decision));
     }
 
-    /// Records the answers that were used, each once for the call.
+    /// Records the approvals that were used, each once for the call.
     pub(super) async fn record_uses(&self) -> Result<(), CallError> {
         let uses = std::mem::take(&mut self.lock().uses);
         for id in uses.0 {
-            record::answer_used(&self.scope, id).await?;
+            record::approval_used(&self.scope, id).await?;
         }
         Ok(())
     }

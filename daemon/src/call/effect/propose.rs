@@ -14,7 +14,7 @@ use crate::call::stop::Stop;
 // === impl Effects ===
 
 impl Effects {
-    /// Shows changes, decides, asks, commits. A tool that is told that they are stale has its turn
+    /// Shows changes, decides, asks, commits. A tool that learns that they are stale has its turn
     /// until it proposes again.
     pub(in crate::call) async fn propose(
         self: &Arc<Self>,

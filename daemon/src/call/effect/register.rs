@@ -1,5 +1,5 @@
-//! Changing a plugin list: worked out, shown, decided, asked, written. No rule and no lasting answer
-//! allows it, and no blanket yes: a person looks at each.
+//! Changing a plugin list: worked out, shown, decided, asked, written. No rule and no standing
+//! approval allows it, and no blanket yes: a person looks at each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -131,7 +131,7 @@ impl Effects {
         };
         let on_compile: OnCompile = {
             let tell = tell.clone();
-            // A step without numbers: nothing tells how far a compiler is.
+            // A step without numbers: nothing shows how far a compiler is.
             Arc::new(move |compiling| {
                 tell(compiling.to_string(), 0, None);
                 None
@@ -225,7 +225,7 @@ impl Effects {
         Some(change)
     }
 
-    /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
+    /// Writes on a thread of its own; a call that is cancelled meanwhile waits for it.
     async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, Stop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
@@ -303,6 +303,8 @@ impl Effects {
                 _ => status.notice.clone(),
             }
         });
-        why.next().or_else(|| Some("it is being loaded; `moss plugin list` tells how".to_owned()))
+        why.next().or_else(|| {
+            Some("it is being loaded; `moss plugin list` shows the progress".to_owned())
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Taking changes back: what the files hold now is looked at only where it may be read.
+//! Undoing changes: what the files hold now is looked at only where it may be read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use moss_policy::{Policy, Verdict};
 // === impl Effects ===
 
 impl Effects {
-    /// Takes history entries back, as a change like any other.
+    /// Undoes history entries, as a change like any other.
     pub(in crate::call) async fn undo(self: &Arc<Self>, target: UndoTarget) -> Result<Value, Stop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let number = match target {
@@ -33,7 +33,7 @@ impl Effects {
             }
         })?;
         self.permit_showing(&plan).await?;
-        let took_back = plan.undo_of().to_vec();
+        let undoes = plan.undo_of().to_vec();
         let applied = self.settle(plan).await?;
         let files: Vec<_> = applied
             .files
@@ -42,14 +42,14 @@ impl Effects {
             .collect();
         Ok(json!({
             "undone": number,
-            "took_back": took_back,
+            "undoes": undoes,
             "history": applied.history,
             "applied": applied.history.is_some(),
             "files": files,
         }))
     }
 
-    /// Planning an undo looks at what the files hold now, and its errors tell of that: reading them
+    /// Planning an undo looks at what the files hold now, and its errors report that: reading them
     /// is decided about before.
     async fn permit_looking(&self, target: &UndoTarget) -> Result<(), Stop> {
         let (workspace, target) = (Arc::clone(&self.scope.workspace), target.clone());

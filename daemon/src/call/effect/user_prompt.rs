@@ -1,5 +1,5 @@
 //! Changing the user's own prompt: shown, decided, asked and committed as changes of files are, but
-//! as an effect of its own. No lasting answer covers it: what stands in the prompt steers every
+//! as an effect of its own. No standing approval covers it: what stands in the prompt steers every
 //! later session.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Effects {
         self.settle_user_prompt(prompt, plan).await
     }
 
-    /// Takes a change of the prompt back: the newest where none is named.
+    /// Undoes a change of the prompt: the newest where none is named.
     pub(in crate::call) async fn undo_user_prompt(
         self: &Arc<Self>,
         number: Option<u64>,
@@ -101,7 +101,7 @@ impl Effects {
         Ok(decision)
     }
 
-    /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
+    /// Writes on a thread of its own; a call that is cancelled meanwhile waits for it.
     async fn commit_user_prompt(
         self: &Arc<Self>,
         prompt: Arc<UserPrompt>,

@@ -37,7 +37,7 @@ async fn send(sender: &Sender, bytes: usize) {
 }
 
 async fn next(arriving: &mut Arriving) -> Result<usize, Status> {
-    let frame = arriving.frame().await.expect("it goes on")?;
+    let frame = arriving.frame().await.expect("it continues")?;
     Ok(frame.into_data().expect("only data").len())
 }
 

@@ -36,7 +36,7 @@ pub(super) fn to_wire(event: Event) -> Vec<Wire> {
     }
 }
 
-/// Reads an event that was told. One that says nothing to the clients of models is none.
+/// Reads an event that was reported. One without a meaning for the clients of models is none.
 pub(super) fn from_wire(event: Wire) -> Result<Option<Event>, Status> {
     let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
     Ok(Some(match event {

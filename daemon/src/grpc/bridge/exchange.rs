@@ -64,11 +64,11 @@ pub(super) struct Told<T> {
 
 /// Why an exchange is over.
 pub(super) enum End {
-    /// All was taken and told.
+    /// All was read and reported.
     Done,
     /// The reader is gone or takes nothing.
     Left,
-    /// It cannot go on.
+    /// It cannot continue.
     Refused(Status),
 }
 
@@ -86,10 +86,10 @@ pub(super) fn no_start(what: &str) -> Status {
 
 /// Makes the status of a message that none of a kind may follow.
 pub(super) fn said_already(kind: &str) -> End {
-    End::Refused(invalid_field("message", &format!("`{kind}` was said already")))
+    End::Refused(invalid_field("message", &format!("`{kind}` was sent already")))
 }
 
-/// Makes the status of a message that says nothing.
+/// Makes the status of an empty message.
 pub(super) fn unknown_message() -> End {
     let message = "a message of a kind that this version does not know";
     End::Refused(invalid_field("message", message))
@@ -141,7 +141,7 @@ impl<T> Stream for Told<T> {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match ready!(Pin::new(&mut self.answers).poll_next(context)) {
             None if self.is_left.swap(false, Ordering::AcqRel) => {
-                let message = "nothing was taken for 10 seconds; begin the reply again";
+                let message = "nothing was read for 10 seconds; begin the reply again";
                 let status = error::status(Reason::ReaderStalled, message, &[]);
                 Poll::Ready(Some(Err(status)))
             }
@@ -171,12 +171,12 @@ impl<T: Message> Answers<T> {
         (Self { daemon: Arc::clone(daemon), sender, is_left }, told)
     }
 
-    /// The most bytes of an answer.
+    /// The most bytes of a response.
     pub(super) fn bytes_max(&self) -> usize {
         self.daemon.config().grpc.response_bytes_max
     }
 
-    /// Passes an answer on.
+    /// Passes a response on.
     pub(super) async fn tell(&self, response: T) -> Result<(), End> {
         let (size, bytes_max) = (response.encoded_len(), self.bytes_max());
         if size > bytes_max {

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// A reply on its way.
 pub(super) struct Reading {
     answers: Answers<v1::ParseResponse>,
-    /// What is wrong with the tools, which nobody was told yet.
+    /// What is wrong with the tools, which was not reported yet.
     warnings: Vec<Event>,
     /// None while it is at work, and after the end.
     parser: Option<Parser>,
@@ -78,7 +78,7 @@ impl Exchange for Reading {
     type Request = v1::ParseRequest;
     type Response = v1::ParseResponse;
     const UNFINISHED: &'static str = "the request ended without `finish`; send \
-                                      `REPLY_FINISH_LENGTH` for a reply that broke off";
+                                      `REPLY_FINISH_LENGTH` for a reply that was interrupted";
 
     fn answers(&self) -> &Answers<v1::ParseResponse> {
         &self.answers

@@ -58,7 +58,7 @@ pub(super) fn read(
     let offered = read.conversation.tools.clone();
     tools::check(&Value::from_iter(offered.into_iter().map(tool))).map_err(unusable)?;
     let compiled = read.registry().map_err(|error| unusable(error.to_string()))?;
-    // Those whose schema cannot be compiled take any object: a note tells.
+    // Those whose schema cannot be compiled take any object: a note reports it.
     read.conversation.tools = compiled.tools().map(|tool| tool.definition().clone()).collect();
     Ok(normalized(read))
 }

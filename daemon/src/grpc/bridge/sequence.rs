@@ -1,4 +1,4 @@
-//! Events of a reply that are told back, held to what a reader of replies says: whoever writes them
+//! Events of a reply that are sent back, held to what a reader of replies says: whoever writes them
 //! for a client need not look again.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use moss_schema::arguments;
 
 const ARGUMENTS: &str = "event.call_end.arguments_json";
 
-/// What was told so far.
+/// What was reported so far.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     /// The tools whose one argument is a text.
@@ -25,7 +25,7 @@ pub(super) struct Sequence {
     begun: usize,
     open: Option<Call>,
     is_over: bool,
-    /// Of what is told.
+    /// Of what is reported.
     bytes: usize,
     tokens: TokenEstimate,
 }
@@ -50,7 +50,7 @@ impl Sequence {
         self.tokens.tokens()
     }
 
-    /// How long the texts and arguments are that were told, in bytes.
+    /// How long the texts and arguments are that were reported, in bytes.
     pub(super) const fn told_bytes(&self) -> usize {
         self.bytes
     }
@@ -60,13 +60,13 @@ impl Sequence {
         self.open.as_ref().map_or(0, |call| call.written.len())
     }
 
-    /// Takes the next event. One that says nothing to clients is none.
+    /// Takes the next event. One without a meaning for clients is none.
     pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<Event>, Status> {
         let Some(mut event) = event.event else {
             return Err(invalid_field("event", "of a kind that this version does not know"));
         };
         if self.is_over {
-            return Err(invalid_field("event", "the reply is over: `finish` was told"));
+            return Err(invalid_field("event", "the reply is over: `finish` was sent already"));
         }
         match &mut event {
             Wire::Text(text) => self.between_calls("event.text", text)?,
@@ -90,7 +90,7 @@ impl Sequence {
             true => Ok(()),
             false => Err(invalid_field(
                 field,
-                "the event `finish` is missing; say `failure` where there is no more of the reply",
+                "the event `finish` is missing; send `failure` if the reply ends early",
             )),
         }
     }

@@ -47,7 +47,7 @@ pub(super) async fn of(
     for name in &asked.names {
         daemon.await_tool(&workspace, name).await;
         if !workspace.installed.catalog.load().contains(name) {
-            // Without it there is no answer: nobody waits for the others.
+            // Without it there is no response: nobody waits for the others.
             break;
         }
     }
@@ -78,7 +78,8 @@ fn named(
 
 async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
     if !asked.workspace.is_empty() || !asked.names.is_empty() {
-        let message = "beside `workspace` or `names`: name tools of a workspace, or bring others";
+        let message =
+            "together with `workspace` or `names`: name tools of a workspace, or send others";
         return Err(invalid_field("tools.tools_json", message));
     }
     from_proto::bounded("tools.tools_json", &asked.tools_json, TOOLS_BYTES_MAX)?;
@@ -104,7 +105,7 @@ pub(super) async fn remembered(
     Ok(registry.tools().map(|tool| tool.definition().clone()).collect())
 }
 
-/// Refuses tools of which one was left out, where no answer can say so.
+/// Refuses tools of which one was left out, where no response can say so.
 pub(super) fn whole(field: &str, registry: &Registry) -> Result<(), Status> {
     let mut warnings = registry.warnings().iter();
     match warnings.find(|warning| warning.code == moss_model_bridge::Code::ToolLeftOut) {

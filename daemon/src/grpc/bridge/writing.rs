@@ -38,7 +38,7 @@ const COPIES: usize = 2;
 /// What of each reply needs no share: small ones are taken whatever else is written.
 const FREE_BYTES: usize = 16 << 10;
 
-/// An answer on its way.
+/// A response on its way.
 pub(super) struct Writing {
     answers: Answers<v1::EncodeResponse>,
     /// Of what the connection, and all of the role, may hold.
@@ -51,7 +51,7 @@ pub(super) struct Writing {
     bytes: usize,
 }
 
-/// Writes what is told.
+/// Writes what is reported.
 #[derive(Debug)]
 pub(super) struct Writer {
     api: Api,
@@ -59,7 +59,7 @@ pub(super) struct Writer {
     sequence: Sequence,
     form: Form,
     has_begun: bool,
-    /// How much it holds before anything is told, and of the arguments of whole calls.
+    /// How much it holds before anything is reported, and of the arguments of whole calls.
     start_bytes: usize,
     arguments_bytes: usize,
 }
@@ -157,7 +157,7 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
     let limit = ["connection_encoding_bytes_max", "encoding_bytes_max"][which];
     let max = bytes_max[which];
     let message = format!(
-        "this reply has no room beside those of {whose} that are being written: {max} bytes \
+        "there is no memory for this reply next to those of {whose} that are being written: {max} bytes \
          (grpc.{limit}); wait for some of them to end, then begin it again; replies that are streamed \
          need the least room"
     );
@@ -213,8 +213,8 @@ impl Writing {
 impl Exchange for Writing {
     type Request = v1::EncodeRequest;
     type Response = v1::EncodeResponse;
-    const UNFINISHED: &'static str = "the request ended without `usage`; say `failure` where there \
-                                      is no more of the reply";
+    const UNFINISHED: &'static str =
+        "the request ended without `usage`; send `failure` if the reply ends early";
 
     fn answers(&self) -> &Answers<v1::EncodeResponse> {
         &self.answers
@@ -239,7 +239,7 @@ impl Exchange for Writing {
 // === impl Writer ===
 
 impl Writer {
-    /// Begins an answer.
+    /// Begins a response.
     pub(super) fn new(mut start: v1::EncodeStart) -> Result<Self, Status> {
         let api = requests::api("start.api", start.api)?;
         from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;
@@ -277,7 +277,7 @@ impl Writer {
 
     fn take(&mut self, message: Message) -> Result<Said, Status> {
         match message {
-            Message::Start(_) => Err(invalid_field("message", "`start` was said already")),
+            Message::Start(_) => Err(invalid_field("message", "`start` was sent already")),
             Message::Event(event) => Ok(match self.sequence.take(event)? {
                 Some(event) => self.event(event),
                 None => Said::default(),

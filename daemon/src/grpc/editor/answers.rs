@@ -16,7 +16,7 @@ const SYMBOLS_MAX: usize = 10_000;
 const SYMBOL_DEPTH_MAX: usize = 32;
 /// Longest name of a symbol, in bytes; the rest is cut.
 const SYMBOL_BYTES_MAX: usize = 256;
-/// Most places that are taken.
+/// Most locations that are taken.
 const PLACES_MAX: usize = 1_000;
 /// Longest answer of a person, and longest reason, in bytes; the rest is cut.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<Answer, Problem> {
         subject: id.to_owned(),
     };
     Ok(Answer::Question(match answer {
-        None => return Err(malformed("there is no answer in it")),
+        None => return Err(malformed("the reply is empty")),
         Some(Wire::DocumentSymbols(symbols)) => editors::Answer::Symbols(flatten(symbols.symbols)),
         Some(Wire::Locations(locations)) => {
             let places = locations.locations.into_iter().take(PLACES_MAX).map(|location| Place {
@@ -47,14 +47,14 @@ pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<Answer, Problem> {
         Some(Wire::EditApplied(applied)) => editors::Answer::Applied { version: applied.version },
         Some(Wire::Failed(reason)) => editors::Answer::Failed(cut(reason, TEXT_BYTES_MAX)),
         Some(Wire::Confirmation(answer)) => {
-            let digest = answer.digest.parse().map_err(|_| malformed("its digest is none"))?;
+            let digest = answer.digest.parse().map_err(|_| malformed("not a valid digest"))?;
             let verdict = match (answer.verdict(), answer.remember.as_str()) {
                 (v1::Verdict::Approve, "") => Verdict::Approve,
                 (v1::Verdict::Approve, offer) => Verdict::Remember(
-                    offer.parse().map_err(|_| malformed("what it remembers is no digest"))?,
+                    offer.parse().map_err(|_| malformed("`remember` is not a digest"))?,
                 ),
                 (v1::Verdict::Deny, "") => Verdict::Deny(cut(answer.reason, TEXT_BYTES_MAX)),
-                (v1::Verdict::Deny, _) => return Err(malformed("a no is not remembered")),
+                (v1::Verdict::Deny, _) => return Err(malformed("a denial cannot be stored")),
                 (v1::Verdict::Unspecified, _) => {
                     return Err(malformed("expected APPROVE or DENY"));
                 }

@@ -20,7 +20,7 @@ impl Directories {
         let watcher = notify::recommended_watcher(move |event| match event {
             Ok(event) => changes(event).into_iter().for_each(&hear),
             Err(error) => {
-                tracing::warn!(%error, "watching files failed; all of them are looked at again");
+                tracing::warn!(%error, "watching files failed; all of them are checked again");
                 hear(Change::Lost);
             }
         });

@@ -98,7 +98,7 @@ impl Directories {
 impl<F: Fn(Change)> Listener<F> {
     fn run(self) {
         if let Err(error) = self.listen() {
-            tracing::error!(%error, "changes of files are not heard of any more: restart moss");
+            tracing::error!(%error, "file changes are no longer detected: restart moss");
         }
     }
 
@@ -138,7 +138,7 @@ impl<F: Fn(Change)> Listener<F> {
             watched.remove(&event.wd());
             return None;
         }
-        // What was asked for before the watch ended is not told any more.
+        // What was asked for before the watch ended is not reported any more.
         let directory = watched.get(&event.wd())?;
         let path = match event.file_name() {
             Some(name) => directory.join(OsStr::from_bytes(name.to_bytes())),

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// Longest wait for a change to be told.
+/// Longest wait for a change to be reported.
 const BOUND: Duration = Duration::from_secs(60);
 
 /// A running watch over one file, which a change must reach.
@@ -50,7 +50,7 @@ impl Drop for Following {
 }
 
 #[tokio::test]
-async fn every_way_to_change_a_file_is_told() {
+async fn every_way_to_change_a_file_is_reported() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().canonicalize().unwrap();
     let at = |path: &str| root.join(path);
@@ -84,7 +84,7 @@ async fn every_way_to_change_a_file_is_told() {
         })
         .await;
     following.told(Some("back"), || fs::write(&file, "back").unwrap()).await;
-    // Another directory takes its place.
+    // Another directory replaces it.
     fs::create_dir_all(at("other/moss")).unwrap();
     fs::write(at("other/moss/policy.toml"), "6").unwrap();
     following
@@ -97,7 +97,7 @@ async fn every_way_to_change_a_file_is_told() {
 }
 
 #[tokio::test]
-async fn a_change_behind_a_link_is_told() {
+async fn a_change_behind_a_link_is_reported() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().canonicalize().unwrap();
     let at = |path: &str| root.join(path);

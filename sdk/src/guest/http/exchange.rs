@@ -161,7 +161,7 @@ fn wait(what: &Pollable, late: &Pollable, address: &Address) -> Result<(), ToolE
     if !poll(&[what, late]).contains(&1) {
         return Ok(());
     }
-    Err(ToolError::new(ErrorCode::Timeout, format!("{address}: no answer in time")))
+    Err(ToolError::new(ErrorCode::Timeout, format!("{address}: no response in time")))
 }
 
 fn left(end: Instant) -> Duration {
@@ -180,25 +180,25 @@ fn explain(address: &Address, error: &WasiError) -> ToolError {
     let failed = |code, what: &str| ToolError::new(code, format!("{address}: {what}"));
     match error {
         WasiError::HttpRequestDenied | WasiError::DestinationIpProhibited => {
-            // moss tells the caller who withholds what.
+            // moss says to the caller who withholds what.
             failed(ErrorCode::Denied, "not permitted")
         }
         WasiError::DnsError(_) | WasiError::DestinationNotFound => {
-            failed(ErrorCode::Io, "the name of the host leads nowhere")
+            failed(ErrorCode::Io, "the host name does not resolve")
         }
         WasiError::DnsTimeout
         | WasiError::ConnectionTimeout
         | WasiError::ConnectionReadTimeout
         | WasiError::ConnectionWriteTimeout
-        | WasiError::HttpResponseTimeout => failed(ErrorCode::Timeout, "no answer in time"),
+        | WasiError::HttpResponseTimeout => failed(ErrorCode::Timeout, "no response in time"),
         WasiError::ConnectionRefused | WasiError::DestinationUnavailable => {
-            failed(ErrorCode::Io, "nobody answers there")
+            failed(ErrorCode::Io, "nothing listens there")
         }
         WasiError::TlsCertificateError
         | WasiError::TlsProtocolError
         | WasiError::TlsAlertReceived(_) => failed(ErrorCode::Io, "no trusted connection"),
         WasiError::HttpResponseIncomplete | WasiError::ConnectionTerminated => {
-            failed(ErrorCode::Io, "the connection broke off")
+            failed(ErrorCode::Io, "the connection was interrupted")
         }
         WasiError::HttpRequestBodySize(_) | WasiError::HttpResponseBodySize(_) => {
             failed(ErrorCode::TooLarge, "more bytes than one call may have")

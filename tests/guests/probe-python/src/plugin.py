@@ -97,7 +97,7 @@ def edit(before: str, after: str) -> moss.Proposed[Edited]:
 
     Args:
         before: The text to replace.
-        after: What takes its place.
+        after: What replaces it.
     """
     whole = Path("whole.txt").read_text(encoding="utf-8") + f"{after}\n"
     edits = [

@@ -103,7 +103,7 @@ const edit = defineTool(
     effect: "write",
     parameters: {
       before: t.string("The text to replace."),
-      after: t.string("What takes its place."),
+      after: t.string("What replaces it."),
     },
     output: t.object({ edits: t.integer("How many edits.") }),
   },

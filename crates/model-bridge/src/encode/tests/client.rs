@@ -90,7 +90,7 @@ fn chat(events: &[Named<'_>]) -> Seen {
                 assert_eq!(text(call, "/type"), "function");
                 written.push((id.to_owned(), name.to_owned(), arguments.to_owned()));
             } else {
-                assert_eq!(index + 1, written.len(), "only the last call goes on");
+                assert_eq!(index + 1, written.len(), "only the last call continues");
                 assert!(call["id"].is_null() && call["function"]["name"].is_null());
                 written[index].2 += arguments;
             }
@@ -159,7 +159,7 @@ fn messages(events: &[Named<'_>]) -> Seen {
 fn responses(events: &[Named<'_>]) -> Seen {
     let mut seen = Seen::default();
     let mut done: Vec<Value> = Vec::new();
-    // The place of the open item, the item as it began, its text.
+    // The position of the open item, the item as it began, its text.
     let mut open: Option<(u64, Value, String)> = None;
     let mut begun = 0;
     for ((name, event), number) in events.iter().zip(0_u64..) {

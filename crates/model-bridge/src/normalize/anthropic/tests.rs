@@ -56,7 +56,7 @@ fn results_come_before_the_text_of_their_turn() {
             used("b", "run", json!({})),
         ] },
         { "role": "user", "content": [
-            { "type": "text", "text": "Go on." },
+            { "type": "text", "text": "Continue." },
             came_back("a", json!("A")),
             failed,
         ] },
@@ -75,7 +75,7 @@ fn results_come_before_the_text_of_their_turn() {
             model("I look.", calls),
             result("a", "read_file", "A"),
             Message::Result(failure),
-            user("Go on."),
+            user("Continue."),
         ]
     );
     assert_eq!(normalized.notes[0].count, 2, "two thoughts");

@@ -39,7 +39,7 @@ fn arguments_are_kept_as_far_as_they_go() {
         (json!(r#"{"a":1}{"a":2}"#), json!({ "a": 1 }), Some(Cut)),
         (json!(r#"{"a":1,}"#), json!({ "a": 1 }), Some(Repaired)),
         (json!("{“a”：1}"), json!({ "a": 1 }), Some(Repaired)),
-        // A number that may go on is not taken.
+        // A number that may continue is not taken.
         (json!(r#"{"a":1,"b":2"#), json!({ "a": 1 }), Some(Cut)),
         (json!(r#"  {"a":1, "#), json!({ "a": 1 }), Some(Cut)),
         (

@@ -79,7 +79,7 @@ fn allowed_tools_are_all_that_is_left() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_told_with_those_that_are() {
+fn a_tool_that_is_not_there_is_reported_with_those_that_are() {
     let tools = |count: usize| -> Vec<Value> {
         (0..count).map(|index| json!({ "type": "function", "name": format!("t{index}") })).collect()
     };
@@ -110,7 +110,7 @@ fn a_tool_that_is_not_there_is_told_with_those_that_are() {
 }
 
 #[test]
-fn shapes_that_are_none_are_refused_at_their_place() {
+fn shapes_that_are_none_are_refused_at_their_position() {
     for (value, param) in [
         (json!(1), "tool_choice"),
         (json!([]), "tool_choice"),

@@ -25,7 +25,7 @@ fn a_sloppy_schema_costs_nobody_the_other_tools() {
         let registry = normalized.registry().unwrap();
         let arguments = json!({ "any": 1 }).as_object().unwrap().clone();
         let fit = |name: &str| registry.tool(name).map(|tool: &Tool| tool.fit(arguments.clone()));
-        assert_eq!(fit("a").unwrap().dropped, ["any"], "what is sound stays in force");
+        assert_eq!(fit("a").unwrap().dropped, ["any"], "what is sound stays in effect");
         assert_eq!(fit("b").unwrap().arguments, arguments, "{sloppy}");
         assert_eq!(codes(&normalized), ["schema_ignored"], "{sloppy}");
         assert_eq!(normalized.conversation.tools[1].parameters, sloppy);
@@ -33,7 +33,7 @@ fn a_sloppy_schema_costs_nobody_the_other_tools() {
 }
 
 #[test]
-fn sound_schemas_are_told_of_nobody() {
+fn sound_schemas_are_not_reported() {
     let tools = json!([{ "name": "a", "input_schema": { "type": "object" } }]);
     let body = json!({ "tools": tools, "messages": [{ "role": "user", "content": "x" }] });
     let mut normalized = read(Api::AnthropicMessages, body);

@@ -36,7 +36,7 @@ fn what_a_turn_adds_does_not_matter() {
 }
 
 #[test]
-fn texts_are_told_apart_by_their_bounds_and_marks_that_move_do_not_matter() {
+fn texts_are_distinguished_by_their_bounds_and_marks_that_move_do_not_matter() {
     let parts = |parts: serde_json::Value| {
         key(Api::AnthropicMessages, json!({ "messages": [{ "role": "user", "content": parts }] }))
     };

@@ -132,7 +132,7 @@ fn shown_parts(normalized: &Normalized) -> &[Part] {
 }
 
 #[test]
-fn options_are_read_and_replies_stream_unless_told_otherwise() {
+fn options_are_read_and_replies_stream_by_default() {
     let body = |options: Value| json!({ "model": "m", "messages": [{ "role": "user", "content": "x" }], "options": options });
     let normalized = ollama(body(
         json!({ "num_predict": 9, "temperature": 0.1, "top_p": 0.2, "stop": ["x"], "num_ctx": 4096 }),

@@ -78,7 +78,7 @@ fn calls_are_read_however_their_arguments_are_written() {
             ]
         )
     );
-    assert!(!codes(&normalized).contains(&"arguments_mended"));
+    assert!(!codes(&normalized).contains(&"arguments_repaired"));
     assert_eq!(normalized.free_form.iter().collect::<Vec<_>>(), ["patch"]);
     assert_eq!(normalized.conversation.state(), HistoryState::CallIssued);
 }
@@ -99,7 +99,7 @@ fn broken_arguments_fail_no_request() {
         call("b", "run", json!({ "input": "ls -l" })),
     ];
     assert_eq!(normalized.conversation.messages[1], model("", calls));
-    assert_eq!(normalized.notes[0].code, NoteCode::ArgumentsMended);
+    assert_eq!(normalized.notes[0].code, NoteCode::ArgumentsRepaired);
     assert_eq!(normalized.notes[0].path, "messages[1]");
     // What is no argument is not inferred to be one.
     assert_eq!(normalized.conversation.tools[1].parameters["properties"], json!({}));
@@ -123,7 +123,7 @@ fn results_find_their_calls_by_id_in_any_order() {
 }
 
 #[test]
-fn ids_that_are_missing_or_doubled_are_mended() {
+fn missing_and_duplicate_ids_are_repaired() {
     let turn =
         |id: Value| json!({ "role": "assistant", "tool_calls": [called(id, "t", json!("{}"))] });
     let back = |id: Value| json!({ "role": "tool", "tool_call_id": id, "content": "x" });
@@ -161,17 +161,17 @@ fn ids_that_are_missing_or_doubled_are_mended() {
     assert_eq!(
         counts,
         [
-            ("id_mended", 1),
+            ("id_repaired", 1),
             ("id_made", 2),
             ("result_matched", 2),
-            ("id_mended", 1),
+            ("id_repaired", 1),
             ("tools_inferred", 1),
         ]
     );
 }
 
 #[test]
-fn results_and_calls_that_lack_each_other_are_told() {
+fn results_and_calls_that_lack_each_other_are_reported() {
     let normalized = history(json!([
         { "role": "tool", "tool_call_id": "gone", "name": "t", "content": "x" },
         { "role": "assistant", "tool_calls": [called(json!("a"), "t", json!("{}"))] },
@@ -215,7 +215,7 @@ fn turns_of_the_model_become_one_and_thoughts_go() {
         [
             "thinking_dropped",
             "turns_merged",
-            "content_mended",
+            "content_repaired",
             "empty_turn_dropped",
             "tools_inferred"
         ]

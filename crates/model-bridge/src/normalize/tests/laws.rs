@@ -188,7 +188,7 @@ fn object(fields: Vec<(&str, Value)>) -> Value {
     Value::Object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// A body that has messages in their places.
+/// A body that has messages in their positions.
 fn rough_body() -> impl Strategy<Value = Value> {
     let extra = vec((prop::sample::select(KEYS), rough()), 0..2);
     let roles = prop::sample::select(&["user", "assistant", "system", "tool"][..]);
@@ -256,7 +256,7 @@ proptest! {
     }
 
     #[test]
-    fn the_key_stays_while_a_conversation_goes_on(messages in conversation()) {
+    fn the_key_stays_while_a_conversation_continues(messages in conversation()) {
         let first = messages.iter().position(|turn| matches!(turn, Message::User(_)));
         let ends = [first.map_or(1, |first| first + 1), messages.len()];
         let keys: BTreeSet<u128> = Api::ALL

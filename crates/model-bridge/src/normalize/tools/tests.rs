@@ -119,7 +119,7 @@ fn tools_of_namespaces_get_one_name_and_keep_both() {
 }
 
 #[test]
-fn lists_that_are_wrong_are_refused_at_their_place() {
+fn lists_that_are_wrong_are_refused_at_their_position() {
     for (items, param, words) in [
         (json!([1]), "tools[0]", "must be an object"),
         (json!([{}]), "tools[0].name", "is missing"),
@@ -203,7 +203,7 @@ fn what_a_history_shows_is_bounded() {
 }
 
 #[test]
-fn tools_of_providers_are_told_and_cannot_be_forced() {
+fn tools_of_providers_are_reported_and_cannot_be_forced() {
     let tools = json!([{ "type": "web_search", "user_location": {} }, { "type": "mcp", "server_label": "x" }]);
     let body = |choice: Value| json!({ "input": "x", "tools": tools, "tool_choice": choice });
     let normalized = read_request(Api::OpenAiResponses, body(json!("auto")));

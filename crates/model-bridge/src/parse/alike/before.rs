@@ -14,8 +14,8 @@ const JSON: &str = "json";
 /// What may stand before a name that has its line for itself.
 const LEADS: [char; 3] = [':', '=', '>'];
 
-/// The tool whose arguments an object at this place would be: its name stands right before it, or alone on
-/// the line before.
+/// The tool whose arguments an object at this position would be: its name stands right before it,
+/// or alone on the line before.
 pub(super) fn tool<'r>(registry: &'r Registry, line: &Line) -> Option<&'r Tool> {
     let (current, previous) = line.last_two();
     if !line.is_blank() && !label::is_of_arguments(current) {
@@ -27,8 +27,8 @@ pub(super) fn tool<'r>(registry: &'r Registry, line: &Line) -> Option<&'r Tool> 
     registry.tool(word).filter(|_| is_alone)
 }
 
-/// Whether a message to a tool begins before this place on the line: `to=functions.NAME`. Before an object
-/// it must begin right there.
+/// Whether a message to a tool begins before this position on the line: `to=functions.NAME`. Before
+/// an object it must begin right there.
 pub(super) fn is_addressed(registry: &Registry, line: &Line, is_object: bool) -> bool {
     let (current, _) = line.last_two();
     let Some(place) = current.rfind(RECIPIENT) else { return false };

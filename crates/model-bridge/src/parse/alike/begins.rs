@@ -40,7 +40,7 @@ pub(super) fn begins_argument(text: &str) -> Option<bool> {
     known
 }
 
-/// Whether a mark begins what looks like a call: no sentence goes on behind it.
+/// Whether a mark begins what looks like a call: no sentence continues behind it.
 pub(super) fn is_marked(text: &str) -> bool {
     text.starts_with('<')
         || text.starts_with(ARGUMENTS_MARK)

@@ -1,6 +1,6 @@
 //! Follows brackets in text to the one that closes them all.
 
-/// Where in brackets a place is.
+/// Where in brackets a position is.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
     depth: usize,
@@ -11,7 +11,7 @@ pub(super) struct Brackets {
 // === impl Brackets ===
 
 impl Brackets {
-    /// Goes on to the bracket that ends them all. Returns what follows it, where it is there.
+    /// Continues to the bracket that ends them all. Returns what follows it, where it is there.
     pub(super) fn end<'t>(&mut self, text: &'t str) -> Option<&'t str> {
         for (place, c) in text.char_indices() {
             match (self.quote, c) {

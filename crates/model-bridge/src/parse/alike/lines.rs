@@ -62,7 +62,7 @@ impl Parser {
     }
 
     /// Whether a line of a text names a tool. The text begins with the end of the line before, and its last
-    /// line goes on.
+    /// line continues.
     fn lines_name(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let mut begins = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);

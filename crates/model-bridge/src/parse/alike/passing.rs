@@ -7,7 +7,7 @@ use super::{BEGINS, LOOK_BYTES_MAX, Start, State, TOKEN, UNMARKED, before};
 use crate::diagnostic::Code;
 use crate::registry::Registry;
 
-/// Whether what may begin a call begins none, as far as the next place that may.
+/// Whether what may begin a call begins none, as far as the next position that may.
 fn is_plain(registry: &Registry, text: &str) -> bool {
     if text.starts_with('{') && begins_no_key(&text.as_bytes()[1..]) {
         return true;
@@ -62,7 +62,7 @@ impl Parser {
         self.pass(length);
     }
 
-    /// What is known of the place where a text begins that may look like a call.
+    /// What is known of the position where a text begins that may look like a call.
     fn start(&self, text: &str) -> Start {
         let is_object = text.starts_with('{');
         let tool = is_object.then(|| before::tool(&self.registry, &self.line)).flatten();
@@ -85,7 +85,7 @@ impl Parser {
             && before::is_addressed(&self.registry, &self.line, is_object)
     }
 
-    /// Tells that text looks like a call, where none did before.
+    /// Reports that text looks like a call, where none did before.
     pub(in super::super) fn tell_alike(&mut self, message: &str) {
         if !self.alike.is_found {
             self.alike.is_found = true;

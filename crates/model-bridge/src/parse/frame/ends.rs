@@ -127,8 +127,8 @@ impl Frame {
         }
     }
 
-    /// Looks whether something behind the JSON ends the frame. Fails with its place where more must come
-    /// to know.
+    /// Looks whether something behind the JSON ends the frame. Fails with its position where more
+    /// must come to know.
     fn other(&mut self, body: &str, place: usize, is_last: bool) -> Result<Option<End>, usize> {
         let rest = &body[place..];
         let is_whole = self.kind == Kind::Whole;
@@ -150,7 +150,7 @@ impl Frame {
         Ok(is_whole.then_some(End { body: place, frame: place, closed: false }))
     }
 
-    /// Looks whether a mark ends the frame. Fails with its place where more must come to know.
+    /// Looks whether a mark ends the frame. Fails with its position where more must come to know.
     fn mark(
         &mut self,
         registry: &Registry,
@@ -191,7 +191,7 @@ impl Frame {
         Ok(balanced.map(|place| End { body: place, frame: place, closed: false }))
     }
 
-    /// The end at a place where something follows the JSON; none where more must come to know.
+    /// The end at a position where something follows the JSON; none where more must come to know.
     fn end_after_json(
         &self,
         body: &str,
@@ -208,8 +208,8 @@ impl Frame {
         }
     }
 
-    /// Whether its inside reads as JSON up to a place. `may_guess` says whether the ends of strings
-    /// may be told by what follows them.
+    /// Whether its inside reads as JSON up to a position. `may_guess` says whether the ends of
+    /// strings may be recognized by what follows them.
     fn reads_well(&self, registry: &Registry, body: &str, place: usize, may_guess: bool) -> bool {
         mend::values(&body[..place], true, self.keys(registry))
             .is_some_and(|mended| may_guess || !mended.changes.contains(&Change::InnerQuotes))
@@ -239,7 +239,7 @@ impl Frame {
         End { body: place, frame: place + run, closed: true }
     }
 
-    /// Ends at a place that only seemed to be the end, where no better one is near.
+    /// Ends at a position that only seemed to be the end, where no better one is near.
     fn end_at_suspect(&self, body: &str, found: Found) -> Option<End> {
         let suspect = self.suspect?;
         let place = found.place().unwrap_or(body.len());

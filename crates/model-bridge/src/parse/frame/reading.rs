@@ -1,5 +1,5 @@
-//! How the reader of replies goes on with what may be a call: begins to pass it on, ends it, or finds
-//! that it is none.
+//! How the reader of replies continues with what may be a call: begins to pass it on, ends it, or
+//! finds that it is none.
 
 use super::super::calls::{Inside, UNESCAPED};
 use super::super::data::Data;
@@ -16,7 +16,7 @@ pub(in crate::parse) const NO_CALL: &str = "JSON names a tool and is no call as 
 // === impl Parser ===
 
 impl Parser {
-    /// Goes on with what may be a call.
+    /// Continues with what may be a call.
     pub(in crate::parse) fn frame(&mut self, mut frame: Box<Frame>, is_last: bool) -> Step {
         if frame.is_json() && self.look(&mut frame) {
             return Step::Again;
@@ -223,8 +223,8 @@ impl Parser {
         is_near && sloppy::names_tool(&self.registry, &self.rest()[frame.body..]) == Some(true)
     }
 
-    /// Passes on JSON that names a tool and is not all that is there: it is told, unless a sentence goes on
-    /// behind it that speaks against it.
+    /// Passes on JSON that names a tool and is not all that is there: it is reported, unless a
+    /// sentence continues behind it that speaks against it.
     fn no_whole_reply(&mut self, frame: &Frame, length: usize) {
         if frame.kind != Kind::Whole {
             self.tell_alike(NO_CALL);

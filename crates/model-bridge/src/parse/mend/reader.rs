@@ -89,7 +89,7 @@ impl<'t, 'c> Reader<'t, 'c> {
         }
     }
 
-    /// Reads everything. Returns none where it cannot be mended.
+    /// Reads everything. Returns none where it cannot be repaired.
     pub(super) fn read(mut self) -> Option<String> {
         let mut values = 0;
         loop {
@@ -122,7 +122,7 @@ impl<'t, 'c> Reader<'t, 'c> {
                 }
             }
         }
-        // Where the end of a string was told by what follows, nothing else may be doubtful.
+        // Where the end of a string was recognized by what follows, nothing else may be doubtful.
         let is_guessed = self.changes.contains(&Change::InnerQuotes);
         let is_doubtful = self.is_doubled
             || FRAMES.iter().any(|mark| self.text.contains(mark))
@@ -372,7 +372,7 @@ pub(in crate::parse) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„' | '＂' | '\'' | '‘' | '’')
 }
 
-/// The place after white space and comments, and whether there was a comment.
+/// The position after white space and comments, and whether there was a comment.
 ///
 /// No comment of several lines ends after `comments_end`: whoever looks for its end from every `/*`
 /// needs for ever.

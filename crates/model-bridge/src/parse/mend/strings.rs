@@ -1,4 +1,4 @@
-//! Strings as models write them: where one ends is told by what follows.
+//! Strings as models write them: where one ends is recognized by what follows.
 
 use super::escapes::Backslashes;
 use super::reader::{Reader, is_quote, skip_blanks};
@@ -134,8 +134,8 @@ impl Reader<'_, '_> {
         self.out.push_str("\\ufffd");
     }
 
-    /// Whether the quote before this place ends the string: what follows goes on with the JSON, and
-    /// could not stand in the string as well.
+    /// Whether the quote before this position ends the string: what follows continues with the
+    /// JSON, and could not stand in the string as well.
     fn ends(&self, quote: char, is_key: bool) -> bool {
         let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
         let (next, _) = skip_blanks(text, self.at, text.len());
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether what stands here closes brackets and goes on as JSON.
+    /// Whether what stands here closes brackets and continues as JSON.
     fn closes_at(&self, text: &str, mut at: usize, quote: char) -> bool {
         let mut open = self.stack.len();
         while let Some(c) = text[at..].chars().next().filter(|c| CLOSERS.contains(c)) {
@@ -200,8 +200,8 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Whether a quote inside of a string shows that the JSON went on there, with a slip: a key of the
-    /// call follows, or another string. What it says is not guessed.
+    /// Whether a quote inside of a string shows that the JSON continued there, with a slip: a key
+    /// of the call follows, or another string. What it says is not guessed.
     fn is_slip(&self) -> bool {
         let text = &self.text[..self.text.floor_char_boundary(self.at + KEY_BYTES_MAX)];
         let rest = &text[self.at..];

@@ -1,4 +1,4 @@
-//! Tests of JSON that is mended.
+//! Tests of JSON that is repaired.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn what_is_json_is_not_touched() {
 }
 
 #[test]
-fn what_models_write_is_mended() {
+fn what_models_write_is_repaired() {
     use Change::*;
     for (text, expected, changes) in [
         ("{“a”：“b”}", json!({ "a": "b" }), vec![Quotes, FullWidth]),
@@ -51,7 +51,7 @@ fn what_models_write_is_mended() {
         (r#"{"a":"\ud83d x"}"#, json!({ "a": "\u{fffd} x" }), vec![LoneSurrogate]),
         ("{\"a\":1}\nThat is all.", json!({ "a": 1 }), vec![SurroundingText]),
     ] {
-        let (values, told) = mended(text).unwrap_or_else(|| panic!("not mended: {text}"));
+        let (values, told) = mended(text).unwrap_or_else(|| panic!("not repaired: {text}"));
         assert_eq!(values, [expected], "{text}");
         assert_eq!(told, changes, "{text}");
     }
@@ -74,7 +74,7 @@ fn what_cannot_be_known_is_not_made_up() {
     ] {
         assert_eq!(mended(text).filter(|(values, _)| !values.is_empty()), None, "{text}");
     }
-    // A quote whose string goes on further than anybody looks: nothing of it is cut off.
+    // A quote whose string continues further than anybody looks: nothing of it is cut off.
     let far = format!("{{\"a\":\"5\"}} {}\"}}", "and more ".repeat(300));
     assert_eq!(values(&far, true, Keys::default()), None);
     assert_eq!(values("{\"a\":1", false, Keys::default()), None);

@@ -1,4 +1,4 @@
-//! What is no place for a call: blocks of code, and data.
+//! What is no position for a call: blocks of code, and data.
 
 use super::super::data::Data;
 use super::super::fence::INFO_BYTES_MAX;
@@ -6,7 +6,7 @@ use super::super::frame::NO_CALL;
 use super::super::line::is_blank;
 use super::super::{Parser, State, Step};
 
-/// The most blocks in blocks that are told apart.
+/// The most blocks in blocks that are distinguished.
 const NESTED_MAX: usize = 32;
 
 // === impl Parser ===

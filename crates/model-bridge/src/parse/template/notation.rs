@@ -135,7 +135,7 @@ impl Brackets {
         Some(End { body: place, frame: place, closed: template.end.is_empty() })
     }
 
-    /// Looks at a place where no bracket is open: the end of the call, or another one.
+    /// Looks at a position where no bracket is open: the end of the call, or another one.
     fn between(
         &mut self,
         template: &Template,
@@ -173,7 +173,7 @@ impl Brackets {
         }
     }
 
-    /// Goes on with what is no text.
+    /// Continues with what is no text.
     fn outside(&mut self, notation: Notation, body: &str, is_last: bool) -> Result<(), Not> {
         let rest = &body[self.at..];
         let c = rest.chars().next().ok_or(Not::Yet)?;
@@ -197,7 +197,7 @@ impl Brackets {
         Ok(())
     }
 
-    /// Goes on with a text.
+    /// Continues with a text.
     fn inside(
         &mut self,
         quoted: Quoted,
@@ -248,7 +248,7 @@ impl Brackets {
         Ok(())
     }
 
-    /// Goes on to the mark that ends a text.
+    /// Continues to the mark that ends a text.
     fn up_to_mark(&mut self, mark: &str, body: &str) -> Result<(), Not> {
         match memchr::memmem::find(&body.as_bytes()[self.at..], mark.as_bytes()) {
             Some(length) => {

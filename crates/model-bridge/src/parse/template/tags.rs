@@ -1,7 +1,7 @@
 //! Arguments in tags: where each ends, and where the call does.
 //!
-//! Values are written as they are. An end mark inside of one is told from its own by what follows:
-//! another parameter, or the end of the call.
+//! Values are written as they are. An end mark inside of one is distinguished from its own by what
+//! follows: another parameter, or the end of the call.
 
 use std::ops::Range;
 

@@ -229,7 +229,7 @@ proptest! {
 }
 
 #[test]
-fn what_looks_like_a_call_is_told_however_it_is_cut() {
+fn what_looks_like_a_call_is_reported_however_it_is_cut() {
     let registry = registry();
     for (text, is_told) in [
         (r#"x {"t{"tool":"read_file","parameters":{}}"#, false),

@@ -272,7 +272,7 @@ impl HostDescriptor for FilesystemView<'_> {
         }
         let files = self.filesystem.served.services.files();
         let target = files.read_link(&asked.path).await.map_err(ErrorCode::from)?;
-        // Where the workspace lies is nothing that a guest is told.
+        // Where the workspace lies is not exposed to a guest.
         if target.starts_with('/') { Err(ErrorCode::NotPermitted.into()) } else { Ok(target) }
     }
 

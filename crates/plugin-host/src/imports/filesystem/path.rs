@@ -17,7 +17,7 @@ pub(super) struct Asked {
 // === impl Filesystem ===
 
 impl Filesystem {
-    /// Makes a path of a text. `..` takes back a name that stands before it, where that is a
+    /// Makes a path of a text. `..` removes the name before it, where that is a
     /// directory; it never leads above the directory that the path starts from, and not back over a
     /// link, which would lead elsewhere.
     pub(super) async fn locate(&self, base: &RelPath, text: &str) -> Result<Asked, ErrorCode> {

@@ -89,7 +89,7 @@ fn expected<'a>(
 }
 
 #[test]
-fn every_state_is_taken_back_and_nobodys_bytes_are_lost() {
+fn every_interrupted_commit_is_rolled_back_and_no_bytes_are_lost() {
     every_state(check_begun);
 }
 
@@ -99,7 +99,7 @@ fn check_begun(state: State<'_>) {
     site.begin(state.action, &[RelPath::parse("made").unwrap()]);
     site.lay(state);
 
-    assert_eq!(site.recover().taken_back, 1, "{state:?}");
+    assert_eq!(site.recover().rolled_back, 1, "{state:?}");
     site.check(state, expected(state.action, state.present, state.beside), 0);
     assert!(!site.root().join("made").exists(), "{state:?}");
 }
@@ -126,7 +126,7 @@ fn check_finished(state: State<'_>) {
     site.finish(state.action);
     site.lay(state);
 
-    assert_eq!(site.recover(), Recovered { taken_back: 0, swept: 1 }, "{state:?}");
+    assert_eq!(site.recover(), Recovered { rolled_back: 0, swept: 1 }, "{state:?}");
     site.check(state, completed(state.action, state.present, state.beside), 1);
 }
 
@@ -135,7 +135,7 @@ fn old_versions_of_finished_changes_are_swept() {
     let site = Site::new();
     site.finish("modify");
     site.lay(State { action: "modify", present: Some(NEW), beside: Some(OLD) });
-    assert_eq!(site.recover(), Recovered { taken_back: 0, swept: 1 });
+    assert_eq!(site.recover(), Recovered { rolled_back: 0, swept: 1 });
     assert_eq!(fs::read(site.root().join("x")).unwrap(), NEW);
     assert!(!site.root().join(TEMP).exists());
     assert_eq!(site.recover().swept, 0);

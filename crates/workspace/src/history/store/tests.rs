@@ -68,7 +68,7 @@ fn history_of_version_1_is_carried_over_whole() {
     let fresh = open(&temp.path().join("fresh")).unwrap();
     assert_eq!(tables(&history.connection()), tables(&fresh.connection()));
 
-    // It goes on where it was, and goes back to before it.
+    // It continues where it was, and goes back to before it.
     let workspace = Workspace::open(&root, Options::default()).unwrap();
     let nothing = history.plan_undo(&workspace, &UndoTarget::Since(1)).unwrap_err();
     assert!(matches!(nothing, Error::NothingToUndo { .. }), "{nothing}");

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::super::super::mend::DEPTH_MAX;
 use super::{NO_CALL, Read};
 
-/// A text and the place up to which it is read.
+/// A text and the position up to which it is read.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     at: usize,
-    /// How many brackets are open around the place.
+    /// How many brackets are open around the position.
     depth: usize,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn of(
         return is_json
             .then_some("has no type in the schema, and is JSON that may be meant as such");
     };
-    // What must become another type is told where it does.
+    // What must become another type is reported where it does.
     if !types.allows_string() {
         return None;
     }
@@ -40,8 +40,8 @@ pub(super) fn of(
     is_in_quotes(text).then_some("has quotes around it")
 }
 
-/// Whether a text has entities in every place where XML asks for one: whoever edits HTML has tags in it,
-/// too.
+/// Whether a text has entities in every position where XML asks for one: whoever edits HTML has
+/// tags in it, too.
 fn is_written_for_xml(text: &str) -> bool {
     memchr::memchr(b'&', text.as_bytes()).is_some()
         && memchr::memchr2(b'<', b'>', text.as_bytes()).is_none()
@@ -60,7 +60,7 @@ mod tests {
     use crate::registry::Registry;
 
     #[test]
-    fn what_may_be_meant_otherwise_is_told() {
+    fn what_may_be_meant_otherwise_is_reported() {
         let schema = serde_json::json!([{ "name": "t", "parameters": { "properties": {
             "text": { "type": "string" }, "number": { "type": "integer" }, "any": {},
         } } }]);
