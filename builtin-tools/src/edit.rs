@@ -4,7 +4,7 @@
 //! An edit is one span of the decoded text and the text that takes its place. Lines that both have
 //! in common are left out of the proposal, so their bytes stay as they are.
 
-use moss_sdk::context::{Applied, Context, Proposed};
+use moss_sdk::context::{Applied, Context, ProposalOutcome};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Splice, splice};
 use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
@@ -152,8 +152,8 @@ impl Target {
         let matched = edit.matched;
         let change = Change { path: self.path.clone(), kind, matched: matched.clone() };
         let applied = match cx.propose(ChangeSet { changes: vec![change] }).await? {
-            Proposed::Applied(applied) => applied,
-            Proposed::Stale(error) => return Ok(Err(Stale(error))),
+            ProposalOutcome::Applied(applied) => applied,
+            ProposalOutcome::Stale(error) => return Ok(Err(Stale(error))),
         };
         let output = EditOutput {
             before: edit.before,

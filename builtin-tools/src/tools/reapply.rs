@@ -6,7 +6,7 @@ mod places;
 
 use std::time::Duration;
 
-use moss_sdk::context::{Applied, Context, Proposed};
+use moss_sdk::context::{Applied, Context, ProposalOutcome};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Retention};
 use moss_sdk::file::{Content, FileSnapshot, Text};
 use moss_sdk::history::{PastAction, PastQuery, Recalled, RecalledContent, RecalledFile};
@@ -121,8 +121,8 @@ impl Tool for Reapply {
         let (steps, applied) = until_fresh(async || {
             let mut steps = steps(&cx, &recalled).await?;
             Ok(match cx.propose(proposal(&mut steps)).await? {
-                Proposed::Applied(applied) => Ok((steps, applied)),
-                Proposed::Stale(error) => Err(Stale(error)),
+                ProposalOutcome::Applied(applied) => Ok((steps, applied)),
+                ProposalOutcome::Stale(error) => Err(Stale(error)),
             })
         })
         .await?;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use moss_sdk::context::{Applied, BoxFuture, Editors};
 use moss_sdk::editor::{
-    DefinitionKind, Definitions, EditorState, Focus, Location, OpenFile, Position, Query, Reply,
-    Symbol,
+    DefinitionKind, Definitions, EditorState, Focus, Location, OpenFile, Position, Symbol,
+    UserQuestion, UserReply,
 };
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Plan, PlannedFile};
@@ -73,7 +73,7 @@ impl Editors for CallHost {
         })
     }
 
-    fn clarify(&self, query: Query) -> BoxFuture<'_, Reply> {
+    fn clarify(&self, query: UserQuestion) -> BoxFuture<'_, UserReply> {
         Box::pin(async move {
             let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
             let editors = &self.scope.workspace.editors;
@@ -81,11 +81,11 @@ impl Editors for CallHost {
             let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
             match asked {
                 Ok((Answer::Clarified(answer), editor)) if !answer.trim().is_empty() => {
-                    Reply::Answered { answer, editor }
+                    UserReply::Answered { answer, editor }
                 }
-                Err(NoAnswer::Nobody) => Reply::NobodyThere,
-                Err(NoAnswer::TooMany(_)) => Reply::Busy,
-                _ => Reply::Unanswered,
+                Err(NoAnswer::Nobody) => UserReply::NobodyThere,
+                Err(NoAnswer::TooMany(_)) => UserReply::Busy,
+                _ => UserReply::Unanswered,
             }
         })
     }

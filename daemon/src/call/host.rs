@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use moss_sdk::context::{
-    BoxFuture, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
+    BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
+    TextVisitor,
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
@@ -277,7 +278,7 @@ impl Files for CallHost {
         path: &'a RelPath,
         options: VisitOptions,
         mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let reader = self.reader();
         let path = path.clone();
         Box::pin(async move {
@@ -313,7 +314,7 @@ impl Host for CallHost {
         self
     }
 
-    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<Proposed, ToolError>> {
+    fn propose(&self, changes: ChangeSet) -> BoxFuture<'_, Result<ProposalOutcome, ToolError>> {
         Box::pin(self.effect(self.effects.propose(changes)))
     }
 
@@ -366,7 +367,10 @@ impl Host for CallHost {
         Box::pin(async move { self.scope.blocking(change).await? })
     }
 
-    fn compute_untyped(&self, work: Work) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
+    fn compute_untyped(
+        &self,
+        work: BlockingWork,
+    ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
         Box::pin(self.scope.blocking(work))
     }
 

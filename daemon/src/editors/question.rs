@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_sdk::RelPath;
-use moss_sdk::editor::{DefinitionKind, Position, Query, Span, Symbol, TextEdit};
+use moss_sdk::editor::{DefinitionKind, Position, Span, Symbol, TextEdit, UserQuestion};
 use tokio::sync::oneshot;
 
 use super::{Capability, EditorId, Editors, Refusal, ToEditor};
@@ -32,7 +32,7 @@ pub enum Question {
         kind: DefinitionKind,
     },
     /// Something that only the person knows.
-    Clarify(Query),
+    Clarify(UserQuestion),
     /// To change a buffer that is not saved.
     Apply {
         /// The file.

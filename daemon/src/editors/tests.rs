@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moss_sdk::editor::Query;
+use moss_sdk::editor::UserQuestion;
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn buffer_of(path: &str, real: &str, version: u64, text: Option<&str>) -> Buffer
 }
 
 fn clarify() -> Question {
-    Question::Clarify(Query { question: "Why?".into(), choices: Vec::new() })
+    Question::Clarify(UserQuestion { question: "Why?".into(), choices: Vec::new() })
 }
 
 fn asked(message: Option<ToEditor>) -> String {

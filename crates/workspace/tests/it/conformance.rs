@@ -6,10 +6,12 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moss_sdk::context::{Applied, AppliedFile, BoxFuture, Files, Proposed, TextVisitor, Visit};
+use moss_sdk::context::{
+    Applied, AppliedFile, BoxFuture, Files, FinishedVisit, ProposalOutcome, TextVisitor,
+};
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
-use moss_sdk::testing::conformance::{Subject, failing};
+use moss_sdk::testing::conformance::{ConformanceHost, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Resolver, Workspace};
 
@@ -113,7 +115,7 @@ impl Files for Host {
         path: &'a RelPath,
         options: VisitOptions,
         mut visitor: Box<dyn TextVisitor>,
-    ) -> BoxFuture<'a, Result<Visit, ToolError>> {
+    ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>> {
         let denied = self.denied.lock().unwrap();
         let reads = |real: &RelPath, _: &RelPath| match denied.contains(real) {
             true => MayRead::No,
@@ -136,7 +138,7 @@ impl Files for Host {
     }
 }
 
-impl Subject for Host {
+impl ConformanceHost for Host {
     fn root(&self) -> String {
         self.workspace().root().to_str().unwrap().to_owned()
     }
@@ -171,10 +173,10 @@ impl Subject for Host {
         EDIT_BYTES_MAX
     }
 
-    fn propose(&self, changes: ChangeSet) -> Result<Proposed, ToolError> {
+    fn propose(&self, changes: ChangeSet) -> Result<ProposalOutcome, ToolError> {
         match self.carry_out(&changes) {
-            Ok(applied) => Ok(Proposed::Applied(applied)),
-            Err(stale @ Error::Changed { .. }) => Ok(Proposed::Stale(stale.into())),
+            Ok(applied) => Ok(ProposalOutcome::Applied(applied)),
+            Err(stale @ Error::Changed { .. }) => Ok(ProposalOutcome::Stale(stale.into())),
             Err(error) => Err(error.into()),
         }
     }
