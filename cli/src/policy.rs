@@ -7,7 +7,7 @@ use crate::client::Need;
 use moss_daemon::setup::WORKSPACE_POLICY;
 use moss_daemon::start::{self, StartError};
 use moss_policy::format::FILE_BYTES_MAX;
-use moss_policy::{Policy, PolicyError, Source, Sources};
+use moss_policy::{Policy, PolicyError, PolicyFile, Sources};
 use moss_proto::v1;
 use moss_workspace::{Options, Workspace};
 use serde_json::{Value, json};
@@ -280,7 +280,7 @@ fn check_file(file: &Path, layer: CheckedLayer) -> Result<Checked, CliError> {
     let text = read(file).map_err(|error| {
         CliError::invalid(format!("{}: {error}", text::line(&file.display().to_string())))
     })?;
-    let source = Source { file: text::line(&file.display().to_string()), text: Ok(Some(text)) };
+    let source = PolicyFile { file: text::line(&file.display().to_string()), text: Ok(Some(text)) };
     let mut sources = Sources::default();
     match layer {
         CheckedLayer::Admin => sources.admin.push(source),

@@ -21,7 +21,7 @@ use crate::config;
 use moss_dispatch::{Offer, Scope, SessionKey};
 use moss_policy::PolicyError;
 use moss_policy::standing::file;
-use moss_policy::standing::{Asker, Permission, StandingAnswer};
+use moss_policy::standing::{Asker, Permission, StandingApproval};
 
 /// The file in the state directory of a workspace.
 pub const FILE_NAME: &str = "answers.toml";
@@ -57,7 +57,7 @@ pub struct Situation<'a> {
 #[derive(Debug, Clone)]
 pub struct Listed {
     /// The answer.
-    pub answer: Arc<StandingAnswer>,
+    pub answer: Arc<StandingApproval>,
     /// The session that it holds for; none for one that is stored.
     pub session: Option<String>,
     /// When it ends: the limits of today may be shorter than those it was given under.
@@ -84,11 +84,11 @@ pub enum AnswersError {
 #[derive(Debug)]
 struct Inner {
     /// The answers of sessions, oldest first.
-    sessions: Vec<(SessionKey, Arc<StandingAnswer>)>,
+    sessions: Vec<(SessionKey, Arc<StandingApproval>)>,
 }
 
 /// When an answer ends that may hold for so many hours.
-fn ends_after(answer: &StandingAnswer, hours: u64) -> Timestamp {
+fn ends_after(answer: &StandingApproval, hours: u64) -> Timestamp {
     let hold = SignedDuration::from_hours(i64::from(u32::try_from(hours).unwrap_or(u32::MAX)));
     let latest = answer.answered_at.checked_add(hold).unwrap_or(Timestamp::MAX);
     latest.min(answer.expires_at)
@@ -137,8 +137,8 @@ impl Answers {
     }
 
     /// Returns the answers that somebody's effects are held against.
-    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingAnswer>> {
-        let is_for = |answer: &StandingAnswer| {
+    pub fn in_force(&self, of: Situation<'_>, now: Timestamp) -> Vec<Arc<StandingApproval>> {
+        let is_for = |answer: &StandingApproval| {
             answer.component.as_deref() == of.component && answer.is_for(of.asker)
         };
         let mut found = Vec::new();
@@ -191,13 +191,13 @@ impl Answers {
         &self,
         offer: &Offer,
         now: Timestamp,
-    ) -> Result<Arc<StandingAnswer>, AnswersError> {
+    ) -> Result<Arc<StandingApproval>, AnswersError> {
         let id = crate::ids::random()[..ID_DIGITS].to_owned();
         match &offer.scope {
             Scope::Session(key) => {
                 let answer = Arc::new(offer.answer(id, None, now));
                 let mut inner = self.lock();
-                let is_same = |other: &StandingAnswer| offer.is_of(other);
+                let is_same = |other: &StandingApproval| offer.is_of(other);
                 inner
                     .sessions
                     .retain(|(k, other)| now < other.expires_at && !(k == key && is_same(other)));
@@ -259,7 +259,7 @@ impl Answers {
                 ends_at: self.ends_at(answer),
             })
             .collect();
-        let in_force = |answer: &StandingAnswer| now < self.session_ends_at(answer);
+        let in_force = |answer: &StandingApproval| now < self.session_ends_at(answer);
         let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_force(answer));
         let of_sessions = of_sessions.filter(|_| self.limits.load().session);
         listed.extend(of_sessions.map(|(key, answer)| Listed {
@@ -274,7 +274,7 @@ impl Answers {
     fn change(
         &self,
         now: Timestamp,
-        change: impl FnOnce(&mut Vec<StandingAnswer>) -> Result<(), AnswersError>,
+        change: impl FnOnce(&mut Vec<StandingApproval>) -> Result<(), AnswersError>,
     ) -> Result<(), AnswersError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
         let loaded = load(&self.directory);
@@ -283,7 +283,7 @@ impl Answers {
             self.stored.store(Arc::new(loaded));
             return Err(AnswersError::Broken(problem));
         }
-        let holds = |answer: &&Arc<StandingAnswer>| now < self.ends_at(answer);
+        let holds = |answer: &&Arc<StandingApproval>| now < self.ends_at(answer);
         let mut all: Vec<_> =
             loaded.answers.iter().filter(holds).map(|answer| answer.as_ref().clone()).collect();
         change(&mut all)?;
@@ -293,15 +293,15 @@ impl Answers {
         Ok(())
     }
 
-    fn ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+    fn ends_at(&self, answer: &StandingApproval) -> Timestamp {
         ends_after(answer, self.limits.load().always_days * 24)
     }
 
-    fn session_ends_at(&self, answer: &StandingAnswer) -> Timestamp {
+    fn session_ends_at(&self, answer: &StandingApproval) -> Timestamp {
         ends_after(answer, self.limits.load().session_hours)
     }
 
-    fn holds(&self, answer: &StandingAnswer, now: Timestamp) -> bool {
+    fn holds(&self, answer: &StandingApproval, now: Timestamp) -> bool {
         let earliest = answer.answered_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
         earliest <= now && now < self.ends_at(answer)
     }

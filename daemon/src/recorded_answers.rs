@@ -14,7 +14,7 @@ use moss_dispatch::{
 };
 use moss_journal::redact::Text;
 use moss_journal::{Durability, Event, JournalError, Record};
-use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::StandingApproval;
 
 /// What became of an answer.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Liste
 async fn write(
     workspace: &WorkspaceState,
     call_id: &str,
-    answer: &StandingAnswer,
+    answer: &StandingApproval,
     event: Event,
 ) -> Result<(), JournalError> {
     let tool = answer.permissions.first().map(|permission| permission.tool.as_str());

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use moss_sdk::ContentHash;
 
 use crate::session::SessionKey;
-use moss_policy::standing::{Permission, StandingAnswer, file};
+use moss_policy::standing::{Permission, StandingApproval, file};
 
 /// An answer that a person may give, with the text that the person reads before.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +69,9 @@ impl Offer {
         id: String,
         file: Option<String>,
         answered_at: Timestamp,
-    ) -> StandingAnswer {
-        StandingAnswer {
-            rule: StandingAnswer::rule_of(&id, self.scope.as_str(), file, self.expires_at),
+    ) -> StandingApproval {
+        StandingApproval {
+            rule: StandingApproval::rule_of(&id, self.scope.as_str(), file, self.expires_at),
             id,
             permissions: self.permissions.clone(),
             component: self.component.clone(),
@@ -81,7 +81,7 @@ impl Offer {
     }
 
     /// Whether an answer allows the same.
-    pub fn is_of(&self, answer: &StandingAnswer) -> bool {
+    pub fn is_of(&self, answer: &StandingApproval) -> bool {
         answer.permissions == self.permissions && answer.component == self.component
     }
 }

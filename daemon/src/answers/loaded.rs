@@ -7,14 +7,14 @@ use moss_workspace::own::{FileVersion, OwnDir};
 
 use super::FILE_NAME;
 use moss_policy::PolicyError;
-use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::StandingApproval;
 use moss_policy::standing::file::{self, FILE_BYTES_MAX};
 
 /// What the file says.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     pub(super) version: Option<FileVersion>,
-    pub(super) answers: Vec<Arc<StandingAnswer>>,
+    pub(super) answers: Vec<Arc<StandingApproval>>,
     pub(super) problem: Option<Box<PolicyError>>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn load(directory: &OwnDir) -> Loaded {
 // === impl Loaded ===
 
 impl Loaded {
-    pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingAnswer>) -> Self {
+    pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingApproval>) -> Self {
         let answers = stored.into_iter().map(Arc::new).collect();
         Self { version, answers, problem: None }
     }

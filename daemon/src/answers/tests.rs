@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::Config;
 use moss_policy::Action;
-use moss_policy::standing::{Asked, narrowest};
+use moss_policy::standing::{AskedEffect, narrowest};
 
 const ASKER: Asker<'static> = Asker { tool: "replace_text", plugin: None, caller: "caller" };
 const QUESTION: ContentHash = ContentHash::from_bytes([7; 32]);
@@ -39,12 +39,12 @@ fn situation(session: Option<&SessionKey>) -> Situation<'_> {
 
 fn permissions(path: &str) -> Vec<Permission> {
     let path = RelPath::parse(path).unwrap();
-    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let asked = AskedEffect { action: Action::Modify, path: &path, size_bytes: Some(1) };
     narrowest(ASKER, &[asked]).unwrap()
 }
 
 /// Offers what is asked about a file, and keeps the answer.
-fn remember(answers: &Answers, path: &str, key: Option<&SessionKey>) -> Arc<StandingAnswer> {
+fn remember(answers: &Answers, path: &str, key: Option<&SessionKey>) -> Arc<StandingApproval> {
     let offers = answers.offers(situation(key), &permissions(path), QUESTION, now());
     let wanted = if key.is_some() { "session" } else { "always" };
     let offer = offers.iter().find(|offer| offer.scope.as_str() == wanted).unwrap();
@@ -108,7 +108,7 @@ fn an_answer_is_bound_to_tool_caller_plugin_and_component() {
     let (asker, digest) = (Asker { plugin: Some("p"), ..ASKER }, "0a".repeat(32));
     let of = Situation { asker, component: Some(&digest), session: None };
     let path = RelPath::parse("a").unwrap();
-    let asked = Asked { action: Action::Modify, path: &path, size_bytes: Some(1) };
+    let asked = AskedEffect { action: Action::Modify, path: &path, size_bytes: Some(1) };
     let offers = answers.offers(of, &narrowest(asker, &[asked]).unwrap(), QUESTION, now());
     assert!(offers[0].terms.contains(&digest), "{}", offers[0].terms);
     answers.remember(&offers[0], now()).unwrap();

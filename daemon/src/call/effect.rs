@@ -36,7 +36,7 @@ use moss_dispatch::{
 };
 use moss_journal::Answer as Recorded;
 use moss_journal::room::Room;
-use moss_policy::standing::StandingAnswer;
+use moss_policy::standing::StandingApproval;
 use moss_policy::{Action, Decision, Policy, Verdict, strictest};
 
 /// The effects of one call and what became of them.
@@ -85,7 +85,7 @@ pub(super) struct ToolFacts {
     /// The digest of the plugin's component.
     pub(super) component: Option<String>,
     /// The lasting answers in force for the call.
-    pub(super) answers: Arc<Vec<Arc<StandingAnswer>>>,
+    pub(super) answers: Arc<Vec<Arc<StandingApproval>>>,
 }
 
 /// What a call changed, or would have.
