@@ -6,7 +6,7 @@ use moss_plugin_list::Capability;
 use moss_sdk::{Effect, ToolSpec};
 use serde_json::{Map, Value};
 
-use moss_schema::{Held, Schema};
+use moss_schema::{Schema, ValidationOutcome};
 
 /// Shortest description that says something, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
@@ -281,10 +281,12 @@ fn examples(spec: &ToolSpec, examples: &[Example], findings: &mut Findings) {
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let schema = Schema::new("", schema).ok()?;
     let error = match schema.hold(value) {
-        Held::Fits => return None,
-        Held::Breaks(mut problems) => problems.next()?,
-        Held::BreaksSomewhere => return Some("it is too large to say where".to_owned()),
-        Held::TooManyParts => return Some("it is too large to be checked".to_owned()),
+        ValidationOutcome::Fits => return None,
+        ValidationOutcome::Breaks(mut problems) => problems.next()?,
+        ValidationOutcome::BreaksSomewhere => {
+            return Some("it is too large to say where".to_owned());
+        }
+        ValidationOutcome::TooManyParts => return Some("it is too large to be checked".to_owned()),
     };
     let at = error.instance_path().to_string();
     Some(if at.is_empty() { error.to_string() } else { format!("at `{at}`: {error}") })

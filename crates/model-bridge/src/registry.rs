@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use moss_schema::{Compiled, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
+use moss_schema::{CompiledSchema, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -51,7 +51,7 @@ pub struct Registry {
 #[derive(Debug)]
 pub struct Tool {
     definition: ToolDefinition,
-    compiled: Arc<Compiled>,
+    compiled: Arc<CompiledSchema>,
 }
 
 /// A registry that cannot be made.
@@ -234,12 +234,12 @@ impl Tool {
         if definition.parameters.is_null() {
             definition.parameters = Value::Object(Map::new());
         }
-        let compiled = Compiled::new(&definition.name, &definition.parameters)?;
+        let compiled = CompiledSchema::new(&definition.name, &definition.parameters)?;
         Ok(Self::of(definition, Arc::new(compiled)))
     }
 
     /// Makes a tool whose schema is compiled already: `compiled` is that of the definition's parameters.
-    pub fn of(definition: ToolDefinition, compiled: Arc<Compiled>) -> Self {
+    pub fn of(definition: ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
         Self { definition, compiled }
     }
 

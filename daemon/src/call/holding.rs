@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Scope;
 use moss_catalog::{Entry, Runner};
 use moss_dispatch::CallError;
-use moss_schema::{Held, Violation};
+use moss_schema::{ValidationOutcome, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
 pub(super) async fn bind(
@@ -61,16 +61,16 @@ fn broken_output_code(runner: &Runner) -> ErrorCode {
 fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
     let broken = |message| ToolError::new(broken_output_code(&entry.runner), message);
     match entry.output.hold(output) {
-        Held::Fits => {}
-        Held::TooManyParts => {
+        ValidationOutcome::Fits => {}
+        ValidationOutcome::TooManyParts => {
             let message = "the result has more parts than can be held to the declared schema";
             return Err(ToolError::new(ErrorCode::TooLarge, message)
                 .hint("ask for less at once; the tool may declare a plainer schema"));
         }
-        Held::BreaksSomewhere => {
+        ValidationOutcome::BreaksSomewhere => {
             return Err(broken("the result breaks the declared schema".to_owned()));
         }
-        Held::Breaks(mut problems) => {
+        ValidationOutcome::Breaks(mut problems) => {
             if let Some(error) = problems.next() {
                 let at = error.instance_path().as_str();
                 let message = format!("the result breaks the declared schema at `{at}`: {error}");

@@ -13,7 +13,7 @@ use super::behalf::{Behalf, Made};
 use super::record::Held;
 use super::{Scope, execute, weight};
 use crate::permits::DEPTH_MAX;
-use moss_schema::arguments::{self, Unreadable};
+use moss_schema::arguments::{self, UnreadableArguments};
 
 /// How many calls one call from outside may lead to: each leaves a record.
 const CALLS_MAX: usize = 512;
@@ -38,7 +38,8 @@ pub(super) async fn call(
             .hint("files are read faster with a grant of their own"));
     }
     check_reads(scope, name)?;
-    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
+    let arguments =
+        arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let call = Call {
         caller: scope.call.caller.clone(),
         workspace: scope.call.workspace.clone(),

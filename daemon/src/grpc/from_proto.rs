@@ -18,7 +18,7 @@ use crate::state::{Daemon, WorkspaceState};
 use crate::traces::PARENT;
 use moss_catalog::Language;
 use moss_schema::SHOWN_KEY_CHARS_MAX;
-use moss_schema::arguments::{self, Unreadable};
+use moss_schema::arguments::{self, UnreadableArguments};
 
 /// Longest name of a session or a tool, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 256;
@@ -66,7 +66,8 @@ pub(super) fn call(
     let workspace = workspace(daemon, &call.workspace)?;
     let expected_hashes = expected_hashes(&workspace.files, &call.expected_hashes)?;
     let text = call.arguments_json;
-    let arguments = arguments::parse(&text).map_err(|violation| Unreadable { text, violation });
+    let arguments =
+        arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let caller = caller(extensions)?;
     Ok(Call {
         is_attended: is_attended(&caller, extensions),
