@@ -12,8 +12,8 @@ use moss_dispatch::{
     Confirmation, Offer, Question, Scope, UnknownWorkspace,
     blocking::{Broken, blocking},
 };
-use moss_journal::redact::Text;
-use moss_journal::{Durability, Event, JournalError, Record};
+use moss_journal::redact::RedactedText;
+use moss_journal::{AuditEvent, Durability, JournalError, Record};
 use moss_policy::standing::StandingApproval;
 
 /// What became of an answer.
@@ -61,14 +61,14 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
         Scope::Session(key) => Some(key.session_id.clone()),
         Scope::Always => None,
     };
-    let (scope, terms) = (offer.scope.as_str(), Text::new(&offer.terms));
+    let (scope, terms) = (offer.scope.as_str(), RedactedText::new(&offer.terms));
     let keeper = Arc::clone(&workspace);
     let remember = move || keeper.answers.remember(&offer, Timestamp::now());
     let answer = blocking(remember).await??;
-    let event = Event::AnswerStored {
+    let event = AuditEvent::AnswerStored {
         answer: answer.id.clone(),
         scope,
-        session: session.as_deref().map(Text::new),
+        session: session.as_deref().map(RedactedText::new),
         terms,
     };
     if let Err(error) = write(&workspace, &question.call_id, &answer, event).await {
@@ -91,7 +91,7 @@ pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Liste
     let keeper = Arc::clone(workspace);
     let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
     let listed = blocking(revoke).await??;
-    let event = Event::AnswerRevoked { answer: listed.answer.id.clone() };
+    let event = AuditEvent::AnswerRevoked { answer: listed.answer.id.clone() };
     write(workspace, "", &listed.answer, event).await?;
     Ok(listed)
 }
@@ -100,10 +100,10 @@ async fn write(
     workspace: &WorkspaceState,
     call_id: &str,
     answer: &StandingApproval,
-    event: Event,
+    event: AuditEvent,
 ) -> Result<(), JournalError> {
     let tool = answer.permissions.first().map(|permission| permission.tool.as_str());
-    let tool = Text::new(tool.unwrap_or_default());
+    let tool = RedactedText::new(tool.unwrap_or_default());
     let record = Record { call_id: call_id.to_owned(), tool, event };
     workspace.journal.record(record, Durability::Durable).await
 }

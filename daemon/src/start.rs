@@ -111,8 +111,10 @@ fn open_workspace(
         let changes = recovered.taken_back;
         tracing::warn!(workspace = %root, changes, "took back what a crash had left half done");
     }
-    let bounds =
-        pruning::Bounds { bytes_max: config.journal.bytes_max, days_max: config.journal.days_max };
+    let bounds = pruning::PruningBounds {
+        bytes_max: config.journal.bytes_max,
+        days_max: config.journal.days_max,
+    };
     let journal = Journal::open_bounded(&state, bounds)?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {

@@ -27,7 +27,7 @@ use crate::traces::Traces;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
-use moss_journal::folding::{self, Folding};
+use moss_journal::folding::{self, RefusalFolding};
 use moss_journal::{Durability, Journal};
 use moss_plugins::{Environment, Installed, PluginState, PluginStatus, store::PluginStores};
 use moss_policy::Policy;
@@ -91,7 +91,7 @@ pub struct WorkspaceState {
     /// What happened in it.
     pub journal: Journal,
     /// The refused calls that are counted there and not recorded one by one.
-    pub folding: Folding,
+    pub folding: RefusalFolding,
     /// The rules in force.
     pub policy: ArcSwap<Policy>,
     /// What people answered for longer than once.
@@ -324,7 +324,7 @@ impl WorkspaceState {
             files,
             history: Arc::new(history),
             journal,
-            folding: Folding::new(folding::Bounds {
+            folding: RefusalFolding::new(folding::FoldingBounds {
                 burst: config.journal.refusals_burst,
                 per_second: config.journal.refusals_per_second,
                 folded_for: Duration::from_millis(config.journal.refusals_folded_ms),

@@ -34,7 +34,7 @@ use moss_dispatch::{
     change::{self, FileChange, Status},
     consent::PluginsChanged,
 };
-use moss_journal::Answer as Recorded;
+use moss_journal::AskOutcome as Recorded;
 use moss_journal::room::Room;
 use moss_policy::standing::StandingApproval;
 use moss_policy::{Action, Decision, Policy, Verdict, strictest};

@@ -19,9 +19,11 @@ use moss_dispatch::{
     change::{self, Status},
     operations::UNKNOWN_TOOL,
 };
-use moss_journal::folding::Refused;
-use moss_journal::redact::{Arguments, Text};
-use moss_journal::{Answer, Durability, Event, FileChange, JournalError, PluginDigest, Record};
+use moss_journal::folding::RefusedCall;
+use moss_journal::redact::{RedactedArguments, RedactedText};
+use moss_journal::{
+    AskOutcome, AuditEvent, Durability, JournalError, PluginDigest, Record, RecordedChange,
+};
 use moss_policy::{Action, Decision};
 use moss_schema::Violation;
 
@@ -35,7 +37,7 @@ pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Noted)>>>);
 enum Noted {
     /// The call came in.
     Started,
-    Event(Box<Event>),
+    Event(Box<AuditEvent>),
 }
 
 /// How long a call may run before its records are written whatever becomes of it.
@@ -50,24 +52,26 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
 }
 
 /// What is written of a call that came in.
-fn start(scope: &Scope) -> Event {
+fn start(scope: &Scope) -> AuditEvent {
     let call = &scope.call;
     let arguments = match &call.work {
-        Work::Tool { arguments: Ok(arguments), .. } => Arguments::of(arguments),
-        Work::Tool { arguments: Err(unread), .. } => Arguments::unreadable(unread.text.as_bytes()),
-        Work::Undo(target) => Arguments::new(&match target {
+        Work::Tool { arguments: Ok(arguments), .. } => RedactedArguments::of(arguments),
+        Work::Tool { arguments: Err(unread), .. } => {
+            RedactedArguments::unreadable(unread.text.as_bytes())
+        }
+        Work::Undo(target) => RedactedArguments::new(&match target {
             UndoTarget::Entry(number) => json!({ "number": number }),
             UndoTarget::Call(call_id) => json!({ "call_id": call_id }),
             UndoTarget::Since(number) => json!({ "since": number }),
         }),
-        Work::UndoUserPrompt { number } => Arguments::new(&json!({ "number": number })),
-        Work::ChangePlugins(change) => Arguments::new(&change.arguments()),
+        Work::UndoUserPrompt { number } => RedactedArguments::new(&json!({ "number": number })),
+        Work::ChangePlugins(change) => RedactedArguments::new(&change.arguments()),
     };
-    Event::CallStarted {
-        caller: Text::new(call.caller.name()),
+    AuditEvent::CallStarted {
+        caller: RedactedText::new(call.caller.name()),
         role: call.caller.role().as_str(),
         workspace: scope.workspace.name().to_owned(),
-        session: call.session_id.as_deref().map(Text::new),
+        session: call.session_id.as_deref().map(RedactedText::new),
         arguments,
         plugin: plugin(scope),
         catalog: Some(scope.catalog.digest().to_owned()),
@@ -96,7 +100,7 @@ pub(super) async fn decided(
     matched: Option<&Matched>,
     decision: &Decision,
 ) -> Result<(), CallError> {
-    let event = Event::Decision {
+    let event = AuditEvent::Decision {
         action,
         path: path.cloned(),
         host: None,
@@ -113,10 +117,10 @@ pub(super) async fn requested(
     host: &str,
     decision: &Decision,
 ) -> Result<(), CallError> {
-    let event = Event::Decision {
+    let event = AuditEvent::Decision {
         action: Action::Network,
         path: None,
-        host: Some(Text::new(host)),
+        host: Some(RedactedText::new(host)),
         match_level: None,
         drift_lines: None,
         decision: decision.clone(),
@@ -128,16 +132,16 @@ pub(super) async fn requested(
 pub(super) async fn answered(
     scope: &Scope,
     digest: ContentHash,
-    answer: Answer,
+    answer: AskOutcome,
     reason: Option<&str>,
 ) -> Result<(), CallError> {
     scope.daemon.metrics.answered(answer.as_str());
-    let by_person = matches!(answer, Answer::Approved | Answer::Denied);
-    let event = Event::Confirmation {
+    let by_person = matches!(answer, AskOutcome::Approved | AskOutcome::Denied);
+    let event = AuditEvent::Confirmation {
         digest: digest.to_string(),
         answer,
-        answered_by: by_person.then(|| Text::new(Role::Approver.as_str())),
-        reason: reason.map(Text::new),
+        answered_by: by_person.then(|| RedactedText::new(Role::Approver.as_str())),
+        reason: reason.map(RedactedText::new),
     };
     write(scope, event, Durability::Durable).await
 }
@@ -164,7 +168,7 @@ pub(super) fn counted(
 
 /// Records that a lasting answer let something happen.
 pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
-    write(scope, Event::AnswerUsed { answer }, Durability::Batched).await
+    write(scope, AuditEvent::AnswerUsed { answer }, Durability::Batched).await
 }
 
 /// Records what was written and how the call ended.
@@ -178,7 +182,7 @@ pub(super) async fn finished(
     let committed: Vec<_> = changes
         .iter()
         .filter(|change| change.status == Status::Committed)
-        .map(|change| FileChange {
+        .map(|change| RecordedChange {
             path: change.path.clone(),
             before: change.before,
             after: change.after,
@@ -187,7 +191,7 @@ pub(super) async fn finished(
     let has_effect = !committed.is_empty();
     if has_effect {
         scope.daemon.metrics.committed();
-        let event = Event::Committed { history, changes: committed };
+        let event = AuditEvent::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }
     if !has_effect && is_refused(result) && fold(scope, outcome(result)).await? {
@@ -195,7 +199,7 @@ pub(super) async fn finished(
     }
     let (outcome, error_code, message) = ending(result);
     let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-    let event = Event::CallFinished { outcome, error_code, message, duration_us };
+    let event = AuditEvent::CallFinished { outcome, error_code, message, duration_us };
     // A durable record brings everything before it to disk as well.
     let durability = if has_effect { Durability::Durable } else { Durability::Batched };
     release(scope).await?;
@@ -227,7 +231,7 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
     if call.is_attended || !scope.held.is_holding() {
         return Ok(false);
     }
-    let refused = Refused { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
+    let refused = RefusedCall { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
     let mut due = Vec::new();
     let is_folded = scope.workspace.folding.fold(refused, Instant::now(), &mut due);
     for record in due {
@@ -260,7 +264,7 @@ fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static st
 /// code is kept and its message is not.
 fn ending(
     result: &Result<Result<String, ToolError>, CallError>,
-) -> (&'static str, Option<String>, Option<Text>) {
+) -> (&'static str, Option<String>, Option<RedactedText>) {
     let outcome = outcome(result);
     match result {
         Ok(Ok(_)) => (outcome, None, None),
@@ -270,18 +274,18 @@ fn ending(
 }
 
 /// The arguments stand, masked, in the record of the start; an error must not repeat them.
-fn message(error: &CallError) -> Text {
+fn message(error: &CallError) -> RedactedText {
     match error {
         CallError::Invalid(violations) => {
             let wanted = |v: &Violation| format!("{}: expected {}", v.pointer, v.expected);
-            Text::new(&violations.iter().map(wanted).collect::<Vec<_>>().join("; "))
+            RedactedText::new(&violations.iter().map(wanted).collect::<Vec<_>>().join("; "))
         }
-        other => Text::new(other.to_string().lines().next().unwrap_or_default()),
+        other => RedactedText::new(other.to_string().lines().next().unwrap_or_default()),
     }
 }
 
 /// A call that cannot leave its trace is not carried on.
-async fn write(scope: &Scope, event: Event, durability: Durability) -> Result<(), CallError> {
+async fn write(scope: &Scope, event: AuditEvent, durability: Durability) -> Result<(), CallError> {
     note(scope, Noted::Event(Box::new(event)), durability).await
 }
 
@@ -318,7 +322,7 @@ impl Noted {
             Self::Started => start(scope),
             Self::Event(event) => *event,
         };
-        Record { call_id: scope.call_id.clone(), tool: Text::new(scope.call.tool()), event }
+        Record { call_id: scope.call_id.clone(), tool: RedactedText::new(scope.call.tool()), event }
     }
 }
 
@@ -362,7 +366,7 @@ mod tests {
 
     fn written(result: &Result<Result<String, ToolError>, CallError>) -> String {
         let (outcome, error_code, message) = ending(result);
-        let event = Event::CallFinished { outcome, error_code, message, duration_us: 1 };
+        let event = AuditEvent::CallFinished { outcome, error_code, message, duration_us: 1 };
         serde_json::to_string(&event).unwrap()
     }
 

@@ -15,7 +15,7 @@ use super::{error, from_proto, pass, to_proto};
 use crate::confirm::{ResolveError, Verdict};
 use crate::recorded_answers::settle;
 use crate::state::Daemon;
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 
 /// Messages of a watch that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;
@@ -142,7 +142,7 @@ impl ConfirmationService for Confirmations {
         let (answer, problem) = match settled.remembered {
             None => (None, String::new()),
             Some(Ok(listed)) => {
-                (Some(to_proto::lasting_answer(&listed, Uses::default())), String::new())
+                (Some(to_proto::lasting_answer(&listed, ApprovalUses::default())), String::new())
             }
             Some(Err(error)) => (None, error.to_string()),
         };

@@ -13,7 +13,7 @@ use crate::answers::{AnswersError, Listed};
 use crate::explain;
 use crate::recorded_answers::{self, KeepError};
 use crate::state::{Daemon, WorkspaceState};
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 use moss_policy::explain::{Explanation, FoundDecision};
 use moss_policy::{RuleRef, Verdict};
 use moss_schema::arguments;
@@ -130,13 +130,13 @@ async fn answers(workspace: &Arc<WorkspaceState>) -> Result<Vec<Listed>, Status>
 }
 
 /// How often each answer was used, as the journal tells it.
-async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, Uses>, Status> {
+async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, ApprovalUses>, Status> {
     let workspace = Arc::clone(workspace);
     let counted = blocking(move || workspace.journal.answer_uses()).await.map_err(error::broken)?;
     counted.map_err(|error| error::internal(&error.to_string()))
 }
 
-fn uses_of(uses: &HashMap<String, Uses>, listed: &Listed) -> Uses {
+fn uses_of(uses: &HashMap<String, ApprovalUses>, listed: &Listed) -> ApprovalUses {
     uses.get(&listed.answer.id).copied().unwrap_or_default()
 }
 

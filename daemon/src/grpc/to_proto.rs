@@ -15,7 +15,7 @@ use moss_dispatch::{
     change::{FileChange, Status},
     confirmation::State,
 };
-use moss_journal::audit::uses::Uses;
+use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
 
 pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
@@ -156,7 +156,7 @@ fn offer(offer: &Offer) -> v1::OfferedAnswer {
     }
 }
 
-pub(super) fn lasting_answer(listed: &Listed, uses: Uses) -> v1::LastingAnswer {
+pub(super) fn lasting_answer(listed: &Listed, uses: ApprovalUses) -> v1::LastingAnswer {
     let answer = &listed.answer;
     let scope = match listed.session {
         Some(_) => v1::AnswerScope::Session,

@@ -13,7 +13,7 @@ use moss_dispatch::{
     CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
     confirmation::State, consent::Consent,
 };
-use moss_journal::Answer as Recorded;
+use moss_journal::AskOutcome as Recorded;
 use moss_policy::Decision;
 
 /// What a person would be asked about.
