@@ -12,7 +12,7 @@ use moss_plugin_host::{
     Engine, EngineOptions, LoadError,
     code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed},
 };
-use moss_sandbox::{Ending, Limits, Worker, WorkerError};
+use moss_sandbox::{ProcessExit, Worker, WorkerError, WorkerLimits};
 use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;
 
@@ -66,8 +66,8 @@ pub fn compile(input: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// What a compiler's process allows itself.
-pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> Limits {
-    Limits { memory_bytes, cpu_seconds, files: FILES_MAX }
+pub fn limits(memory_bytes: u64, cpu_seconds: u64) -> WorkerLimits {
+    WorkerLimits { memory_bytes, cpu_seconds, files: FILES_MAX }
 }
 
 /// Sets up an engine that compiles in a process of its own: for the lists, or for somebody who looks
@@ -232,7 +232,7 @@ fn explain(error: WorkerError, settings: &Settings) -> LoadError {
         WorkerError::Failed { said, .. } if NO_MEMORY.iter().any(|words| said.contains(words)) => {
             LoadError::CompileMemory(usize::try_from(settings.compile_memory_bytes).unwrap_or(0))
         }
-        WorkerError::Failed { ending: Ending::Exited(code), said }
+        WorkerError::Failed { ending: ProcessExit::Exited(code), said }
             if code == i32::from(BROKEN_COMPONENT) =>
         {
             LoadError::Invalid(said)
@@ -251,18 +251,18 @@ mod tests {
     fn what_ends_a_compiler_names_the_limit_and_how_to_raise_it() {
         let settings = Settings::roomy();
         let failed = |ending, said: &str| WorkerError::Failed { ending, said: said.to_owned() };
-        let killed_by_abort = Ending::Killed(6);
+        let killed_by_abort = ProcessExit::Killed(6);
         for (error, expected) in [
             (
                 WorkerError::Timeout(Duration::from_secs(1)),
                 "takes longer than 1m; to allow more, raise compile_timeout_ms",
             ),
-            (failed(Ending::Killed(24), ""), "takes longer than 1m"),
+            (failed(ProcessExit::Killed(24), ""), "takes longer than 1m"),
             (
                 failed(killed_by_abort, "memory allocation of 8192 bytes failed"),
                 "needs more memory than 2GiB; to allow more, raise compile_memory_bytes",
             ),
-            (failed(Ending::Exited(65), "cut short"), "the component is not valid: cut short"),
+            (failed(ProcessExit::Exited(65), "cut short"), "the component is not valid: cut short"),
             (
                 failed(killed_by_abort, "else"),
                 "was not compiled: the process was ended by signal 6",

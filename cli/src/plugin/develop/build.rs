@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::develop::template::{Language, VENDOR};
 use moss_plugin_list::Sha256Digest;
-use moss_sandbox::{Ending, Program};
+use moss_sandbox::{ProcessExit, Program};
 use moss_workspace::project;
 
 use super::super::super::error::CliError;
@@ -189,7 +189,7 @@ impl Tools<'_> {
         program: &str,
         arguments: &[&str],
         missing: &str,
-    ) -> Result<Ending, CliError> {
+    ) -> Result<ProcessExit, CliError> {
         self.announce(program, arguments);
         let ended = self.program(program, arguments).show().await;
         ended.map_err(|error| not_started(program, &error, missing))
@@ -201,7 +201,7 @@ impl Tools<'_> {
         arguments: &[&str],
         missing: &str,
         is_told: bool,
-    ) -> Result<(Ending, Vec<u8>), CliError> {
+    ) -> Result<(ProcessExit, Vec<u8>), CliError> {
         if is_told {
             self.announce(program, arguments);
         }
@@ -230,7 +230,7 @@ fn not_started(program: &str, error: &std::io::Error, missing: &str) -> CliError
     CliError::new(Outcome::Failed, "program_failed", format!("{program}: {error}"))
 }
 
-fn succeeded(what: &str, ending: Ending) -> Result<(), CliError> {
+fn succeeded(what: &str, ending: ProcessExit) -> Result<(), CliError> {
     if ending.is_success() {
         return Ok(());
     }
