@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::client::Client;
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
-use moss_workspace::{Options, Resolver, Workspace};
+use moss_workspace::{Resolver, Workspace, WorkspaceOptions};
 use rustix::fs::Access;
 use serde::Serialize;
 use serde_json::json;
@@ -120,7 +120,7 @@ async fn server(session: &Session) -> Check {
 /// The workspace, what its file system can do, and the policy in force there.
 fn workspace(setup: &Setup) -> Vec<Check> {
     let root = &setup.workspaces[0];
-    let files = match Workspace::open(root, Options::default()) {
+    let files = match Workspace::open(root, WorkspaceOptions::default()) {
         Ok(files) => files,
         Err(error) => {
             return vec![Check::fail(

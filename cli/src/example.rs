@@ -6,7 +6,7 @@ use std::path::Path;
 use moss_proto::v1;
 use moss_sdk::RelPath;
 use moss_sdk::file::{Content, EntryKind};
-use moss_workspace::{Options, Workspace};
+use moss_workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Map, Value, json};
 
 use super::parameters::{self, Parameter};
@@ -149,7 +149,7 @@ impl Sample {
     }
 
     fn find(root: &Path) -> Option<Self> {
-        let files = Workspace::open(root, Options::default()).ok()?;
+        let files = Workspace::open(root, WorkspaceOptions::default()).ok()?;
         let mut names = files.names(&RelPath::root()).ok()?.names;
         names.retain(|(name, kind)| *kind == EntryKind::File && !name.starts_with('.'));
         names.sort_by_key(|(name, _)| name != FIRST_FILE);

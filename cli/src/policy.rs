@@ -9,7 +9,7 @@ use moss_daemon::start::{self, StartError};
 use moss_policy::format::FILE_BYTES_MAX;
 use moss_policy::{Policy, PolicyError, PolicyFile, Sources};
 use moss_proto::v1;
-use moss_workspace::{Options, Workspace};
+use moss_workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -250,8 +250,8 @@ fn check(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
 
 fn check_in_force(session: &Session) -> Result<Checked, CliError> {
     let setup = session.setup()?;
-    let files =
-        Workspace::open(&setup.workspaces[0], Options::default()).map_err(StartError::Workspace)?;
+    let files = Workspace::open(&setup.workspaces[0], WorkspaceOptions::default())
+        .map_err(StartError::Workspace)?;
     match start::load_policy(&setup, &files) {
         Ok(policy) => Ok(Checked::of(&policy)),
         Err(StartError::AdminPolicy(problem)) => Ok(Checked::broken(*problem)),

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
-use moss_workspace::{History, HistoryLimits, Limits, Options, Workspace, dirs::Dirs, own::OwnDir};
+use moss_workspace::{
+    FileLimits, History, HistoryLimits, Workspace, WorkspaceOptions, dirs::Dirs, own::OwnDir,
+};
 
 use crate::answers::Answers;
 use crate::caller::Credentials;
@@ -88,13 +90,13 @@ fn open_workspace(
     config: &Config,
     directory: &Path,
 ) -> Result<WorkspaceState, StartError> {
-    let limits = Limits {
+    let limits = FileLimits {
         edit_bytes_max: config.files.edit_bytes_max,
         read_bytes_max: config.files.read_bytes_max,
-        ..Limits::default()
+        ..FileLimits::default()
     };
     let (own, secrets) = (own_paths(setup), secrets(setup));
-    let options = Options { limits, own, secrets, ..Options::default() };
+    let options = WorkspaceOptions { limits, own, secrets, ..WorkspaceOptions::default() };
     let files = Workspace::open(directory, options)?;
     let state = setup.dirs.workspace_state(files.root());
     OwnDir::create(&state)?;

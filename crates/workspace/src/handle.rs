@@ -52,7 +52,7 @@ pub(crate) enum Patience {
 
 /// Whether whoever waits for a read has gone: loops over bytes ask it.
 #[derive(Clone, Copy)]
-pub(crate) struct Stop<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
+pub(crate) struct CancelCheck<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
 
 /// What the system says of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(crate) fn feed(
 
 /// Reads a file from its start, up to one byte more than the limit.
 pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
-    read_until(fd, bytes_max, patience, Stop::NEVER)
+    read_until(fd, bytes_max, patience, CancelCheck::NEVER)
 }
 
 /// As [`read_to`]; fails with `CANCELED` where nobody waits for it any more.
@@ -162,7 +162,7 @@ pub(crate) fn read_until(
     fd: &OwnedFd,
     bytes_max: u64,
     patience: Patience,
-    stop: Stop<'_>,
+    stop: CancelCheck<'_>,
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     feed(fd, bytes_max, None, patience, |chunk| {
@@ -209,9 +209,9 @@ impl Patience {
     }
 }
 
-// === impl Stop ===
+// === impl CancelCheck ===
 
-impl Stop<'_> {
+impl CancelCheck<'_> {
     /// Somebody waits to the end.
     pub(crate) const NEVER: Self = Self(&|| false);
 
@@ -220,7 +220,7 @@ impl Stop<'_> {
     }
 }
 
-impl std::fmt::Debug for Stop<'_> {
+impl std::fmt::Debug for CancelCheck<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Stop").finish_non_exhaustive()
     }

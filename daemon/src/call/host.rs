@@ -15,7 +15,7 @@ use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};
 use moss_sdk::todo::{TodoChange, TodoItem};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
-use moss_workspace::{Gate, MayRead, OpenedFile};
+use moss_workspace::{MayRead, OpenedFile, VisitGate};
 
 use super::Scope;
 use super::effect::{Effects, Names};
@@ -283,7 +283,7 @@ impl Files for CallHost {
         let path = path.clone();
         Box::pin(async move {
             let visit = move || {
-                let gate = Gate {
+                let gate = VisitGate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
                     buffers: &*reader.scope.workspace.editors,

@@ -6,7 +6,7 @@ use moss_sdk::history::{
     RecalledFile,
 };
 use moss_sdk::{ContentHash, ErrorCode, ToolError};
-use moss_workspace::{Action, Error, HistoryEntry, HistoryFile, HistoryFilter, decode};
+use moss_workspace::{Error, FileAction, HistoryEntry, HistoryFile, HistoryFilter, decode};
 
 use super::{Scope, may_show};
 use moss_dispatch::change;
@@ -79,11 +79,11 @@ fn past_file(scope: &Scope, file: HistoryFile, left: &mut usize) -> Result<PastF
     })
 }
 
-fn past_action(action: Action) -> PastAction {
+fn past_action(action: FileAction) -> PastAction {
     match action {
-        Action::Create => PastAction::Create,
-        Action::Modify => PastAction::Modify,
-        Action::Delete => PastAction::Delete,
+        FileAction::Create => PastAction::Create,
+        FileAction::Modify => PastAction::Modify,
+        FileAction::Delete => PastAction::Delete,
     }
 }
 

@@ -54,9 +54,9 @@ pub(super) fn explain_undo_user_prompt(workspace: &WorkspaceState, caller: &str)
 /// What brings a file back, as it is now.
 fn back(file: &HistoryFile, now: &File) -> Action {
     match file.action {
-        moss_workspace::Action::Create => Action::Delete,
+        moss_workspace::FileAction::Create => Action::Delete,
         _ if now.exists => Action::Modify,
-        moss_workspace::Action::Modify | moss_workspace::Action::Delete => Action::Create,
+        moss_workspace::FileAction::Modify | moss_workspace::FileAction::Delete => Action::Create,
     }
 }
 

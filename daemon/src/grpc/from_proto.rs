@@ -204,7 +204,7 @@ fn expected_hashes(
 
 #[cfg(test)]
 mod tests {
-    use moss_workspace::Options;
+    use moss_workspace::WorkspaceOptions;
     use tonic::Code;
 
     use super::*;
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn expected_files_are_named_as_tools_name_them() {
         let temp = tempfile::tempdir().unwrap();
-        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let files = Workspace::open(temp.path(), WorkspaceOptions::default()).unwrap();
         let read = |path: &str| {
             expected_hashes(&files, &HashMap::from([(path.to_owned(), "0".repeat(64))]))
         };
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn fields_without_bounds_are_refused_by_name() {
         let temp = tempfile::tempdir().unwrap();
-        let files = Workspace::open(temp.path(), Options::default()).unwrap();
+        let files = Workspace::open(temp.path(), WorkspaceOptions::default()).unwrap();
         let hashes = (0..=EXPECTED_HASHES_MAX).map(|n| (n.to_string(), "0".repeat(64))).collect();
         let refusals = [
             bounded("tool", &"t".repeat(NAME_BYTES_MAX + 1), NAME_BYTES_MAX).unwrap_err(),

@@ -5,7 +5,7 @@ use moss_proto::v1;
 use moss_sdk::edit::Drift;
 use moss_sdk::spec::{Annotations, Effect};
 use moss_sdk::{ContentHash, ToolError};
-use moss_workspace::{Action, UndoConflict};
+use moss_workspace::{FileAction, UndoConflict};
 
 use super::consent;
 use crate::answers::Listed;
@@ -207,11 +207,11 @@ pub(super) fn violation(violation: &Violation) -> v1::Violation {
     }
 }
 
-pub(super) fn action(action: Action) -> v1::ChangeAction {
+pub(super) fn action(action: FileAction) -> v1::ChangeAction {
     match action {
-        Action::Create => v1::ChangeAction::Create,
-        Action::Modify => v1::ChangeAction::Modify,
-        Action::Delete => v1::ChangeAction::Delete,
+        FileAction::Create => v1::ChangeAction::Create,
+        FileAction::Modify => v1::ChangeAction::Modify,
+        FileAction::Delete => v1::ChangeAction::Delete,
     }
 }
 

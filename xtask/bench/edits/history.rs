@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use moss_workspace::{History, HistoryLimits, Options, Workspace};
+use moss_workspace::{History, HistoryLimits, Workspace, WorkspaceOptions};
 use moss_xtask::rows::{Row, Spread, grouped};
 use rusqlite::{Connection, params};
 
@@ -89,7 +89,7 @@ impl Place {
         let (root, state) = (directory.join("work"), directory.join("state"));
         std::fs::create_dir_all(&root)?;
         std::fs::write(root.join(FILE_NAME), content(0))?;
-        let workspace = Workspace::open(&root, Options::default())?;
+        let workspace = Workspace::open(&root, WorkspaceOptions::default())?;
         drop(History::open(&state, HistoryLimits::default())?);
         fill(&state.join("history.sqlite"), workspace.root(), entries)?;
         let history = History::open(&state, HistoryLimits::default())?;

@@ -13,7 +13,9 @@ use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
 use moss_sdk::testing::conformance::{ConformanceHost, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
-use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Resolver, Workspace};
+use moss_workspace::{
+    Error, FileLimits, MayRead, NoBuffers, Resolver, VisitGate, Workspace, WorkspaceOptions,
+};
 
 use crate::fixture::{Fixture, RESOLVERS, origin, rel};
 
@@ -44,8 +46,9 @@ fn ready<'a, T: Send + 'a>(value: Result<T, Error>) -> BoxFuture<'a, Result<T, T
 impl Host {
     fn new(resolver: Resolver) -> Self {
         let mut fixture = Fixture::with(resolver);
-        let limits = Limits { edit_bytes_max: EDIT_BYTES_MAX, ..Limits::default() };
-        let options = Options { resolver: Some(resolver), limits, ..Options::default() };
+        let limits = FileLimits { edit_bytes_max: EDIT_BYTES_MAX, ..FileLimits::default() };
+        let options =
+            WorkspaceOptions { resolver: Some(resolver), limits, ..WorkspaceOptions::default() };
         fixture.workspace = Workspace::open(&fixture.root(), options).unwrap();
         Self {
             fixture,
@@ -121,7 +124,7 @@ impl Files for Host {
             true => MayRead::No,
             false => MayRead::Yes,
         };
-        let gate = Gate {
+        let gate = VisitGate {
             lists: &|_| true,
             reads: &reads,
             buffers: &NoBuffers,

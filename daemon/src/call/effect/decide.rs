@@ -44,9 +44,9 @@ pub(crate) fn protection(protection: moss_workspace::Protection) -> moss_policy:
 
 pub(super) fn action_of(file: &PlannedFile) -> Action {
     match file.action {
-        moss_workspace::Action::Create => Action::Create,
-        moss_workspace::Action::Modify => Action::Modify,
-        moss_workspace::Action::Delete => Action::Delete,
+        moss_workspace::FileAction::Create => Action::Create,
+        moss_workspace::FileAction::Modify => Action::Modify,
+        moss_workspace::FileAction::Delete => Action::Delete,
     }
 }
 

@@ -10,7 +10,7 @@ use moss_plugin_list::{Grant, OciReference, Sha256Digest};
 use moss_sdk::context::Progress;
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
-use moss_workspace::{Action as FileAction, between, hash};
+use moss_workspace::{FileAction, between, hash};
 use serde_json::Map;
 
 use super::ask::Ask;

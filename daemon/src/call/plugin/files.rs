@@ -18,7 +18,7 @@ use moss_plugin_list::{Grant, grants::is_within};
 use moss_sdk::RelPath;
 use moss_sdk::context::BoxFuture;
 use moss_sdk::file::EntryKind;
-use moss_workspace::{Error, HeldFile, Looked, Protection};
+use moss_workspace::{Error, HeldFile, PathInfo, Protection};
 
 use crate::call::effect::{Effects, Names};
 use crate::call::host::Reader;
@@ -294,7 +294,7 @@ impl From<Error> for NotOpened {
     }
 }
 
-fn found(looked: &Looked, kind: FileKind) -> FoundFile {
+fn found(looked: &PathInfo, kind: FileKind) -> FoundFile {
     let (device, inode) = (looked.identity.device, looked.identity.inode);
     let digest = blake3::hash(&[device.to_le_bytes(), inode.to_le_bytes()].concat());
     let first = digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
