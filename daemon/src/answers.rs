@@ -18,7 +18,7 @@ use moss_workspace::own::OwnDir;
 pub use self::loaded::check;
 use self::loaded::{Loaded, load};
 use crate::config;
-use moss_dispatch::{Offer, Scope, SessionKey};
+use moss_dispatch::{ApprovalScope, Offer, SessionKey};
 use moss_policy::PolicyError;
 use moss_policy::standing::file;
 use moss_policy::standing::{Asker, Permission, StandingApproval};
@@ -172,12 +172,12 @@ impl Answers {
         let mut offers = Vec::new();
         if let Some(session) = of.session.filter(|_| self.limits.load().session) {
             let until = until(hours(limits.session_hours));
-            offers.push(offer(Scope::Session(session.clone()), until));
+            offers.push(offer(ApprovalScope::Session(session.clone()), until));
         }
         let stored = self.stored.load();
         let has_room = stored.answers.len() < limits.answers_max;
         if limits.always && stored.problem.is_none() && has_room {
-            offers.push(offer(Scope::Always, until(hours(24 * limits.always_days))));
+            offers.push(offer(ApprovalScope::Always, until(hours(24 * limits.always_days))));
         }
         offers
     }
@@ -194,7 +194,7 @@ impl Answers {
     ) -> Result<Arc<StandingApproval>, AnswersError> {
         let id = crate::ids::random()[..ID_DIGITS].to_owned();
         match &offer.scope {
-            Scope::Session(key) => {
+            ApprovalScope::Session(key) => {
                 let answer = Arc::new(offer.answer(id, None, now));
                 let mut inner = self.lock();
                 let is_same = |other: &StandingApproval| offer.is_of(other);
@@ -207,7 +207,7 @@ impl Answers {
                 inner.sessions.push((key.clone(), Arc::clone(&answer)));
                 Ok(answer)
             }
-            Scope::Always => {
+            ApprovalScope::Always => {
                 let file = self.directory.path().join(FILE_NAME).display().to_string();
                 let answer = offer.answer(id, Some(file), now);
                 let stored = answer.clone();

@@ -33,7 +33,7 @@ use crate::state::{Daemon, WorkspaceState};
 use moss_catalog::{Catalog, Entry, Runner};
 use moss_dispatch::PluginChange;
 use moss_dispatch::{
-    Call, CallError, CallOutcome, Dispatcher, Event, Events, Running, UnknownTool, Work,
+    Call, CallError, CallOutcome, Dispatcher, Event, Events, RunningCall, UnknownTool, Work,
     blocking::blocking, poll_caught,
 };
 use moss_workspace::UndoTarget;
@@ -59,10 +59,10 @@ pub(crate) struct Scope {
 }
 
 impl Dispatcher for Daemon {
-    fn start(self: Arc<Self>, call: Call, events: Events) -> Running {
+    fn start(self: Arc<Self>, call: Call, events: Events) -> RunningCall {
         let (cancel, tasks) = (self.stopping.child_token(), self.tasks.clone());
         let run = begin(self, call, events, cancel.clone());
-        Running::new(Box::pin(tasks.track_future(run)), cancel)
+        RunningCall::new(Box::pin(tasks.track_future(run)), cancel)
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use moss_dispatch::{
     Offer, TooManyConfirmations,
-    confirmation::{Confirmation, Question, State},
+    confirmation::{Confirmation, ConfirmationState, Question},
 };
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
@@ -147,7 +147,7 @@ impl Confirmations {
             question,
             created_at,
             expires_at: created_at + self.expiry,
-            state: State::Pending,
+            state: ConfirmationState::Pending,
         });
         let (sender, answer) = oneshot::channel();
         let mut inner = self.lock();
@@ -199,13 +199,15 @@ impl Confirmations {
                 return Err(ResolveError::NotShown(id.to_owned()));
             }
             Verdict::Approve | Verdict::ApproveByDigest => {
-                (State::Approved, Answer::Approved, None)
+                (ConfirmationState::Approved, Answer::Approved, None)
             }
-            Verdict::Deny(reason) => (State::Denied(reason.clone()), Answer::Denied(reason), None),
+            Verdict::Deny(reason) => {
+                (ConfirmationState::Denied(reason.clone()), Answer::Denied(reason), None)
+            }
             Verdict::Remember(offered) => {
                 let offer = question.offers.iter().find(|offer| offer.digest == offered).cloned();
                 let offer = offer.ok_or_else(|| ResolveError::NotOffered(id.to_owned()))?;
-                (State::Approved, Answer::Approved, Some(offer))
+                (ConfirmationState::Approved, Answer::Approved, Some(offer))
             }
         };
         let (confirmation, sender) = inner.close(index, state);
@@ -219,7 +221,7 @@ impl Confirmations {
     }
 
     /// Ends a question; `false` where it was over.
-    fn end(&self, id: &str, state: State) -> bool {
+    fn end(&self, id: &str, state: ConfirmationState) -> bool {
         let mut inner = self.lock();
         let Ok(index) = inner.find(id) else { return false };
         let (confirmation, _) = inner.close(index, state);
@@ -248,7 +250,7 @@ impl Inner {
     fn close(
         &mut self,
         index: usize,
-        state: State,
+        state: ConfirmationState,
     ) -> (Arc<Confirmation>, oneshot::Sender<Answer>) {
         let Waiting { confirmation: asked, sender, .. } = self.pending.remove(index);
         self.answered.push_back((asked.id.clone(), state.as_str()));
@@ -285,7 +287,7 @@ impl Pending {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
             Ok(answer) => answer.unwrap_or(Answer::Expired),
-            Err(_) if self.confirmations.end(&self.confirmation.id, State::Expired) => {
+            Err(_) if self.confirmations.end(&self.confirmation.id, ConfirmationState::Expired) => {
                 Answer::Expired
             }
             // An answer came before the expiry and counts, also while it is being stored.
@@ -296,7 +298,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let _ = self.confirmations.end(&self.confirmation.id, State::Withdrawn);
+        let _ = self.confirmations.end(&self.confirmation.id, ConfirmationState::Withdrawn);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::answers::{AnswersError, Listed};
 use crate::confirm::Taken;
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
-    Confirmation, Offer, Question, Scope, UnknownWorkspace,
+    ApprovalScope, Confirmation, Offer, Question, UnknownWorkspace,
     blocking::{Broken, blocking},
 };
 use moss_journal::redact::RedactedText;
@@ -58,8 +58,8 @@ pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
 async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<Listed, KeepError> {
     let workspace = daemon.workspace(&question.workspace)?;
     let session = match &offer.scope {
-        Scope::Session(key) => Some(key.session_id.clone()),
-        Scope::Always => None,
+        ApprovalScope::Session(key) => Some(key.session_id.clone()),
+        ApprovalScope::Always => None,
     };
     let (scope, terms) = (offer.scope.as_str(), RedactedText::new(&offer.terms));
     let keeper = Arc::clone(&workspace);

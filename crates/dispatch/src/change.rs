@@ -23,7 +23,7 @@ pub struct FileChange {
     /// What happens to it.
     pub action: FileAction,
     /// What became of the change.
-    pub status: Status,
+    pub status: ChangeStatus,
     /// Unified diff, cut where it is long.
     pub diff: String,
     /// How many bytes of the diff were cut off.
@@ -59,7 +59,7 @@ pub struct Whole {
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum ChangeStatus {
     /// Shown, not done.
     Proposed,
     /// Done.
@@ -179,7 +179,7 @@ impl FileChange {
             path: file.path.clone(),
             real: Some(&file.real).filter(|real| **real != file.path).cloned(),
             action: file.action,
-            status: Status::Proposed,
+            status: ChangeStatus::Proposed,
             diff: file.diff.as_ref().to_owned(),
             diff_omitted: 0,
             lines_added: file.added as u64,

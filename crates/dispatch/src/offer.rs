@@ -10,7 +10,7 @@ use moss_policy::standing::{Permission, StandingApproval, file};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// For how long.
-    pub scope: Scope,
+    pub scope: ApprovalScope,
     /// The answer as it would be stored, in TOML.
     pub terms: String,
     /// When it ends.
@@ -23,7 +23,7 @@ pub struct Offer {
 
 /// How long an answer holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApprovalScope {
     /// For calls of this session, while the daemon runs.
     Session(SessionKey),
     /// Until it expires or is revoked.
@@ -35,7 +35,7 @@ pub enum Scope {
 impl Offer {
     /// Puts an offer together; `question` is the digest of the effect that is asked about.
     pub fn new(
-        scope: Scope,
+        scope: ApprovalScope,
         permissions: &[Permission],
         component: Option<&str>,
         expires_at: Timestamp,
@@ -45,8 +45,8 @@ impl Offer {
         let expires_at = Timestamp::from_second(expires_at.as_second()).unwrap_or(expires_at);
         let terms = file::terms(permissions, component, expires_at);
         let session = match &scope {
-            Scope::Session(key) => key.session_id.as_str(),
-            Scope::Always => "",
+            ApprovalScope::Session(key) => key.session_id.as_str(),
+            ApprovalScope::Always => "",
         };
         let mut hasher = blake3::Hasher::new();
         for part in [question.to_string().as_str(), scope.as_str(), session, &terms] {
@@ -86,9 +86,9 @@ impl Offer {
     }
 }
 
-// === impl Scope ===
+// === impl ApprovalScope ===
 
-impl Scope {
+impl ApprovalScope {
     /// Returns the word for it: `session` or `always`.
     pub const fn as_str(&self) -> &'static str {
         match self {

@@ -130,7 +130,7 @@ pub(super) fn component(plugin: &Plugin) -> consent::Component {
         let mut renamed = plugin.renamed();
         renamed.find(|(name, _)| *name == called).map(|(_, own)| own.to_owned())
     };
-    let tools = plugin.specs().iter().map(|spec| consent::Tool {
+    let tools = plugin.specs().iter().map(|spec| consent::ToolDescription {
         name: spec.name.clone(),
         own_name: own_name(&spec.name),
         title: spec.text.title.clone(),
@@ -139,7 +139,7 @@ pub(super) fn component(plugin: &Plugin) -> consent::Component {
         parameters: spec.parameters.clone(),
         output: spec.output.clone(),
     });
-    let requested = plugin.requests().iter().map(|request| consent::Request {
+    let requested = plugin.requests().iter().map(|request| consent::CapabilityRequest {
         capability: request.capability.to_string(),
         reason: request.reason.clone(),
     });

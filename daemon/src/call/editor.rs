@@ -18,7 +18,7 @@ use super::effect::{Effects, Names};
 use super::host::CallHost;
 use crate::call::stop::Stop;
 use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
-use moss_dispatch::change::Status;
+use moss_dispatch::change::ChangeStatus;
 use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.
@@ -224,7 +224,7 @@ impl Effects {
     /// An editor that was asked is not asked again.
     fn not_applied(&self, file: &PlannedFile, why: &str) -> ToolError {
         self.leave_turn();
-        self.mark(Status::Conflict);
+        self.mark(ChangeStatus::Conflict);
         let message = format!("{} was to be changed in an editor, but {why}", file.path);
         ToolError::new(ErrorCode::Conflict, message).hint("read it again to see what it holds now")
     }

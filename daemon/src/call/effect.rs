@@ -31,7 +31,7 @@ use crate::turns::Turn;
 use moss_catalog::Entry;
 use moss_dispatch::{
     CallError,
-    change::{self, FileChange, Status},
+    change::{self, ChangeStatus, FileChange},
     consent::PluginsChanged,
 };
 use moss_journal::AskOutcome as Recorded;
@@ -227,7 +227,7 @@ impl Effects {
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             self.permit_still(&policy, &plan).await?;
@@ -246,7 +246,7 @@ impl Effects {
         let each = self.decide_plan(&policy, plan).await?;
         let decision = together(&each);
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(decision).into());
         }
         Ok(())
@@ -337,7 +337,7 @@ impl Effects {
         &self.scope
     }
 
-    pub(super) fn mark(&self, status: Status) {
+    pub(super) fn mark(&self, status: ChangeStatus) {
         self.lock().changes.iter_mut().for_each(|change| change.status = status);
     }
 

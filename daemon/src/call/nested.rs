@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use moss_dispatch::{Call, CallError, ConfirmMode, Events, Running, Work};
+use moss_dispatch::{Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, Made};
@@ -69,7 +69,7 @@ pub(super) async fn call(
         weight,
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
-    match Running::new(Box::pin(run), cancel).await {
+    match RunningCall::new(Box::pin(run), cancel).await {
         Ok(outcome) => outcome.result,
         Err(error) => Err(explain(name, error)),
     }

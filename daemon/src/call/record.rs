@@ -16,7 +16,7 @@ use crate::traces::Ended;
 use moss_catalog::Runner;
 use moss_dispatch::{
     CallError, Outcome, Role, Work,
-    change::{self, Status},
+    change::{self, ChangeStatus},
     operations::UNKNOWN_TOOL,
 };
 use moss_journal::folding::RefusedCall;
@@ -181,7 +181,7 @@ pub(super) async fn finished(
 ) -> Result<(), CallError> {
     let committed: Vec<_> = changes
         .iter()
-        .filter(|change| change.status == Status::Committed)
+        .filter(|change| change.status == ChangeStatus::Committed)
         .map(|change| RecordedChange {
             path: change.path.clone(),
             before: change.before,

@@ -44,7 +44,7 @@ async fn answer_reaches_the_asker_and_is_taken_once() {
     let pending = confirmations.ask(question()).unwrap();
     let id = pending.confirmation().id.clone();
     let resolve = |verdict| confirmations.resolve(&id, DIGEST, verdict);
-    assert_eq!(resolve(Verdict::Approve).unwrap().state, State::Approved);
+    assert_eq!(resolve(Verdict::Approve).unwrap().state, ConfirmationState::Approved);
     assert_eq!(pending.answer().await, Answer::Approved);
     assert_eq!(
         resolve(Verdict::Deny(String::new())).unwrap_err().to_string(),
@@ -80,8 +80,8 @@ async fn dropping_the_asker_withdraws() {
     let confirmations = registry(10, 60_000);
     let mut watch = confirmations.watch(None);
     drop(confirmations.ask(question()).unwrap());
-    assert_eq!(watch.next().await.state, State::Pending);
-    assert_eq!(watch.next().await.state, State::Withdrawn);
+    assert_eq!(watch.next().await.state, ConfirmationState::Pending);
+    assert_eq!(watch.next().await.state, ConfirmationState::Withdrawn);
     assert!(confirmations.pending().is_empty());
 }
 

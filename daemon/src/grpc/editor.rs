@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::State};
+use moss_dispatch::{Confirmation, Reason, blocking::blocking, confirmation::ConfirmationState};
 use moss_proto::v1;
 use moss_proto::v1::attach_request::Message as Told;
 use moss_proto::v1::attach_response::Message as Said;
@@ -158,14 +158,14 @@ impl Session {
     async fn show(&mut self, confirmation: &Confirmation) -> Next {
         let is_shown = self.shown.contains(&confirmation.id);
         match (&confirmation.state, is_shown) {
-            (State::Pending, false) => {
+            (ConfirmationState::Pending, false) => {
                 if self.shown.len() >= SHOWN_MAX {
                     self.shown.clear();
                 }
                 self.shown.insert(confirmation.id.clone());
                 self.say(messages::confirmation(confirmation)).await
             }
-            (State::Pending, true) | (_, false) => Next::On,
+            (ConfirmationState::Pending, true) | (_, false) => Next::On,
             (state, true) => {
                 self.shown.remove(&confirmation.id);
                 let end = messages::end_of(state);

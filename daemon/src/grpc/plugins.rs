@@ -23,8 +23,8 @@ use super::error::{self, invalid_field};
 use super::{deadline, from_proto, to_proto};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
-    AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, Place,
-    PluginChange, RemovePlugin, Work,
+    AddPlugin, Background, Call, ConfirmMode, Dispatcher as _, Events, Granting, PluginChange,
+    PluginLocation, RemovePlugin, Work,
 };
 use moss_plugins::{PluginState, PluginStatus, compiling::Compilations};
 
@@ -226,12 +226,12 @@ fn named(name: String) -> Result<String, Status> {
     if name.is_empty() { Err(invalid_field("name", "missing")) } else { Ok(name) }
 }
 
-fn place(field: &str, text: String) -> Result<Option<Place>, Status> {
+fn place(field: &str, text: String) -> Result<Option<PluginLocation>, Status> {
     if text.contains("://") {
         from_proto::bounded(field, &text, TEXT_BYTES_MAX)?;
-        return Ok(Some(Place::Url(text)));
+        return Ok(Some(PluginLocation::Url(text)));
     }
-    Ok(path(field, text)?.map(Place::File))
+    Ok(path(field, text)?.map(PluginLocation::File))
 }
 
 fn path(field: &str, text: String) -> Result<Option<PathBuf>, Status> {

@@ -11,9 +11,9 @@ use super::consent;
 use crate::answers::Listed;
 use moss_catalog::{Catalog, CatalogChanges, Entry, Language};
 use moss_dispatch::{
-    CallOutcome, Confirmation, Event, Offer, Scope,
-    change::{FileChange, Status},
-    confirmation::State,
+    ApprovalScope, CallOutcome, Confirmation, Event, Offer,
+    change::{ChangeStatus, FileChange},
+    confirmation::ConfirmationState,
 };
 use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
@@ -116,7 +116,7 @@ pub(super) fn event(event: Event) -> v1::stream_call_tool_response::Event {
 pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
     let question = &confirmation.question;
     let reason = match &confirmation.state {
-        State::Denied(reason) => reason.clone(),
+        ConfirmationState::Denied(reason) => reason.clone(),
         _ => String::new(),
     };
     v1::Confirmation {
@@ -145,8 +145,8 @@ pub(super) fn confirmation(confirmation: &Confirmation) -> v1::Confirmation {
 
 fn offer(offer: &Offer) -> v1::OfferedAnswer {
     let scope = match offer.scope {
-        Scope::Session(_) => v1::AnswerScope::Session,
-        Scope::Always => v1::AnswerScope::Always,
+        ApprovalScope::Session(_) => v1::AnswerScope::Session,
+        ApprovalScope::Always => v1::AnswerScope::Always,
     };
     v1::OfferedAnswer {
         scope: scope.into(),
@@ -239,21 +239,21 @@ fn tool_error(error: ToolError) -> v1::ToolError {
     }
 }
 
-fn state(state: &State) -> v1::ConfirmationState {
+fn state(state: &ConfirmationState) -> v1::ConfirmationState {
     match state {
-        State::Pending => v1::ConfirmationState::Pending,
-        State::Approved => v1::ConfirmationState::Approved,
-        State::Denied(_) => v1::ConfirmationState::Denied,
-        State::Expired => v1::ConfirmationState::Expired,
-        State::Withdrawn => v1::ConfirmationState::Withdrawn,
+        ConfirmationState::Pending => v1::ConfirmationState::Pending,
+        ConfirmationState::Approved => v1::ConfirmationState::Approved,
+        ConfirmationState::Denied(_) => v1::ConfirmationState::Denied,
+        ConfirmationState::Expired => v1::ConfirmationState::Expired,
+        ConfirmationState::Withdrawn => v1::ConfirmationState::Withdrawn,
     }
 }
 
-fn status(status: Status) -> v1::ChangeStatus {
+fn status(status: ChangeStatus) -> v1::ChangeStatus {
     match status {
-        Status::Proposed => v1::ChangeStatus::Proposed,
-        Status::Committed => v1::ChangeStatus::Committed,
-        Status::Unconfirmed => v1::ChangeStatus::Unconfirmed,
-        Status::Conflict => v1::ChangeStatus::Conflict,
+        ChangeStatus::Proposed => v1::ChangeStatus::Proposed,
+        ChangeStatus::Committed => v1::ChangeStatus::Committed,
+        ChangeStatus::Unconfirmed => v1::ChangeStatus::Unconfirmed,
+        ChangeStatus::Conflict => v1::ChangeStatus::Conflict,
     }
 }

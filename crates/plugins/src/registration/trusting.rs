@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::trust::{self, WORKSPACE_LIST};
 use moss_dispatch::{
     blocking::blocking,
-    consent::{Consent, Found, ListedPlugin, Look, Trusted},
+    consent::{Consent, Inspection, ListedPlugin, Look, Trusted},
 };
 
 pub(super) async fn propose(
@@ -111,7 +111,7 @@ impl Seen {
         let look = match looked {
             Ok(looked) => {
                 self.serves.push((entry.name.clone(), looked.digest));
-                Look::Found(Box::new(Found {
+                Look::Found(Box::new(Inspection {
                     signed_by: looked.signed_by,
                     component: inspect::component(&looked.plugin),
                     allowed: allowed(&looked.plugin, &entry.grant, settings, workspace),

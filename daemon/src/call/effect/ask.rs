@@ -11,7 +11,7 @@ use crate::call::weight::held_bytes;
 use crate::confirm::Answer;
 use moss_dispatch::{
     CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
-    confirmation::State, consent::Consent,
+    confirmation::ConfirmationState, consent::Consent,
 };
 use moss_journal::AskOutcome as Recorded;
 use moss_policy::Decision;
@@ -178,7 +178,7 @@ impl Effects {
             question,
             created_at: now,
             expires_at: now,
-            state: State::Expired,
+            state: ConfirmationState::Expired,
         });
         let shown = Event::ConfirmationNeeded(Arc::clone(&confirmation));
         self.scope.events.send(shown).await;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::Effects;
 use crate::call::stop::Stop;
 use crate::state::WorkspaceState;
-use moss_dispatch::{CallError, change::Status};
+use moss_dispatch::{CallError, change::ChangeStatus};
 use moss_journal::room;
 
 /// Tells a tool what became of its changes; without a history number, nothing was written.
@@ -87,7 +87,7 @@ impl Effects {
         files.make_durable(plan, history, &origin, &**editors).map_err(|error| {
             let error = ToolError::from(error);
             if error.code == ErrorCode::Conflict {
-                self.mark(Status::Conflict);
+                self.mark(ChangeStatus::Conflict);
             }
             error.into()
         })
@@ -133,7 +133,7 @@ impl Effects {
 
     /// Notes that a plan is carried out.
     pub(in crate::call) fn committed(&self, plan: &Plan, number: u64) -> Applied {
-        self.mark(Status::Committed);
+        self.mark(ChangeStatus::Committed);
         self.lock().history = Some(number);
         self.remember(plan);
         applied(plan, Some(number))

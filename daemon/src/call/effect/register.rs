@@ -18,9 +18,9 @@ use super::{Effects, Names};
 use crate::call::record;
 use crate::call::stop::Stop;
 use moss_dispatch::{
-    AddPlugin, Event, Granting, Place, PluginChange, Role,
-    change::{self, FileChange, Status, Whole},
-    consent::{Consent, PluginsChanged, Stage},
+    AddPlugin, Event, Granting, PluginChange, PluginLocation, Role,
+    change::{self, ChangeStatus, FileChange, Whole},
+    consent::{ChangeStage, Consent, PluginsChanged},
 };
 use moss_plugins::{
     PluginState,
@@ -44,12 +44,12 @@ impl Effects {
         let source = match request.source {
             source if OciReference::is_meant(&source) => {
                 let reference = OciReference::parse(&source);
-                Place::Url(
+                PluginLocation::Url(
                     reference.map_err(|why| invalid(format!("{source}: {why}")))?.to_string(),
                 )
             }
-            source if source.starts_with("https://") => Place::Url(source),
-            source => Place::File(self.component_of(&source).await?),
+            source if source.starts_with("https://") => PluginLocation::Url(source),
+            source => PluginLocation::File(self.component_of(&source).await?),
         };
         let grant = request.grant.map(|grant| Grant::parse(&grant.to_string())).transpose();
         let grant = grant.map_err(|why| invalid(format!("the grant: {why}")))?;
@@ -121,7 +121,7 @@ impl Effects {
     ) -> Result<PluginsChanged, Stop> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if let PluginChange::Add(add) = &change
-            && let AddPlugin { source: Place::Url(url), sha256, .. } = &**add
+            && let AddPlugin { source: PluginLocation::Url(url), sha256, .. } = &**add
         {
             self.permit_download(url, *sha256).await?;
         }
@@ -159,14 +159,14 @@ impl Effects {
         }
         let decision = self.decide_registration().await?;
         if self.scope.call.dry_run {
-            return Ok(PluginsChanged { consent: proposal.consent, stage: Stage::Shown });
+            return Ok(PluginsChanged { consent: proposal.consent, stage: ChangeStage::Shown });
         }
         if decision.verdict == Verdict::Ask {
             let (arguments, plan_bytes, offers) = (Some(arguments), 0, Vec::new());
             let (decision, consent) = (&decision, Some(Arc::new(proposal.consent.clone())));
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
@@ -175,7 +175,7 @@ impl Effects {
         let proposal = self.write_list(proposal).await?;
         let loaded = self.await_loaded(&proposal).await;
         let not_loaded_because = self.why_not_loaded(&proposal).filter(|_| !loaded);
-        let stage = Stage::Applied { loaded, not_loaded_because };
+        let stage = ChangeStage::Applied { loaded, not_loaded_because };
         Ok(PluginsChanged { consent: proposal.consent, stage })
     }
 
@@ -186,7 +186,7 @@ impl Effects {
         let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
         recorded?;
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(&decision).into());
         }
         Ok(decision)
@@ -204,7 +204,7 @@ impl Effects {
             path,
             real: None,
             action: if before.is_some() { FileAction::Modify } else { FileAction::Create },
-            status: Status::Proposed,
+            status: ChangeStatus::Proposed,
             diff_omitted: 0,
             diff: diff.text.clone(),
             lines_added: diff.added as u64,
@@ -235,8 +235,8 @@ impl Effects {
             let dirs = &effects.scope.daemon.setup.dirs;
             let written = registration::write(dirs, &proposal);
             effects.mark(match &written {
-                Ok(_) => Status::Committed,
-                Err(_) => Status::Conflict,
+                Ok(_) => ChangeStatus::Committed,
+                Err(_) => ChangeStatus::Conflict,
             });
             drop(committing);
             written?;

@@ -13,7 +13,7 @@ use super::ask::Ask;
 use crate::call::record;
 use crate::call::stop::Stop;
 use crate::user_prompt::{self, UserPrompt};
-use moss_dispatch::change::{self, Status};
+use moss_dispatch::change::{self, ChangeStatus};
 use moss_policy::{Action, Decision, Verdict};
 
 // === impl Effects ===
@@ -78,7 +78,7 @@ impl Effects {
             let (decision, plan_bytes) = (&decision, plan.held_bytes());
             let ask = Ask { digest, decision, changes, arguments, plan_bytes, consent, offers };
             if let Err(error) = self.ask(ask).await {
-                self.mark(Status::Unconfirmed);
+                self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
@@ -95,7 +95,7 @@ impl Effects {
         let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
         recorded?;
         if decision.verdict == Verdict::Deny {
-            self.mark(Status::Unconfirmed);
+            self.mark(ChangeStatus::Unconfirmed);
             return Err(self.denied(&decision).into());
         }
         Ok(decision)
@@ -115,11 +115,11 @@ impl Effects {
             let committed = prompt.commit(&plan, &effects.origin());
             match &committed {
                 Ok(version) => {
-                    effects.mark(Status::Committed);
+                    effects.mark(ChangeStatus::Committed);
                     effects.lock().prompt_version = Some(*version);
                 }
                 Err(error) if error.code == moss_sdk::ErrorCode::Conflict => {
-                    effects.mark(Status::Conflict);
+                    effects.mark(ChangeStatus::Conflict);
                 }
                 Err(_) => {}
             }

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use super::super::{error, to_proto};
 use crate::editors::{Capability, Hello, Question, QuestionEnd, View};
-use moss_dispatch::{Confirmation, confirmation::State};
+use moss_dispatch::{Confirmation, confirmation::ConfirmationState};
 
 /// Longest name of an editor, its version or its instance, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -150,11 +150,13 @@ pub(super) fn over(question_id: String, end: QuestionEnd) -> Said {
 }
 
 /// Why a confirmation that does not wait any more is over.
-pub(super) fn end_of(state: &State) -> QuestionEnd {
+pub(super) fn end_of(state: &ConfirmationState) -> QuestionEnd {
     match state {
-        State::Pending | State::Approved | State::Denied(_) => QuestionEnd::Answered,
-        State::Expired => QuestionEnd::Expired,
-        State::Withdrawn => QuestionEnd::Withdrawn,
+        ConfirmationState::Pending | ConfirmationState::Approved | ConfirmationState::Denied(_) => {
+            QuestionEnd::Answered
+        }
+        ConfirmationState::Expired => QuestionEnd::Expired,
+        ConfirmationState::Withdrawn => QuestionEnd::Withdrawn,
     }
 }
 
