@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use moss_model_bridge::{Finish, Options, Parser, Registry, Reply, ToolDefinition};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, Reply, ToolDefinition};
 use moss_xtask::rows::{Row, Spread};
 use serde_json::{Value as Json, json};
 
@@ -158,7 +158,7 @@ impl Case {
     }
 
     fn read(&self, registry: &Arc<Registry>) -> Reply {
-        let mut parser = Parser::new(Arc::clone(registry), Options::default());
+        let mut parser = Parser::new(Arc::clone(registry), ParseOptions::default());
         let mut events = Vec::new();
         for piece in self.text.as_bytes().chunks(self.piece_bytes) {
             events.extend(parser.feed(black_box(piece)));

@@ -5,7 +5,7 @@ use moss_dispatch::{UnknownTool, operations};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use moss_model_bridge::Tool;
+use moss_model_bridge::RegisteredTool;
 use moss_plugin_host::Plugin;
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
@@ -40,7 +40,7 @@ pub struct Entry {
     /// Names all that is shown of the tool, and the component that runs it.
     fingerprint: blake3::Hash,
     /// The tool as models are told of it: with either schema, in either language, each compiled once.
-    told: [OnceLock<Arc<Tool>>; 4],
+    told: [OnceLock<Arc<RegisteredTool>>; 4],
 }
 
 /// A plugin with its tools, ready to be called.
@@ -263,8 +263,8 @@ impl Entry {
     pub fn told<E>(
         &self,
         form: usize,
-        make: impl FnOnce() -> Result<Tool, E>,
-    ) -> Result<Arc<Tool>, E> {
+        make: impl FnOnce() -> Result<RegisteredTool, E>,
+    ) -> Result<Arc<RegisteredTool>, E> {
         let place = &self.told[form];
         if let Some(tool) = place.get() {
             return Ok(Arc::clone(tool));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{RegistryError, Tool, ToolDefinition};
+use moss_model_bridge::{RegisteredTool, RegistryError, ToolDefinition};
 use moss_sdk::ToolSpec;
 
 use crate::catalog::Entry;
@@ -41,7 +41,11 @@ pub fn definition(spec: &ToolSpec, form: Form) -> ToolDefinition {
 /// # Errors
 ///
 /// Where the schema cannot be compiled: a defect.
-pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, RegistryError> {
+pub fn told(
+    entry: &Entry,
+    form: Form,
+    language: Language,
+) -> Result<Arc<RegisteredTool>, RegistryError> {
     let place = match (form, language) {
         (Form::Published, Language::En) => 0,
         (Form::Published, Language::Zh) => 1,
@@ -50,8 +54,8 @@ pub fn told(entry: &Entry, form: Form, language: Language) -> Result<Arc<Tool>, 
     };
     let described = || described(entry, form, language);
     entry.told(place, || match form {
-        Form::Published => Tool::new(described()),
-        Form::Strict => Ok(Tool::of(described(), Arc::clone(entry.arguments.compiled()))),
+        Form::Published => RegisteredTool::new(described()),
+        Form::Strict => Ok(RegisteredTool::of(described(), Arc::clone(entry.arguments.compiled()))),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Code, Finish, Registry, parse};
+use moss_model_bridge::{DiagnosticCode, Finish, Registry, parse};
 use serde_json::{Map, Value};
 
 use crate::finding::shown;
@@ -51,15 +51,15 @@ pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
 }
 
 /// Whether a diagnostic tells of a call that was tried and is none.
-fn is_tried(code: Code) -> bool {
+fn is_tried(code: DiagnosticCode) -> bool {
     matches!(
         code,
-        Code::EmptyAction
-            | Code::MalformedJson
-            | Code::ScalarArgs
-            | Code::SchemaInvalid
-            | Code::TruncatedCall
-            | Code::UnknownTool
+        DiagnosticCode::EmptyAction
+            | DiagnosticCode::MalformedJson
+            | DiagnosticCode::ScalarArgs
+            | DiagnosticCode::SchemaInvalid
+            | DiagnosticCode::TruncatedCall
+            | DiagnosticCode::UnknownTool
     )
 }
 
@@ -133,7 +133,9 @@ impl Answer {
             }
             mended += usize::from(matches!(
                 diagnostic.code,
-                Code::JsonRepaired | Code::UnknownArgDropped | Code::UnclosedFrame
+                DiagnosticCode::JsonRepaired
+                    | DiagnosticCode::UnknownArgDropped
+                    | DiagnosticCode::UnclosedFrame
             ));
             if !diagnostic.code.is_remark() {
                 self.problems.push(format!("{}: {}", diagnostic.code.as_str(), diagnostic.message));

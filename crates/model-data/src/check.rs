@@ -1,7 +1,7 @@
 //! The rules of one sample: calls that fit, words about permission, honest answers, status lines,
 //! labels that are true.
 
-use moss_model_bridge::{Registry, Tool};
+use moss_model_bridge::{RegisteredTool, Registry};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, NoObject};
@@ -60,8 +60,10 @@ fn tell_unknown(
     call: &Call<'_>,
     findings: &mut Findings,
 ) {
-    let like =
-        registry.resolve(&call.name).map(Tool::name).or_else(|| registry.closest(&call.name));
+    let like = registry
+        .resolve(&call.name)
+        .map(RegisteredTool::name)
+        .or_else(|| registry.closest(&call.name));
     let fix = match like {
         Some(like) => format!("write `{like}`, exactly so, where that tool is meant"),
         None => "name a tool of the registry, exactly as it is written there".to_owned(),
@@ -76,7 +78,7 @@ fn tell_no_object(wrong: &NoObject, sample: &Sample<'_>, call: &Call<'_>, findin
 }
 
 fn tell_misfit(
-    tool: &Tool,
+    tool: &RegisteredTool,
     sample: &Sample<'_>,
     call: &Call<'_>,
     arguments: &Value,
@@ -96,7 +98,7 @@ fn tell_misfit(
 }
 
 /// Says what the keys of a tool are.
-fn told_keys(tool: &Tool) -> String {
+fn told_keys(tool: &RegisteredTool) -> String {
     let needed = tool.required();
     let keys = tool.definition().parameters.get("properties").and_then(Value::as_object);
     let told = keys.into_iter().flat_map(Map::keys).map(|key| match needed.contains(&&**key) {

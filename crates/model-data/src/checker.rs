@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use moss_model_bridge::{Registry, Tool};
+use moss_model_bridge::{RegisteredTool, Registry};
 use serde_json::Value;
 
 use crate::check::{self, Counts};
@@ -250,7 +250,7 @@ impl<'r> Checker<'r> {
         ];
         let read = classes.values().sum();
         let count = |class| classes.get(&class).copied().unwrap_or_default();
-        let names = self.registry.tools().map(Tool::name);
+        let names = self.registry.tools().map(RegisteredTool::name);
         let is_unused = |name: &&str| !self.tally.tools.contains_key(*name);
         let of = |severity| {
             codes.iter().filter(|(code, _)| code.severity() == severity).map(|(_, n)| n).sum()

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Language, Registry, Tool};
+use moss_model_bridge::{Language, RegisteredTool, Registry};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -146,7 +146,7 @@ fn made_up_name(registry: &Registry, name: &str, seed: u64) -> Option<String> {
 
 /// Arguments that the tool refuses.
 fn made_up_arguments(
-    tool: Option<&Tool>,
+    tool: Option<&RegisteredTool>,
     call: &Call<'_>,
     seed: u64,
 ) -> Option<Map<String, Value>> {

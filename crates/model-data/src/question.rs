@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use moss_model_bridge::{
-    Api, ChatMessage, Conversation, Form, Language, Part, PromptRequest, Registry, Sampling, Step,
-    ToolChoice, normalize, profile, project, render_prompt,
+    Api, ChatMessage, Conversation, Language, MessagePart, PromptDetail, PromptRequest, Registry,
+    ReplyPurpose, Sampling, ToolChoice, normalize, profile, project, render_prompt,
 };
 use serde_json::{Map, Value, json};
 
@@ -133,9 +133,9 @@ fn told(conversation: &Conversation, registry: &Registry, language: Language) ->
         choice: &ToolChoice::Auto,
         parallel: true,
         language,
-        form: Form::Short,
+        form: PromptDetail::Short,
         own: "",
-        step: Step::Act,
+        step: ReplyPurpose::Act,
     });
     project(conversation, &contract, language).into_iter().map(said).collect()
 }
@@ -145,8 +145,8 @@ fn said(message: ChatMessage) -> Value {
         .content
         .iter()
         .map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Opaque(_) => None,
+            MessagePart::Text(text) => Some(text.as_str()),
+            MessagePart::Opaque(_) => None,
         })
         .collect();
     let content = match texts {
@@ -155,8 +155,8 @@ fn said(message: ChatMessage) -> Value {
             .content
             .into_iter()
             .map(|part| match part {
-                Part::Text(text) => json!({ "type": "text", "text": text }),
-                Part::Opaque(part) => part,
+                MessagePart::Text(text) => json!({ "type": "text", "text": text }),
+                MessagePart::Opaque(part) => part,
             })
             .collect(),
     };

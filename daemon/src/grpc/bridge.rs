@@ -181,10 +181,10 @@ fn word(field: &str, text: &str, signs: &str) -> Result<(), Status> {
     Err(invalid_field(field, &message))
 }
 
-fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
+fn options(start: &v1::ParseStart) -> Result<bridge::ParseOptions, Status> {
     word("start.id_seed", &start.id_seed, "_-")?;
     from_proto::bounded("start.model", &start.model, from_proto::NAME_BYTES_MAX)?;
-    Ok(bridge::Options {
+    Ok(bridge::ParseOptions {
         id_seed: start.id_seed.clone(),
         keeps_ids: start.keep_ids,
         begins_in_thought: start.begins_in_thought,
@@ -192,18 +192,18 @@ fn options(start: &v1::ParseStart) -> Result<bridge::Options, Status> {
     })
 }
 
-fn form(form: i32) -> Result<bridge::Form, Status> {
+fn form(form: i32) -> Result<bridge::PromptDetail, Status> {
     match v1::PromptForm::try_from(form) {
-        Ok(v1::PromptForm::Unspecified | v1::PromptForm::Short) => Ok(bridge::Form::Short),
-        Ok(v1::PromptForm::Long) => Ok(bridge::Form::Long),
+        Ok(v1::PromptForm::Unspecified | v1::PromptForm::Short) => Ok(bridge::PromptDetail::Short),
+        Ok(v1::PromptForm::Long) => Ok(bridge::PromptDetail::Long),
         Err(_) => Err(invalid_field("form", "no such value")),
     }
 }
 
-fn step(step: i32) -> Result<bridge::Step, Status> {
+fn step(step: i32) -> Result<bridge::ReplyPurpose, Status> {
     match v1::PromptStep::try_from(step) {
-        Ok(v1::PromptStep::Unspecified | v1::PromptStep::Act) => Ok(bridge::Step::Act),
-        Ok(v1::PromptStep::Summary) => Ok(bridge::Step::Summary),
+        Ok(v1::PromptStep::Unspecified | v1::PromptStep::Act) => Ok(bridge::ReplyPurpose::Act),
+        Ok(v1::PromptStep::Summary) => Ok(bridge::ReplyPurpose::Summary),
         Err(_) => Err(invalid_field("step", "no such value")),
     }
 }

@@ -22,7 +22,7 @@ fn result(id: &str) -> Message {
 }
 
 fn user() -> Message {
-    Message::User(vec![Part::Text("Go on.".to_owned())])
+    Message::User(vec![MessagePart::Text("Go on.".to_owned())])
 }
 
 fn system() -> Message {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_model_bridge::{Event, Finish, Options, Parser, Registry};
+use moss_model_bridge::{Finish, ParseOptions, Parser, Registry, ReplyEvent};
 use moss_proto::v1;
 use moss_proto::v1::parse_request::Message;
 
@@ -16,7 +16,7 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(super) struct Reading {
     answers: Answers<v1::ParseResponse>,
     /// What is wrong with the tools, which nobody was told yet.
-    warnings: Vec<Event>,
+    warnings: Vec<ReplyEvent>,
     /// None while it is at work, and after the end.
     parser: Option<Parser>,
     /// How much came.
@@ -29,9 +29,9 @@ impl Reading {
     pub(super) fn new(
         answers: Answers<v1::ParseResponse>,
         registry: Arc<Registry>,
-        options: Options,
+        options: ParseOptions,
     ) -> Self {
-        let warnings = registry.warnings().iter().cloned().map(Event::Diagnostic).collect();
+        let warnings = registry.warnings().iter().cloned().map(ReplyEvent::Diagnostic).collect();
         Self { answers, warnings, parser: Some(Parser::new(registry, options)), bytes: 0 }
     }
 
@@ -60,12 +60,12 @@ impl Reading {
 
     async fn work(
         &mut self,
-        work: impl FnOnce(Parser) -> (Option<Parser>, Vec<Event>) + Send + 'static,
-    ) -> Result<Vec<Event>, End> {
+        work: impl FnOnce(Parser) -> (Option<Parser>, Vec<ReplyEvent>) + Send + 'static,
+    ) -> Result<Vec<ReplyEvent>, End> {
         self.answers.work(self.bytes > SHORT_BYTES_MAX, &mut self.parser, work).await
     }
 
-    async fn tell(&self, read: Vec<Event>) -> Result<(), End> {
+    async fn tell(&self, read: Vec<ReplyEvent>) -> Result<(), End> {
         for event in read.into_iter().flat_map(events::to_wire) {
             let event = Some(v1::ReplyEvent { event: Some(event) });
             self.answers.tell(v1::ParseResponse { event }).await?;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moss_model_bridge::{CALLS_MAX, Event, encode::TokenEstimate};
+use moss_model_bridge::{CALLS_MAX, ReplyEvent, encode::TokenEstimate};
 use moss_proto::v1;
 use moss_proto::v1::reply_event::Event as Wire;
 use serde_json::{Map, Value};
@@ -61,7 +61,7 @@ impl Sequence {
     }
 
     /// Takes the next event. One that says nothing to clients is none.
-    pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<Event>, Status> {
+    pub(super) fn take(&mut self, event: v1::ReplyEvent) -> Result<Option<ReplyEvent>, Status> {
         let Some(mut event) = event.event else {
             return Err(invalid_field("event", "of a kind that this version does not know"));
         };

@@ -107,7 +107,7 @@ pub(super) async fn remembered(
 /// Refuses tools of which one was left out, where no answer can say so.
 pub(super) fn whole(field: &str, registry: &Registry) -> Result<(), Status> {
     let mut warnings = registry.warnings().iter();
-    match warnings.find(|warning| warning.code == moss_model_bridge::Code::ToolLeftOut) {
+    match warnings.find(|warning| warning.code == moss_model_bridge::DiagnosticCode::ToolLeftOut) {
         Some(warning) => Err(invalid(field, &warning.message)),
         None => Ok(()),
     }

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use moss_dispatch::Reason;
 use moss_model_bridge::{
-    Api, Event, NamespacedName, Reply,
+    Api, NamespacedName, Reply, ReplyEvent,
     encode::{
-        self, CallForms, Failure, FailureKind, FailureResponse, Head, Retry, Stream, StreamOptions,
-        Usage,
+        self, CallForms, FailureKind, FailureResponse, ReplyFailure, ReplyHead, ReplyStream,
+        ReplyUsage, RetryAdvice, StreamOptions,
     },
 };
 use moss_proto::v1;
@@ -55,7 +55,7 @@ pub(super) struct Writing {
 #[derive(Debug)]
 pub(super) struct Writer {
     api: Api,
-    head: Head,
+    head: ReplyHead,
     sequence: Sequence,
     form: Form,
     has_begun: bool,
@@ -67,8 +67,8 @@ pub(super) struct Writer {
 #[derive(Debug)]
 enum Form {
     /// What makes the reply.
-    Whole(Vec<Event>),
-    Streamed(Box<Stream>),
+    Whole(Vec<ReplyEvent>),
+    Streamed(Box<ReplyStream>),
     Over,
 }
 
@@ -106,15 +106,15 @@ fn forms(start: &mut v1::EncodeStart, api: Api) -> Result<CallForms, Status> {
     })
 }
 
-fn failure(told: v1::EncodeFailure) -> Result<Failure, Status> {
+fn failure(told: v1::EncodeFailure) -> Result<ReplyFailure, Status> {
     let v1::EncodeFailure { kind, message, param, again } = told;
-    let failure = Failure::new(failure_kind(kind)?, message);
+    let failure = ReplyFailure::new(failure_kind(kind)?, message);
     let failure = if param.is_empty() { failure } else { failure.param(param) };
     Ok(match again {
         None => failure,
-        Some(Again::Retry(false)) => failure.retry(Retry::Never),
-        Some(Again::Retry(true)) => failure.retry(Retry::Soon),
-        Some(Again::RetryAfterS(seconds)) => failure.retry(Retry::After(seconds)),
+        Some(Again::Retry(false)) => failure.retry(RetryAdvice::Never),
+        Some(Again::Retry(true)) => failure.retry(RetryAdvice::Soon),
+        Some(Again::RetryAfterS(seconds)) => failure.retry(RetryAdvice::After(seconds)),
     })
 }
 
@@ -146,7 +146,7 @@ fn head(http_status: u32, content_type: &str) -> v1::EncodeHead {
 }
 
 /// How a stream begins, where it has not begun.
-fn begin(has_begun: &mut bool, stream: &Stream) -> Option<v1::EncodeHead> {
+fn begin(has_begun: &mut bool, stream: &ReplyStream) -> Option<v1::EncodeHead> {
     let begins = !std::mem::replace(has_begun, true);
     begins.then(|| head(200, stream.content_type()))
 }
@@ -165,10 +165,10 @@ fn full(which: usize, bytes_max: [usize; 2]) -> Status {
 }
 
 /// Keeps an event of a reply that is not streamed: what counts there is text, and calls as a whole.
-fn keep(events: &mut Vec<Event>, event: Event) {
+fn keep(events: &mut Vec<ReplyEvent>, event: ReplyEvent) {
     match (events.last_mut(), event) {
-        (_, Event::ArgumentFragment { .. }) => {}
-        (Some(Event::Text(text)), Event::Text(more)) => text.push_str(&more),
+        (_, ReplyEvent::ArgumentFragment { .. }) => {}
+        (Some(ReplyEvent::Text(text)), ReplyEvent::Text(more)) => text.push_str(&more),
         (_, event) => events.push(event),
     }
 }
@@ -248,7 +248,7 @@ impl Writer {
         let forms = forms(&mut start, api)?;
         let sequence = Sequence::new(forms.free_form.clone());
         let now = || u64::try_from(Timestamp::now().as_second()).unwrap_or_default();
-        let head = Head {
+        let head = ReplyHead {
             id: if start.id.is_empty() { crate::ids::random() } else { start.id },
             model: start.model,
             created_unix_s: if start.created_unix_s == 0 { now() } else { start.created_unix_s },
@@ -257,7 +257,7 @@ impl Writer {
         };
         let options = StreamOptions { include_usage: start.stream_usage };
         let form = match start.stream {
-            true => Form::Streamed(Box::new(Stream::new(api, head.clone(), options))),
+            true => Form::Streamed(Box::new(ReplyStream::new(api, head.clone(), options))),
             false => Form::Whole(Vec::new()),
         };
         let (has_begun, arguments_bytes) = (false, 0);
@@ -291,7 +291,7 @@ impl Writer {
         }
     }
 
-    fn event(&mut self, event: Event) -> Said {
+    fn event(&mut self, event: ReplyEvent) -> Said {
         match &mut self.form {
             Form::Streamed(stream) => {
                 let body = stream.push(&event);
@@ -300,7 +300,7 @@ impl Writer {
                 Said { head, body, is_last: false }
             }
             Form::Whole(events) => {
-                if let Event::CallEnd { arguments, .. } = &event {
+                if let ReplyEvent::CallEnd { arguments, .. } = &event {
                     self.arguments_bytes += object_bytes(arguments);
                 }
                 keep(events, event);
@@ -317,7 +317,7 @@ impl Writer {
     }
 
     fn finish(&mut self, told: v1::EncodeUsage) -> Said {
-        let usage = Usage {
+        let usage = ReplyUsage {
             input_tokens: told.input_tokens.unwrap_or(self.head.input_tokens),
             output_tokens: told.output_tokens.unwrap_or_else(|| self.sequence.tokens()),
             elapsed_ns: told.elapsed_ns,
@@ -334,7 +334,7 @@ impl Writer {
     }
 
     /// Says why there is no reply: in the stream where that has begun, else by a status of its own.
-    fn fail(&mut self, failure: &Failure) -> Said {
+    fn fail(&mut self, failure: &ReplyFailure) -> Said {
         let form = std::mem::replace(&mut self.form, Form::Over);
         if let (Form::Streamed(stream), true) = (form, self.has_begun) {
             return Said { head: None, body: stream.fail(failure), is_last: true };
