@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::listed_as::Lang;
-use moss_model_data::{Asking, Evaluation, Evaluator, Statement};
+use moss_model_data::{Evaluation, Evaluator, QuestionOptions, Statement};
 use moss_workspace::named;
 use serde_json::{Value, json};
 
@@ -205,8 +205,8 @@ fn told(evaluation: &Evaluation) -> String {
 
 impl Stated {
     /// How the model is asked.
-    fn asking(&self) -> Asking<'_> {
-        Asking {
+    fn asking(&self) -> QuestionOptions<'_> {
+        QuestionOptions {
             model: self.model.as_deref().unwrap_or_default(),
             native: self.native_calling == Some(YesNo::Yes),
             language: self.language(),

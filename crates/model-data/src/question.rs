@@ -9,12 +9,12 @@ use moss_model_bridge::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::evaluate::{Case, registry_of};
+use crate::evaluate::{EvaluationCase, registry_of};
 use crate::finding::shown;
 
 /// How a model is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct QuestionOptions<'a> {
     /// The name by which its server knows it.
     pub model: &'a str,
     /// Whether it gets the tools as its API has them; otherwise it is told in its system prompt how
@@ -26,7 +26,7 @@ pub struct Asking<'a> {
 
 /// A case that has no answer yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct UnansweredCase {
     /// What the case is called by.
     pub id: String,
     /// The body of the request.
@@ -42,13 +42,13 @@ pub struct Question {
 pub fn question(
     line: &str,
     registry: &Arc<Registry>,
-    asking: &Asking<'_>,
-) -> Result<Option<Question>, String> {
+    asking: &QuestionOptions<'_>,
+) -> Result<Option<UnansweredCase>, String> {
     let line = line.trim_start_matches('\u{feff}').trim_ascii();
     if line.is_empty() {
         return Ok(None);
     }
-    let case: Case = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let case: EvaluationCase = serde_json::from_str(line).map_err(|error| error.to_string())?;
     if case.answer.is_some() {
         return Ok(None);
     }
@@ -74,7 +74,7 @@ pub fn question(
         }
     }
     settings(&sampling, &mut body);
-    Ok(Some(Question { id: case.id, body: body.into() }))
+    Ok(Some(UnansweredCase { id: case.id, body: body.into() }))
 }
 
 /// Takes the answer out of a response, as an evaluation set has answers.

@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_model_bridge::Registry;
-use moss_model_data::{Asking, Question, answer, question};
+use moss_model_data::{QuestionOptions, UnansweredCase, answer, question};
 use moss_network::{Bounds, Network};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;
@@ -123,7 +123,7 @@ impl AskArgs {
     pub(super) async fn complete(
         &self,
         set: &Path,
-        asking: &Asking<'_>,
+        asking: &QuestionOptions<'_>,
         registry: &Arc<Registry>,
         answers: &mut HashMap<String, Value>,
         session: &Session,
@@ -143,7 +143,7 @@ impl AskArgs {
         let mut meter = Meter::new(&session.ui);
         let total = questions.len() as u64;
         let mut failures = 0;
-        for (done, Question { id, body }) in questions.into_iter().enumerate() {
+        for (done, UnansweredCase { id, body }) in questions.into_iter().enumerate() {
             let message = format!("asking {} for {}", asking.model, text::line(&id));
             meter.tell(&v1::CallProgress { message, done: done as u64, total: Some(total) });
             let answered = match model.answer(&body).await {
@@ -232,11 +232,11 @@ fn is_this_machine(url: &Uri) -> bool {
 /// What must be asked, in the order of the set. Why a line is not asked is told.
 fn questions(
     set: &Path,
-    asking: &Asking<'_>,
+    asking: &QuestionOptions<'_>,
     registry: &Arc<Registry>,
     answers: &HashMap<String, Value>,
     session: &Session,
-) -> Result<Vec<Question>, CliError> {
+) -> Result<Vec<UnansweredCase>, CliError> {
     let mut questions = Vec::new();
     let mut ids = HashSet::new();
     let (mut number, mut not_asked, mut bytes) = (0_u64, 0, 0);

@@ -13,7 +13,7 @@ const ARGUMENTS_CHARS_MAX: usize = 200;
 
 /// An answer, of one turn or several.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct ModelResponse {
     /// The text of the last turn.
     pub(crate) text: String,
     /// The calls of all turns, tried ones too.
@@ -35,8 +35,8 @@ pub(crate) struct Called {
 }
 
 /// Reads an answer: `{"content", "tool_calls", "finish"}`, or `{"messages": […]}`.
-pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> Answer {
-    let mut answer = Answer::default();
+pub(crate) fn read(registry: &Arc<Registry>, value: &Value) -> ModelResponse {
+    let mut answer = ModelResponse::default();
     let turns = match value.get("messages").and_then(Value::as_array) {
         Some(turns) => turns.as_slice(),
         None => std::slice::from_ref(value),
@@ -93,9 +93,9 @@ fn native(registry: &Registry, entry: &Value) -> (Called, Option<String>) {
     (called, problem)
 }
 
-// === impl Answer ===
+// === impl ModelResponse ===
 
-impl Answer {
+impl ModelResponse {
     fn add(&mut self, registry: &Arc<Registry>, turn: &Value) {
         let text = match turn.get("content") {
             Some(Value::String(text)) => text.clone(),
