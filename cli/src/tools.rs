@@ -5,7 +5,7 @@ mod shown;
 use crate::client::{Client, Need};
 use crate::listed_as::{Lang, ToolForm};
 use clap::builder::PossibleValuesParser;
-use moss_catalog::{Format, View};
+use moss_catalog::{Format, ToolView};
 use moss_proto::v1;
 use moss_sdk::spec::{Annotations, Effect, Toolset};
 use serde_json::Value;
@@ -129,7 +129,7 @@ fn toolset() -> PossibleValuesParser {
 }
 
 fn render(tool: &v1::Tool, format: Format) -> Value {
-    let view = View {
+    let view = ToolView {
         name: &tool.name,
         title: &tool.title,
         description: &tool.description,

@@ -30,7 +30,7 @@ use self::host::CallHost;
 use self::stop::Stop;
 use crate::permits::Permit;
 use crate::state::{Daemon, WorkspaceState};
-use moss_catalog::{Catalog, Entry, Runner};
+use moss_catalog::{Catalog, CatalogEntry, Runner};
 use moss_dispatch::PluginChange;
 use moss_dispatch::{
     Call, CallError, CallOutcome, Dispatcher, Event, Events, RunningCall, UnknownTool, Work,
@@ -183,7 +183,7 @@ async fn attempt_caught(
 
 /// What a call is about to do, found and decided about.
 enum Ready<'a> {
-    Tool(&'a Arc<Entry>, Value),
+    Tool(&'a Arc<CatalogEntry>, Value),
     Undo(&'a UndoTarget),
     UndoUserPrompt(Option<u64>),
     ChangePlugins(&'a PluginChange),
@@ -247,7 +247,7 @@ async fn carry_out(
 async fn run(
     scope: &Arc<Scope>,
     effects: &Arc<Effects>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     arguments: Value,
 ) -> Result<Value, ToolError> {
     match &entry.runner {

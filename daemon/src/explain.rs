@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::answers::Situation;
 use crate::call::protection;
 use crate::state::WorkspaceState;
-use moss_catalog::Entry;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_search};
 use moss_policy::standing::Asker;
@@ -137,7 +137,7 @@ fn path_of(arguments: &Value) -> Option<&str> {
 }
 
 /// The size of the new content, where the arguments tell it.
-fn size_of(entry: &Entry, arguments: &Value) -> Option<u64> {
+fn size_of(entry: &CatalogEntry, arguments: &Value) -> Option<u64> {
     let is_whole = entry.plugin().is_none() && entry.spec.name == "create_file";
     let content = arguments.get("content").filter(|_| is_whole)?.as_str()?;
     Some(content.len() as u64)
@@ -171,7 +171,7 @@ fn resolve(files: &Workspace, text: &str) -> Result<File, CallError> {
 }
 
 /// The effects that a call of this tool has, in their order.
-fn actions(entry: &Entry, file: Option<&File>) -> Vec<Action> {
+fn actions(entry: &CatalogEntry, file: Option<&File>) -> Vec<Action> {
     let exists = file.is_some_and(|file| file.exists);
     let mut actions = vec![Action::Call];
     match (entry.spec.effect, file) {

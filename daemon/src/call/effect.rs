@@ -28,7 +28,7 @@ use self::lasting::Uses;
 use super::stop::Stop;
 use super::{Scope, record};
 use crate::turns::Turn;
-use moss_catalog::Entry;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{
     CallError,
     change::{self, ChangeStatus, FileChange},
@@ -123,7 +123,7 @@ impl Inner {
 // === impl ToolFacts ===
 
 impl ToolFacts {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &CatalogEntry) -> Self {
         let plugin = entry.plugin().map(ToOwned::to_owned);
         let (effect, component) = (entry.spec.effect, entry.component());
         Self { effect, plugin, component, answers: Arc::default() }
@@ -150,7 +150,7 @@ impl Effects {
     /// to do is asked about when it is known exactly.
     pub(super) async fn permit_call(
         &self,
-        entry: &Entry,
+        entry: &CatalogEntry,
         arguments: &Value,
     ) -> Result<(), CallError> {
         self.lock().tool = ToolFacts::of(entry);

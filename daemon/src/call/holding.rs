@@ -7,14 +7,14 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
 use super::Scope;
-use moss_catalog::{Entry, Runner};
+use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{ValidationOutcome, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
 pub(super) async fn bind(
     scope: &Scope,
-    entry: &Arc<Entry>,
+    entry: &Arc<CatalogEntry>,
     arguments: Map<String, Value>,
 ) -> Result<Value, CallError> {
     if entry.arguments.is_light(&arguments) {
@@ -39,7 +39,7 @@ pub(super) async fn bind(
 /// What is wrong with the output.
 pub(super) async fn check_output(
     scope: &Scope,
-    entry: &Arc<Entry>,
+    entry: &Arc<CatalogEntry>,
     output: Value,
     bytes_max: usize,
 ) -> Result<String, ToolError> {
@@ -58,7 +58,7 @@ fn broken_output_code(runner: &Runner) -> ErrorCode {
     }
 }
 
-fn check(entry: &Entry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
+fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<String, ToolError> {
     let broken = |message| ToolError::new(broken_output_code(&entry.runner), message);
     match entry.output.hold(output) {
         ValidationOutcome::Fits => {}

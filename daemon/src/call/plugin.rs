@@ -22,14 +22,14 @@ use self::services::CallServices;
 use super::Scope;
 use super::effect::Effects;
 use super::host::CallHost;
-use moss_catalog::Entry;
+use moss_catalog::CatalogEntry;
 use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.
 pub(super) async fn run(
     scope: &Arc<Scope>,
     effects: &Arc<Effects>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     plugin: &Plugin,
     arguments: Value,
 ) -> Result<Value, ToolError> {

@@ -34,7 +34,7 @@ use crate::budget::Share;
 use crate::listener::Peer;
 use crate::state::Daemon;
 use crate::user_prompt;
-use moss_catalog::{Form, Language};
+use moss_catalog::{Language, SchemaForm};
 
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;
@@ -61,7 +61,7 @@ impl BridgeService for Bridge {
         };
         let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, Form::Strict, Language::En).await?;
+        let tools = tools::of(&self.0, chosen, SchemaForm::Strict, Language::En).await?;
         let (answers, stream) = Answers::new(&self.0);
         let reading = Reading::new(answers, Arc::new(tools.registry), options);
         self.0.tasks.spawn(exchange::run(reading, told));
@@ -97,7 +97,7 @@ impl BridgeService for Bridge {
         let choice = choice(request.choice)?;
         from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
         let chosen = request.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, Form::Published, language).await?;
+        let tools = tools::of(&self.0, chosen, SchemaForm::Published, language).await?;
         tools::whole("tools.tools_json", &tools.registry)?;
         if let ToolChoice::Tool(name) = &choice
             && tools.registry.tool(name).is_none()

@@ -9,7 +9,7 @@ use moss_workspace::{FileAction, UndoConflict};
 
 use super::consent;
 use crate::answers::Listed;
-use moss_catalog::{Catalog, CatalogChanges, Entry, Language};
+use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
     change::{ChangeStatus, FileChange},
@@ -18,7 +18,7 @@ use moss_dispatch::{
 use moss_journal::audit::uses::ApprovalUses;
 use moss_schema::Violation;
 
-pub(super) fn tool(entry: &Entry, language: Language) -> v1::Tool {
+pub(super) fn tool(entry: &CatalogEntry, language: Language) -> v1::Tool {
     let text = entry.text(language);
     v1::Tool {
         name: entry.spec.name.clone(),

@@ -11,7 +11,7 @@ use tonic::Status;
 use super::super::error::{self, invalid_field};
 use super::super::from_proto;
 use crate::state::Daemon;
-use moss_catalog::{Catalog, Entry, Form, Language, told};
+use moss_catalog::{Catalog, CatalogEntry, Language, SchemaForm, told};
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 512;
@@ -31,7 +31,7 @@ pub(super) struct Tools {
 pub(super) async fn of(
     daemon: &Daemon,
     asked: v1::BridgeTools,
-    form: Form,
+    form: SchemaForm,
     language: Language,
 ) -> Result<Tools, Status> {
     if !asked.tools_json.is_empty() {
@@ -69,7 +69,7 @@ pub(super) async fn of(
 fn named(
     catalog: &Catalog,
     names: &[String],
-) -> Result<Vec<Arc<Entry>>, moss_dispatch::UnknownTool> {
+) -> Result<Vec<Arc<CatalogEntry>>, moss_dispatch::UnknownTool> {
     if names.is_empty() {
         return Ok(catalog.entries().to_vec());
     }
