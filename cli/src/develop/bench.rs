@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use moss_plugin_host::{Example, LoadError, Plugin};
-use moss_plugin_list::{Capability, Request};
+use moss_plugin_list::{Capability, RequestedCapability};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{
     dirs::Dirs,
@@ -138,7 +138,8 @@ impl Bench {
         let mut plugins = Plugins::new(Arc::clone(&place.daemon.plugins));
         let plugin = refreshed(&place.daemon, &mut plugins).await?;
         let workspace = Arc::clone(only_workspace(&place.daemon));
-        let asks = |request: &Request| matches!(request.capability, Capability::Http(_));
+        let asks =
+            |request: &RequestedCapability| matches!(request.capability, Capability::Http(_));
         let lacks_hosts = !given.http && plugin.requests().iter().any(asks);
         Ok(Self { place, workspace, plugin, lacks_hosts })
     }

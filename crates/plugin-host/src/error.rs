@@ -7,7 +7,7 @@ use moss_sdk::{ErrorCode, ToolError};
 use serde_json::Value;
 
 use crate::limits::{COMPONENT_BYTES_MAX, LimitReached};
-use moss_plugin_list::{Limits, units};
+use moss_plugin_list::{PluginLimits, units};
 
 /// Why a plugin could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -168,7 +168,7 @@ impl CallError {
     }
 
     /// Makes a tool's error of it: a plugin, named with its list, had these limits.
-    pub(crate) fn told(self, limits: &Limits, listed: &str) -> ToolError {
+    pub(crate) fn told(self, limits: &PluginLimits, listed: &str) -> ToolError {
         let message = self.to_string();
         let told = |code| ToolError::new(code, message);
         match self {

@@ -29,7 +29,7 @@ use crate::imports::stdio::Printed;
 use crate::limits::{LimitReached, Limiter, RANDOM_BYTES_MAX, RESOURCES_MAX, hostcall_fuel};
 use crate::revocation::Revocation;
 use crate::services::NoServices;
-use moss_plugin_list::{Limits, grants::paths::GrantedPaths};
+use moss_plugin_list::{PluginLimits, grants::paths::GrantedPaths};
 use moss_schema::quoted;
 
 /// What a store holds.
@@ -46,7 +46,7 @@ pub(crate) struct State {
 
 /// What one run gets.
 pub(crate) struct Setup {
-    pub(crate) limits: Limits,
+    pub(crate) limits: PluginLimits,
     /// What is left of the caller's time.
     pub(crate) timeout: Option<Duration>,
     pub(crate) cancelled: CancellationToken,
@@ -144,7 +144,7 @@ impl Run {
 
     /// Lets go of what belongs to a call that is over: its events, services and files.
     pub(crate) fn release(&mut self, engine: &Engine) {
-        self.renew(engine, Setup::without_call(Limits::default()));
+        self.renew(engine, Setup::without_call(PluginLimits::default()));
     }
 
     /// Whether the guest holds nothing that its call was served: no file, stream or request.
@@ -162,7 +162,7 @@ impl Run {
 
 impl Setup {
     /// What a guest gets that is not called by anybody: nothing.
-    pub(crate) fn without_call(limits: Limits) -> Self {
+    pub(crate) fn without_call(limits: PluginLimits) -> Self {
         Self {
             limits,
             timeout: None,
@@ -290,7 +290,7 @@ impl Clone for Deadline {
 }
 
 impl Deadline {
-    fn new(limits: &Limits, timeout: Option<Duration>) -> Self {
+    fn new(limits: &PluginLimits, timeout: Option<Duration>) -> Self {
         let now = Instant::now();
         match timeout {
             Some(timeout) if timeout < limits.timeout => {

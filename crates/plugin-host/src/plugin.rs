@@ -26,8 +26,8 @@ use crate::rights::Rights;
 use crate::surface::Surface;
 use crate::warm::Warm;
 use moss_plugin_list::{
-    Limits, PluginEntry, Sha256Digest,
-    grants::{Grant, Request, paths::GrantedPaths},
+    PluginEntry, PluginLimits, Sha256Digest,
+    grants::{Grant, RequestedCapability, paths::GrantedPaths},
 };
 use moss_schema::quoted;
 
@@ -50,7 +50,7 @@ pub struct Plugin {
     granted: Arc<GrantedPaths>,
     /// Stops the calls that have that grant.
     revocation: Arc<Revocation>,
-    limits: Limits,
+    limits: PluginLimits,
     settings: Arc<str>,
     places: Arc<Places>,
     pause: Pause,
@@ -215,7 +215,7 @@ impl Plugin {
     }
 
     /// Returns what it requests.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[RequestedCapability] {
         &self.description.requests
     }
 
@@ -252,7 +252,7 @@ impl Plugin {
     }
 
     /// Returns what one call may use.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &PluginLimits {
         &self.limits
     }
 
@@ -289,9 +289,9 @@ fn settings(entry: &PluginEntry) -> Arc<str> {
 async fn describe(
     engine: &Engine,
     code: &Face,
-    limits: Limits,
+    limits: PluginLimits,
 ) -> Result<tools::Description, CallError> {
-    let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..limits };
+    let limits = PluginLimits { timeout: DESCRIBE_TIMEOUT, ..limits };
     let mut run = Run::new(engine, Setup::without_call(limits))?;
     let (store, watch) = run.parts();
     watch.over(code.describe(store)).await

@@ -2,7 +2,7 @@
 //! administrator's together.
 
 use minisign_verify::PublicKey;
-use moss_plugin_list::{Grant, grants::maximum::Kind};
+use moss_plugin_list::{Grant, grants::maximum::CapabilityKind};
 use toml::Value;
 
 use super::{PluginMaximum, Take};
@@ -60,12 +60,12 @@ pub(super) fn put(
 }
 
 /// The kind of capability that a list bounds; none for other lists.
-fn kind(section: &str, key: &str) -> Option<Kind> {
+fn kind(section: &str, key: &str) -> Option<CapabilityKind> {
     match (section, key) {
-        ("plugin_maximum", "files") => Some(Kind::Files),
-        ("plugin_maximum", "http") => Some(Kind::Http),
-        ("plugin_maximum", "env") => Some(Kind::Env),
-        ("plugin_maximum", "tools") => Some(Kind::Tools),
+        ("plugin_maximum", "files") => Some(CapabilityKind::Files),
+        ("plugin_maximum", "http") => Some(CapabilityKind::Http),
+        ("plugin_maximum", "env") => Some(CapabilityKind::Env),
+        ("plugin_maximum", "tools") => Some(CapabilityKind::Tools),
         _ => None,
     }
 }
@@ -79,10 +79,10 @@ impl PluginMaximum {
             Grant::bound(kind, texts).expect("what does not fit was refused where it was read")
         };
         Grant {
-            files: of(Kind::Files, &self.files).files,
-            http: of(Kind::Http, &self.http).http,
-            env: of(Kind::Env, &self.env).env,
-            tools: of(Kind::Tools, &self.tools).tools,
+            files: of(CapabilityKind::Files, &self.files).files,
+            http: of(CapabilityKind::Http, &self.http).http,
+            env: of(CapabilityKind::Env, &self.env).env,
+            tools: of(CapabilityKind::Tools, &self.tools).tools,
             store_bytes_max: self.store_bytes,
             editor: self.editor,
         }

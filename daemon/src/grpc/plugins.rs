@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use moss_plugin_host::Plugin;
-use moss_plugin_list::{Grant, PluginEntry, Request as Asked, Sha256Digest};
+use moss_plugin_list::{Grant, PluginEntry, RequestedCapability as Asked, Sha256Digest};
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use moss_proto::v1::change_plugins_response::Event;
