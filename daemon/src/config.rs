@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::permits::DEPTH_MAX;
-use moss_network::Bounds;
+use moss_network::RequestBounds;
 use moss_plugins::{Maximum, Settings};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -173,8 +173,8 @@ pub struct Source<'a> {
 
 impl Network {
     /// How long a request of moss's own may take and how much it may carry.
-    pub fn bounds(&self) -> Bounds {
-        Bounds {
+    pub fn bounds(&self) -> RequestBounds {
+        RequestBounds {
             connect: Duration::from_millis(self.connect_ms),
             head: Duration::from_millis(self.head_ms),
             silence: Duration::from_millis(self.silence_ms),

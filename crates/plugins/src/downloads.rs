@@ -15,7 +15,7 @@ use crate::component::Source;
 use crate::environment::Environment;
 use crate::oci;
 use crate::signatures::{self, SIGNATURE_BYTES_MAX};
-use moss_network::Bounds;
+use moss_network::RequestBounds;
 use moss_network::download::{Download, OnBytes};
 
 /// The directory in the state directory.
@@ -183,7 +183,7 @@ async fn fetch(
     bytes_max: u64,
     on_bytes: OnBytes<'_>,
 ) -> Result<Vec<u8>, String> {
-    let bounds = Bounds { response_bytes_max: bytes_max, ..environment.settings().bounds };
+    let bounds = RequestBounds { response_bytes_max: bytes_max, ..environment.settings().bounds };
     // A person wrote the URL, or agreed to it.
     let download = Download { url, may_be_private: true, bounds, accept: None, token: None };
     let fetched = environment.network.download(download, on_bytes).await;

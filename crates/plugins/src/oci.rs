@@ -12,8 +12,8 @@ use reqwest::Url;
 use self::challenge::Challenge;
 pub(super) use self::manifest::Layer;
 use crate::environment::Environment;
-use moss_network::Bounds;
-use moss_network::download::{Download, Fetched, OnBytes};
+use moss_network::RequestBounds;
+use moss_network::download::{Download, DownloadResult, OnBytes};
 
 /// Largest manifest, in bytes: registries take no larger ones.
 const MANIFEST_BYTES_MAX: u64 = 4 << 20;
@@ -109,9 +109,9 @@ impl Registry<'_> {
     /// Gets something of the repository; with a token where the registry demands one.
     async fn get(&mut self, asked: &Asked<'_>, on_bytes: OnBytes<'_>) -> Result<Vec<u8>, String> {
         let challenges = match self.ask(asked, on_bytes).await? {
-            Fetched::File(bytes) => return Ok(bytes),
-            Fetched::Challenge(challenges) if self.token.is_none() => challenges,
-            Fetched::Challenge(_) => return Err(refused()),
+            DownloadResult::File(bytes) => return Ok(bytes),
+            DownloadResult::Challenge(challenges) if self.token.is_none() => challenges,
+            DownloadResult::Challenge(_) => return Err(refused()),
         };
         let challenge = challenges.iter().find_map(|text| Challenge::parse(text));
         let challenge = challenge.ok_or_else(|| {
@@ -119,12 +119,16 @@ impl Registry<'_> {
         })?;
         self.token = Some(self.token(&challenge).await?);
         match self.ask(asked, on_bytes).await? {
-            Fetched::File(bytes) => Ok(bytes),
-            Fetched::Challenge(_) => Err(refused()),
+            DownloadResult::File(bytes) => Ok(bytes),
+            DownloadResult::Challenge(_) => Err(refused()),
         }
     }
 
-    async fn ask(&self, asked: &Asked<'_>, on_bytes: OnBytes<'_>) -> Result<Fetched, String> {
+    async fn ask(
+        &self,
+        asked: &Asked<'_>,
+        on_bytes: OnBytes<'_>,
+    ) -> Result<DownloadResult, String> {
         let OciReference { registry, repository, .. } = self.reference;
         let url = format!("https://{registry}/v2/{repository}/{}", asked.path);
         let download = Download {
@@ -167,8 +171,8 @@ impl Registry<'_> {
         challenge::token(&bytes).ok_or_else(|| failed("the answer holds none".to_owned()))
     }
 
-    fn bounds(&self, bytes_max: u64) -> Bounds {
-        Bounds { response_bytes_max: bytes_max, ..self.environment.settings().bounds }
+    fn bounds(&self, bytes_max: u64) -> RequestBounds {
+        RequestBounds { response_bytes_max: bytes_max, ..self.environment.settings().bounds }
     }
 }
 

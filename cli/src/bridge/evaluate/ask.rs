@@ -10,7 +10,7 @@ use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use moss_model_bridge::Registry;
 use moss_model_data::{QuestionOptions, UnansweredCase, answer, question};
-use moss_network::{Bounds, Network};
+use moss_network::{Network, RequestBounds};
 use moss_plugin_host::services::HttpError;
 use moss_proto::v1;
 use moss_workspace::{named, own};
@@ -80,7 +80,7 @@ struct Model {
     uri: Uri,
     key: Option<HeaderValue>,
     network: Network,
-    bounds: Bounds,
+    bounds: RequestBounds,
 }
 
 /// The answers that came, to be written when there are no more, whatever the reason.
@@ -205,7 +205,7 @@ impl AskArgs {
         if key.is_some() && url.scheme_str() != Some("https") && !is_this_machine(url) {
             return Err(invalid("the key would be sent unencrypted; use https"));
         }
-        let bounds = Bounds {
+        let bounds = RequestBounds {
             connect: CONNECT,
             head: self.answer_timeout,
             silence: self.answer_timeout,
