@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 
 pub use self::calling::CallRequest;
 use crate::bindings::tools;
+use crate::call_slots::CallSlots;
 use crate::description::{self, Description, Example};
 use crate::engine::Engine;
-use crate::error::{CallError, LoadError, Paused, SettingsProblem};
+use crate::error::{LoadError, Paused, PluginCallError, SettingsProblem};
 use crate::face::Face;
-use crate::instance::{Run, Setup};
+use crate::instance::{Run, RunSetup};
 use crate::linking;
 use crate::pause::Pause;
-use crate::places::Places;
 use crate::renaming;
 use crate::revocation::Revocation;
 use crate::rights::Rights;
@@ -52,7 +52,7 @@ pub struct Plugin {
     revocation: Arc<Revocation>,
     limits: PluginLimits,
     settings: Arc<str>,
-    places: Arc<Places>,
+    places: Arc<CallSlots>,
     pause: Pause,
     warm: Warm,
 }
@@ -96,7 +96,7 @@ impl Plugin {
             specs,
             limits: entry.limits,
             settings: settings(entry),
-            places: Arc::new(Places::new(entry.limits.calls_max)),
+            places: Arc::new(CallSlots::new(entry.limits.calls_max)),
             pause: Pause::default(),
             warm: Warm::new(entry.limits.warm),
         })
@@ -247,7 +247,7 @@ impl Plugin {
     }
 
     /// Makes a tool's error of one of its calls, with what to do about it.
-    pub fn tell(&self, error: CallError) -> ToolError {
+    pub fn tell(&self, error: PluginCallError) -> ToolError {
         error.told(&self.limits, &self.rights.place())
     }
 
@@ -290,9 +290,9 @@ async fn describe(
     engine: &Engine,
     code: &Face,
     limits: PluginLimits,
-) -> Result<tools::Description, CallError> {
+) -> Result<tools::Description, PluginCallError> {
     let limits = PluginLimits { timeout: DESCRIBE_TIMEOUT, ..limits };
-    let mut run = Run::new(engine, Setup::without_call(limits))?;
+    let mut run = Run::new(engine, RunSetup::without_call(limits))?;
     let (store, watch) = run.parts();
     watch.over(code.describe(store)).await
 }

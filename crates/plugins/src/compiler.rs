@@ -10,7 +10,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use moss_plugin_host::{
     Engine, EngineOptions, LoadError,
-    code::{CODE_BYTES_MAX, Code, CodeId, CodeKey, Compiler, compile_sealed},
+    code::{CODE_BYTES_MAX, CodeId, CodeKey, CompiledCode, Compiler, compile_sealed},
 };
 use moss_sandbox::{ProcessExit, Worker, WorkerError, WorkerLimits};
 use moss_sdk::context::BoxFuture;
@@ -115,7 +115,7 @@ impl ChildCompiler {
         plugin: &str,
         id: CodeId,
         component: Bytes,
-    ) -> Result<Code, LoadError> {
+    ) -> Result<CompiledCode, LoadError> {
         let turn = self.lock_of(id);
         let code = {
             let _turn = turn.lock().await;
@@ -128,7 +128,7 @@ impl ChildCompiler {
         code
     }
 
-    async fn find(&self, id: CodeId) -> Option<Code> {
+    async fn find(&self, id: CodeId) -> Option<CompiledCode> {
         let cache = Arc::clone(self.cache.as_ref()?);
         spawn_blocking(move || cache.find(id)).await.ok()?
     }
@@ -138,7 +138,7 @@ impl ChildCompiler {
         plugin: &str,
         id: CodeId,
         component: &[u8],
-    ) -> Result<Code, LoadError> {
+    ) -> Result<CompiledCode, LoadError> {
         let of_daemon = |environment: Arc<Environment>| {
             (environment.settings().clone(), Arc::clone(&environment.compilers))
         };
@@ -218,7 +218,7 @@ impl Compiler for ChildCompiler {
         plugin: &'a str,
         id: CodeId,
         component: Bytes,
-    ) -> BoxFuture<'a, Result<Code, LoadError>> {
+    ) -> BoxFuture<'a, Result<CompiledCode, LoadError>> {
         Box::pin(self.find_or_compile(plugin, id, component))
     }
 }

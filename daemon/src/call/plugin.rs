@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moss_plugin_host::{
-    CallError, CallRequest, Events as GuestEvents, LimitReached, LogLevel, Place, Plugin,
-    PluginEdit,
+    CallRequest, CallSlot, GuestEvents, LimitReached, LogLevel, Plugin, PluginCallError, PluginEdit,
 };
 use moss_sdk::context::{Files as _, Host as _, Progress};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention, Splice};
@@ -54,9 +53,9 @@ pub(super) async fn run(
 
 /// Takes a place among the plugin's calls. Who waits for one keeps nobody from another tool; who is
 /// called by the same plugin does not wait: what it waits for may wait for it.
-async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<Place<'p>, ToolError> {
+async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<CallSlot<'p>, ToolError> {
     match plugin.take_place() {
-        Err(CallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
+        Err(PluginCallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
             let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
             scope.parked(waiting).await.map_err(|error| plugin.tell(error))
         }

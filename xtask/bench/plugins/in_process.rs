@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use moss_plugin_host::services::NoServices;
-use moss_plugin_host::{CallError, CallRequest, Engine, EngineOptions, Events, LogLevel, Plugin};
+use moss_plugin_host::{
+    CallRequest, Engine, EngineOptions, GuestEvents, LogLevel, Plugin, PluginCallError,
+};
 use moss_plugin_list::PluginList;
 use moss_sdk::context::Progress;
 use moss_xtask::rows::{Row, Spread};
@@ -85,7 +87,7 @@ async fn with_moss(plugin: &Plugin, subject: &Subject) -> Result<()> {
     };
     match plugin.call(request).await {
         // For lack of files.
-        Err(CallError::Failed(_)) => Ok(()),
+        Err(PluginCallError::Failed(_)) => Ok(()),
         ended => bail!("the plugin host ended otherwise: {ended:?}"),
     }
 }
@@ -101,7 +103,7 @@ async fn without_moss(component: &Component, subject: &Subject) -> Result<()> {
 
 // === impl Deaf ===
 
-impl Events for Deaf {
+impl GuestEvents for Deaf {
     fn log(&self, _: LogLevel, _: &str) {}
 
     fn progress(&self, _: Progress) {}

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use moss_plugin_host::services::{
-    FileError, FileKind, FoundFile, FoundNames, GuestFile, GuestFiles, LastLink,
+    FileError, FileKind, FoundNames, GuestFile, GuestFiles, LastLink, ResolvedFile,
 };
 use moss_plugin_list::{Grant, grants::is_within};
 use moss_sdk::RelPath;
@@ -56,7 +56,7 @@ struct Opened {
     gate: Gate,
     effects: Arc<Effects>,
     asked: RelPath,
-    found: FoundFile,
+    found: ResolvedFile,
     file: Arc<HeldFile>,
 }
 
@@ -129,7 +129,7 @@ impl GuestFiles for CallFiles {
         &'a self,
         path: &'a RelPath,
         last: LastLink,
-    ) -> BoxFuture<'a, Result<FoundFile, FileError>> {
+    ) -> BoxFuture<'a, Result<ResolvedFile, FileError>> {
         let path = path.clone();
         Box::pin(self.blocking(move |gate| gate.stat(&path, last)))
     }
@@ -158,7 +158,7 @@ impl GuestFiles for CallFiles {
 // === impl Gate ===
 
 impl Gate {
-    fn stat(&self, path: &RelPath, last: LastLink) -> Result<FoundFile, FileError> {
+    fn stat(&self, path: &RelPath, last: LastLink) -> Result<ResolvedFile, FileError> {
         let workspace = self.reader.workspace();
         let last = match last {
             LastLink::Follow => moss_workspace::LastLink::Follow,
@@ -268,7 +268,7 @@ impl Opened {
 }
 
 impl GuestFile for Opened {
-    fn found(&self) -> &FoundFile {
+    fn found(&self) -> &ResolvedFile {
         &self.found
     }
 
@@ -294,11 +294,11 @@ impl From<Error> for NotOpened {
     }
 }
 
-fn found(looked: &PathInfo, kind: FileKind) -> FoundFile {
+fn found(looked: &PathInfo, kind: FileKind) -> ResolvedFile {
     let (device, inode) = (looked.identity.device, looked.identity.inode);
     let digest = blake3::hash(&[device.to_le_bytes(), inode.to_le_bytes()].concat());
     let first = digest.as_bytes().first_chunk().expect("a digest has 32 bytes");
-    FoundFile {
+    ResolvedFile {
         real: looked.real.clone(),
         kind,
         size_bytes: if kind == FileKind::Directory { 0 } else { looked.size_bytes },
