@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use moss_plugins::compiling::{Compilations, OnCompile, Shown};
+use moss_plugins::compiling::{Compilations, CompileIndicator, OnCompile};
 
 use super::text;
 use super::ui::{Ui, dim};
@@ -22,7 +22,7 @@ pub(super) fn compilations(ui: Ui) -> Compilations {
         return Compilations::default();
     }
     let steps = Steps::new(ui);
-    let on_compile: OnCompile = Arc::new(move |compiling| -> Shown {
+    let on_compile: OnCompile = Arc::new(move |compiling| -> CompileIndicator {
         let step = steps.begin(&compiling.to_string())?;
         Some(Box::new(step))
     });

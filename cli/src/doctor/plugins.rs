@@ -1,7 +1,7 @@
 //! The plugin lists, and what they name.
 
 use moss_daemon::setup::{self, Setup};
-use moss_plugins::check::{self, Trusted};
+use moss_plugins::check::{self, TrustedList};
 use moss_proto::v1;
 use moss_workspace::{Workspace, WorkspaceOptions};
 
@@ -44,8 +44,8 @@ fn lists(setup: &Setup, looks_at_files: bool) -> Vec<Check> {
     {
         let list = files.root().join(check::WORKSPACE_LIST);
         match read {
-            Ok(Trusted::Yes(read)) => looked.push((Ok(read), list)),
-            Ok(Trusted::No) => checks.push(Check::warn(
+            Ok(TrustedList::Yes(read)) => looked.push((Ok(read), list)),
+            Ok(TrustedList::No) => checks.push(Check::warn(
                 "plugin list",
                 format!("{} is not trusted, and loads nothing", list.display()),
                 "`moss plugin trust` shows what it would load and allow",

@@ -17,7 +17,7 @@ use moss_sdk::context::BoxFuture;
 use tokio::task::spawn_blocking;
 
 use crate::code_cache::{self, CodeCache};
-use crate::compiling::{Compilation, Compiling, OnCompile, Shown};
+use crate::compiling::{Compilation, CompileIndicator, Compiling, OnCompile};
 use crate::environment::Environment;
 use crate::settings::Settings;
 
@@ -164,7 +164,7 @@ impl ChildCompiler {
     }
 
     /// Tells whoever wants to know that a component is compiled, until what is returned is dropped.
-    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, Shown)> {
+    fn tell(&self, plugin: &str, bytes: usize) -> Option<(Compilation, CompileIndicator)> {
         let compiling = Compiling {
             plugin: plugin.to_owned(),
             bytes,

@@ -11,7 +11,7 @@ use moss_plugin_list::{PluginEntry, Sha256Digest};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 use tokio::task::spawn_blocking;
 
-use crate::component::Source;
+use crate::component::ComponentSource;
 use crate::environment::Environment;
 use crate::oci;
 use crate::signatures::{self, SIGNATURE_BYTES_MAX};
@@ -122,7 +122,7 @@ pub(super) async fn check_kept(
 pub(super) async fn check_signature(
     environment: &Environment,
     entry: &PluginEntry,
-    file: Option<Source>,
+    file: Option<ComponentSource>,
     bytes: &[u8],
     signers: &[String],
     may_fetch: bool,

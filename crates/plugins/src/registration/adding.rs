@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::looking::{Looking, look};
 use super::{Hears, Proposal, allowed, check_names, entry_of, finish, list_of};
 use crate::environment::{Environment, Installed, ListFiles};
-use crate::lists::Listed;
+use crate::lists::ResolvedEntry;
 use crate::{bounds, inspect, oci, registry};
 use moss_dispatch::{
     AddPlugin, Granting, PluginLocation,
@@ -37,7 +37,7 @@ pub(super) async fn propose(
         _ => add.sha256,
     };
     let draft = draft(add, sha256, &list)?;
-    let listed = Listed::new(&list, None, draft, &environment.dirs, &settings);
+    let listed = ResolvedEntry::new(&list, None, draft, &environment.dirs, &settings);
     let (expected, is_named) = (add.sha256, add.name.is_some());
     let looking = Looking { expected, is_named, may_fetch: true };
     let looked = look(environment, &listed, looking, hears).await?;

@@ -25,7 +25,7 @@ use moss_dispatch::{
 use moss_plugins::{
     PluginState,
     compiling::OnCompile,
-    registration::{self, Hears, Proposal, Written},
+    registration::{self, Hears, Proposal, WrittenList},
 };
 use moss_policy::{Action, Decision, Verdict};
 
@@ -255,7 +255,7 @@ impl Effects {
             return false;
         }
         let list = proposal.list.clone();
-        let written = self.scope.blocking(move || Written::of(&list)).await;
+        let written = self.scope.blocking(move || WrittenList::of(&list)).await;
         let Ok(Some(written)) = written else { return false };
         let mut replaced = workspace.installed.statuses_replaced.subscribe();
         let serves = async {
