@@ -156,7 +156,7 @@ fn root_check(root: &Path) -> Check {
 }
 
 fn answers(setup: &Setup, files: &Workspace) -> Check {
-    match moss_daemon::answers::check(&setup.dirs.workspace_state(files.root())) {
+    match moss_daemon::approvals::check(&setup.dirs.workspace_state(files.root())) {
         Ok(count) => Check::ok("stored answers", count.to_string()),
         Err(problem) => Check::fail(
             "stored answers",

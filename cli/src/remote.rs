@@ -9,7 +9,7 @@ use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
 use moss_daemon::listener::{self, BindError, Guard};
-use moss_daemon::tls::{self, Identity, TlsError};
+use moss_daemon::tls::{self, TlsError, TlsIdentity};
 use moss_workspace::{dirs::Dirs, own::OwnDir};
 
 use super::error::CliError;
@@ -145,10 +145,10 @@ impl Remote {
         RemoteTokens::load(caller, self.approver_token_file.as_deref()).map(Some)
     }
 
-    fn identity(&self) -> Result<Option<Identity>, CliError> {
+    fn identity(&self) -> Result<Option<TlsIdentity>, CliError> {
         match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => {
-                Ok(Some(Identity { certificate: certificate.clone(), key: key.clone() }))
+                Ok(Some(TlsIdentity { certificate: certificate.clone(), key: key.clone() }))
             }
             (None, None) => Ok(None),
             _ => Err(CliError::invalid("--tls-cert and --tls-key belong together")),

@@ -17,8 +17,8 @@ use moss_dispatch::{
 use moss_sdk::ContentHash;
 use tokio::sync::{broadcast, oneshot};
 
-pub use self::limits::Limits;
-pub use self::watch::{Scope, Watch};
+pub use self::limits::ConfirmationLimits;
+pub use self::watch::{ConfirmationWatch, WatchScope};
 
 /// Answered questions that are remembered, so that a late answer is told why it is refused.
 const ANSWERED_MAX: usize = 256;
@@ -27,10 +27,10 @@ const LAG_MAX: usize = 32;
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConfirmationDecision {
     /// Let exactly this happen.
     Approve,
-    /// As [`Verdict::Approve`], by somebody who knows the effect by its digest, shown or not.
+    /// As [`ConfirmationDecision::Approve`], by somebody who knows the effect by its digest, shown or not.
     ApproveByDigest,
     /// Let this happen, and remember the answer as the offer with this digest says.
     Remember(ContentHash),
@@ -40,7 +40,7 @@ pub enum Verdict {
 
 /// How waiting for an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum WaitOutcome {
     /// It may happen.
     Approved,
     /// It may not, and why.
@@ -83,54 +83,54 @@ pub enum ResolveError {
 /// The questions of a daemon.
 #[derive(Debug)]
 pub struct Confirmations {
-    inner: Mutex<Inner>,
+    inner: Mutex<ConfirmationsState>,
     changes: broadcast::Sender<Arc<Confirmation>>,
-    limits: Limits,
+    limits: ConfirmationLimits,
     expiry: Duration,
 }
 
 /// A question that waits, as the registry holds it.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingQuestion {
     confirmation: Arc<Confirmation>,
-    sender: oneshot::Sender<Answer>,
+    sender: oneshot::Sender<WaitOutcome>,
     /// How much of all that it is about an approver was shown.
     shown_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    pending: Vec<Waiting>,
+struct ConfirmationsState {
+    pending: Vec<WaitingQuestion>,
     /// The newest questions that are over: id and what became of them.
     answered: VecDeque<(String, &'static str)>,
-    watchers: Vec<Scope>,
+    watchers: Vec<WatchScope>,
 }
 
 /// A question that nobody can answer any more, whose caller does not know the answer yet. Dropping
 /// it leaves the caller without one.
 #[derive(Debug)]
-pub struct Taken {
+pub struct SettledConfirmation {
     /// The question as it was answered.
     pub confirmation: Arc<Confirmation>,
     /// What is to be remembered of it.
     pub remember: Option<Offer>,
-    answer: Answer,
-    sender: oneshot::Sender<Answer>,
+    answer: WaitOutcome,
+    sender: oneshot::Sender<WaitOutcome>,
 }
 
 /// A question that waits. Dropping it withdraws the question.
 #[derive(Debug)]
-pub struct Pending {
+pub struct PendingConfirmation {
     confirmations: Arc<Confirmations>,
     confirmation: Arc<Confirmation>,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<WaitOutcome>,
 }
 
 // === impl Confirmations ===
 
 impl Confirmations {
     /// Makes an empty registry.
-    pub fn new(limits: Limits, expiry: Duration) -> Self {
+    pub fn new(limits: ConfirmationLimits, expiry: Duration) -> Self {
         let (changes, _) = broadcast::channel(LAG_MAX);
         Self { inner: Mutex::default(), changes, limits, expiry }
     }
@@ -140,7 +140,10 @@ impl Confirmations {
     /// # Errors
     ///
     /// Where too many questions wait already, or they hold too much memory.
-    pub fn ask(self: &Arc<Self>, question: Question) -> Result<Pending, TooManyConfirmations> {
+    pub fn ask(
+        self: &Arc<Self>,
+        question: Question,
+    ) -> Result<PendingConfirmation, TooManyConfirmations> {
         let created_at = Timestamp::now();
         let confirmation = Arc::new(Confirmation {
             id: crate::ids::random(),
@@ -154,11 +157,11 @@ impl Confirmations {
         let waiting = inner.pending.iter().map(|waiting| &waiting.confirmation.question);
         self.limits.admit(&confirmation.question, waiting)?;
         let waiting = Arc::clone(&confirmation);
-        inner.pending.push(Waiting { confirmation: waiting, sender, shown_bytes: 0 });
+        inner.pending.push(WaitingQuestion { confirmation: waiting, sender, shown_bytes: 0 });
         // Sent under the lock, so that a watcher sees changes in the order in which they happen.
         let _ = self.changes.send(Arc::clone(&confirmation));
         drop(inner);
-        Ok(Pending { confirmations: Arc::clone(self), confirmation, answer })
+        Ok(PendingConfirmation { confirmations: Arc::clone(self), confirmation, answer })
     }
 
     /// Answers, once.
@@ -170,9 +173,9 @@ impl Confirmations {
         &self,
         id: &str,
         digest: ContentHash,
-        verdict: Verdict,
+        verdict: ConfirmationDecision,
     ) -> Result<Arc<Confirmation>, ResolveError> {
-        self.take(id, digest, verdict).map(Taken::deliver)
+        self.take(id, digest, verdict).map(SettledConfirmation::deliver)
     }
 
     /// Answers, once; the caller hears of it when the answer is delivered.
@@ -185,34 +188,36 @@ impl Confirmations {
         &self,
         id: &str,
         digest: ContentHash,
-        verdict: Verdict,
-    ) -> Result<Taken, ResolveError> {
+        verdict: ConfirmationDecision,
+    ) -> Result<SettledConfirmation, ResolveError> {
         let mut inner = self.lock();
         let index = inner.find(id)?;
-        let Waiting { confirmation, shown_bytes, .. } = &inner.pending[index];
+        let WaitingQuestion { confirmation, shown_bytes, .. } = &inner.pending[index];
         let question = &confirmation.question;
         if digest != question.digest {
             return Err(ResolveError::OtherDigest(id.to_owned()));
         }
         let (state, answer, remember) = match verdict {
-            Verdict::Approve if question.is_cut() && *shown_bytes < question.text_bytes() => {
+            ConfirmationDecision::Approve
+                if question.is_cut() && *shown_bytes < question.text_bytes() =>
+            {
                 return Err(ResolveError::NotShown(id.to_owned()));
             }
-            Verdict::Approve | Verdict::ApproveByDigest => {
-                (ConfirmationState::Approved, Answer::Approved, None)
+            ConfirmationDecision::Approve | ConfirmationDecision::ApproveByDigest => {
+                (ConfirmationState::Approved, WaitOutcome::Approved, None)
             }
-            Verdict::Deny(reason) => {
-                (ConfirmationState::Denied(reason.clone()), Answer::Denied(reason), None)
+            ConfirmationDecision::Deny(reason) => {
+                (ConfirmationState::Denied(reason.clone()), WaitOutcome::Denied(reason), None)
             }
-            Verdict::Remember(offered) => {
+            ConfirmationDecision::Remember(offered) => {
                 let offer = question.offers.iter().find(|offer| offer.digest == offered).cloned();
                 let offer = offer.ok_or_else(|| ResolveError::NotOffered(id.to_owned()))?;
-                (ConfirmationState::Approved, Answer::Approved, Some(offer))
+                (ConfirmationState::Approved, WaitOutcome::Approved, Some(offer))
             }
         };
         let (confirmation, sender) = inner.close(index, state);
         let _ = self.changes.send(Arc::clone(&confirmation));
-        Ok(Taken { confirmation, remember, answer, sender })
+        Ok(SettledConfirmation { confirmation, remember, answer, sender })
     }
 
     /// Returns the questions that wait, oldest first.
@@ -229,14 +234,14 @@ impl Confirmations {
         true
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ConfirmationsState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-// === impl Inner ===
+// === impl ConfirmationsState ===
 
-impl Inner {
+impl ConfirmationsState {
     /// Finds a question that waits.
     fn find(&self, id: &str) -> Result<usize, ResolveError> {
         let found = self.pending.iter().position(|waiting| waiting.confirmation.id == id);
@@ -251,8 +256,8 @@ impl Inner {
         &mut self,
         index: usize,
         state: ConfirmationState,
-    ) -> (Arc<Confirmation>, oneshot::Sender<Answer>) {
-        let Waiting { confirmation: asked, sender, .. } = self.pending.remove(index);
+    ) -> (Arc<Confirmation>, oneshot::Sender<WaitOutcome>) {
+        let WaitingQuestion { confirmation: asked, sender, .. } = self.pending.remove(index);
         self.answered.push_back((asked.id.clone(), state.as_str()));
         if self.answered.len() > ANSWERED_MAX {
             self.answered.pop_front();
@@ -264,9 +269,9 @@ impl Inner {
     }
 }
 
-// === impl Taken ===
+// === impl SettledConfirmation ===
 
-impl Taken {
+impl SettledConfirmation {
     /// Tells the caller. One that is gone in this instant has withdrawn the question.
     pub fn deliver(self) -> Arc<Confirmation> {
         let _ = self.sender.send(self.answer);
@@ -274,29 +279,29 @@ impl Taken {
     }
 }
 
-// === impl Pending ===
+// === impl PendingConfirmation ===
 
-impl Pending {
+impl PendingConfirmation {
     /// What is asked, as watchers see it.
     pub fn confirmation(&self) -> &Arc<Confirmation> {
         &self.confirmation
     }
 
     /// Waits for the answer or the expiry.
-    pub async fn answer(mut self) -> Answer {
+    pub async fn answer(mut self) -> WaitOutcome {
         let expiry = self.confirmations.expiry;
         match tokio::time::timeout(expiry, &mut self.answer).await {
-            Ok(answer) => answer.unwrap_or(Answer::Expired),
+            Ok(answer) => answer.unwrap_or(WaitOutcome::Expired),
             Err(_) if self.confirmations.end(&self.confirmation.id, ConfirmationState::Expired) => {
-                Answer::Expired
+                WaitOutcome::Expired
             }
             // An answer came before the expiry and counts, also while it is being stored.
-            Err(_) => (&mut self.answer).await.unwrap_or(Answer::Expired),
+            Err(_) => (&mut self.answer).await.unwrap_or(WaitOutcome::Expired),
         }
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingConfirmation {
     fn drop(&mut self) {
         let _ = self.confirmations.end(&self.confirmation.id, ConfirmationState::Withdrawn);
     }

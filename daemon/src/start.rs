@@ -11,12 +11,12 @@ use moss_workspace::{
     FileLimits, History, HistoryLimits, Workspace, WorkspaceOptions, dirs::Dirs, own::OwnDir,
 };
 
-use crate::answers::Answers;
+use crate::approvals::StandingApprovals;
 use crate::caller::Credentials;
 use crate::caller::tokens::Tokens;
 use crate::config::{Config, ConfigError};
 use crate::setup::{Setup, configuration, policy_sources};
-use crate::state::{Daemon, Kept, WorkspaceState};
+use crate::state::{Daemon, WorkspaceState, WorkspaceStores};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
 use moss_catalog::{Catalog, CatalogError};
@@ -122,12 +122,12 @@ fn open_workspace(
     for problem in policy.problems() {
         tracing::warn!(problem = problem.one_line(), "a policy file is broken");
     }
-    let answers = Answers::open(&state, config.answers.clone())?;
+    let answers = StandingApprovals::open(&state, config.answers.clone())?;
     if let Some(problem) = answers.problem() {
         tracing::warn!(problem, "the stored answers are broken");
     }
     let (todos, plugin_stores) = (Todos::open(&state)?, PluginStores::open(&state)?);
-    let kept = Kept { history, journal, answers, todos, plugin_stores };
+    let kept = WorkspaceStores { history, journal, answers, todos, plugin_stores };
     let catalog = Catalog::native(native_tools())?;
     Ok(WorkspaceState::new(files, kept, policy, catalog, config))
 }

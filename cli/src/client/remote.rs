@@ -15,7 +15,7 @@ use tonic::transport::Channel;
 
 use super::failure::Failure;
 use super::{Client, transport};
-use moss_daemon::address::{Address, Host, is_loopback};
+use moss_daemon::address::{Address, HostPort, is_loopback};
 use moss_daemon::caller::Credentials;
 use moss_daemon::listener;
 
@@ -66,7 +66,7 @@ impl Client {
 
 async fn dial(
     address: &Address,
-    host: &Host,
+    host: &HostPort,
     tls: Option<Arc<ClientConfig>>,
 ) -> Result<Channel, Failure> {
     let addresses = host.look_up().await.map_err(|error| unreachable(address, &error))?;

@@ -13,11 +13,13 @@ use moss_sdk::editor::{
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::{Plan, PlannedFile};
 
-use super::Scope;
-use super::effect::{Effects, Names};
+use super::CallScope;
+use super::effect::{Effects, FileNames};
 use super::host::CallHost;
-use crate::call::stop::Stop;
-use crate::editors::{Answer, NoAnswer, Open, Place, Question, Unsaved, Whom};
+use crate::call::stop::EffectStop;
+use crate::editors::{
+    EditorFile, EditorLocation, EditorQuestion, EditorReply, NoReply, Unsaved, Whom,
+};
 use moss_dispatch::change::ChangeStatus;
 use moss_policy::Verdict;
 
@@ -31,7 +33,7 @@ impl Editors for CallHost {
         let mut open = active.open;
         open.retain(|file| reader.lists(&file.path) && reader.lists(&file.real));
         let focus = active.view.filter(|view| reader.lists(&view.path)).map(|view| {
-            let names = Names { real: &view.path, asked: &view.path };
+            let names = FileNames { real: &view.path, asked: &view.path };
             let may_read =
                 self.effects.decide_read(&reader.policy, names).verdict == Verdict::Allow;
             Focus {
@@ -43,16 +45,16 @@ impl Editors for CallHost {
                 visible: view.visible,
             }
         });
-        let shown = |file: Open| OpenFile { path: file.path, unsaved: file.unsaved };
+        let shown = |file: EditorFile| OpenFile { path: file.path, unsaved: file.unsaved };
         let open = open.into_iter().map(shown).collect();
         Some(EditorState { editor: active.name, focus, open })
     }
 
     fn symbols<'a>(&'a self, path: &'a RelPath) -> BoxFuture<'a, Option<Vec<Symbol>>> {
         Box::pin(async move {
-            let question = Question::Symbols { path: path.clone() };
+            let question = EditorQuestion::Symbols { path: path.clone() };
             match self.ask_editor(Whom::Knowing(path), question).await? {
-                Answer::Symbols(symbols) => Some(symbols),
+                EditorReply::Symbols(symbols) => Some(symbols),
                 _ => None,
             }
         })
@@ -65,9 +67,9 @@ impl Editors for CallHost {
         kind: DefinitionKind,
     ) -> BoxFuture<'a, Option<Definitions>> {
         Box::pin(async move {
-            let question = Question::Definitions { path: path.clone(), position, kind };
+            let question = EditorQuestion::Definitions { path: path.clone(), position, kind };
             match self.ask_editor(Whom::Knowing(path), question).await? {
-                Answer::Places(places) => Some(self.definitions_at(places).await),
+                EditorReply::Places(places) => Some(self.definitions_at(places).await),
                 _ => None,
             }
         })
@@ -77,14 +79,14 @@ impl Editors for CallHost {
         Box::pin(async move {
             let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
             let editors = &self.scope.workspace.editors;
-            let question = Question::Clarify(query);
+            let question = EditorQuestion::Clarify(query);
             let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
             match asked {
-                Ok((Answer::Clarified(answer), editor)) if !answer.trim().is_empty() => {
+                Ok((EditorReply::Clarified(answer), editor)) if !answer.trim().is_empty() => {
                     UserReply::Answered { answer, editor }
                 }
-                Err(NoAnswer::Nobody) => UserReply::NobodyThere,
-                Err(NoAnswer::TooMany(_)) => UserReply::Busy,
+                Err(NoReply::Nobody) => UserReply::NobodyThere,
+                Err(NoReply::TooMany(_)) => UserReply::Busy,
                 _ => UserReply::Unanswered,
             }
         })
@@ -95,7 +97,7 @@ impl Editors for CallHost {
 
 impl CallHost {
     /// Asks an editor what it knows by itself; none where it does not say.
-    async fn ask_editor(&self, whom: Whom<'_>, question: Question) -> Option<Answer> {
+    async fn ask_editor(&self, whom: Whom<'_>, question: EditorQuestion) -> Option<EditorReply> {
         if self.met_silence.load(Ordering::Relaxed) {
             return None;
         }
@@ -105,7 +107,7 @@ impl CallHost {
             Ok((answer, _)) => Some(answer),
             Err(error) => {
                 // Waiting once is enough for a call; an editor that cannot be asked costs nothing.
-                if matches!(error, NoAnswer::Silent { .. }) {
+                if matches!(error, NoReply::Silent { .. }) {
                     self.met_silence.store(true, Ordering::Relaxed);
                 }
                 tracing::debug!(%error, "an editor was asked in vain");
@@ -115,7 +117,7 @@ impl CallHost {
     }
 
     /// The places that the caller may see, by the names that they are told by and by their real ones.
-    async fn definitions_at(&self, places: Vec<Place>) -> Definitions {
+    async fn definitions_at(&self, places: Vec<EditorLocation>) -> Definitions {
         let reader = self.reader();
         let workspace = Arc::clone(&self.scope.workspace);
         let looked = self.scope.blocking(move || {
@@ -149,7 +151,10 @@ impl Effects {
 
     /// Has an editor change the buffer that a plan is for, and records it. The person may have typed
     /// since the plan was made: then nothing is changed.
-    pub(super) async fn commit_in_editor(self: &Arc<Self>, plan: &Plan) -> Result<Applied, Stop> {
+    pub(super) async fn commit_in_editor(
+        self: &Arc<Self>,
+        plan: &Plan,
+    ) -> Result<Applied, EffectStop> {
         self.check_not_cancelled()?;
         let (effects, path) =
             (Arc::clone(self), plan.files().first().map(|file| file.path.clone()));
@@ -159,7 +164,7 @@ impl Effects {
         let file = plan.files().first().expect("a plan changes at least one file");
         let buffer = self.buffer_of(file)?;
         let edits = file.text_edits().ok_or_else(|| changed_since(file))?;
-        let question = Question::Apply {
+        let question = EditorQuestion::Apply {
             path: buffer.path.clone(),
             version: buffer.version,
             edits,
@@ -169,8 +174,8 @@ impl Effects {
         let editors = &scope.workspace.editors;
         let asked = editors.ask(Whom::One(buffer.editor), question, answer_timeout(scope)).await;
         let version = match asked {
-            Ok((Answer::Applied { version }, _)) if version > buffer.version => version,
-            Ok((Answer::Failed(reason), editor)) => {
+            Ok((EditorReply::Applied { version }, _)) if version > buffer.version => version,
+            Ok((EditorReply::Failed(reason), editor)) => {
                 return Err(self.not_applied(file, &format!("{editor} did not: {reason}")).into());
             }
             Ok(_) => return Err(self.not_applied(file, "the answer made no sense").into()),
@@ -236,6 +241,6 @@ fn changed_since(file: &PlannedFile) -> ToolError {
         .hint("read it again, then retry with what it holds now")
 }
 
-fn answer_timeout(scope: &Scope) -> Duration {
+fn answer_timeout(scope: &CallScope) -> Duration {
     Duration::from_millis(scope.daemon.config().editors.answer_ms)
 }

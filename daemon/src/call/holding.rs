@@ -6,14 +6,14 @@ use std::sync::Arc;
 use moss_sdk::{ErrorCode, ToolError};
 use serde_json::{Map, Value};
 
-use super::Scope;
+use super::CallScope;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
 use moss_schema::{ValidationOutcome, Violation};
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
 pub(super) async fn bind(
-    scope: &Scope,
+    scope: &CallScope,
     entry: &Arc<CatalogEntry>,
     arguments: Map<String, Value>,
 ) -> Result<Value, CallError> {
@@ -38,7 +38,7 @@ pub(super) async fn bind(
 ///
 /// What is wrong with the output.
 pub(super) async fn check_output(
-    scope: &Scope,
+    scope: &CallScope,
     entry: &Arc<CatalogEntry>,
     output: Value,
     bytes_max: usize,
@@ -92,9 +92,9 @@ fn check(entry: &CatalogEntry, output: &Value, bytes_max: usize) -> Result<Strin
     Ok(text)
 }
 
-// === impl Scope ===
+// === impl CallScope ===
 
-impl Scope {
+impl CallScope {
     /// Runs work that takes long and waits for nothing, as much of it at once as is compiled at once.
     async fn heavy<T: Send + 'static>(
         &self,

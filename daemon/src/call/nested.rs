@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use moss_dispatch::{Call, CallError, ConfirmMode, Events, RunningCall, Work};
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
-use super::behalf::{Behalf, Made};
-use super::record::Held;
-use super::{Scope, execute, weight};
+use super::behalf::{Behalf, CallCount};
+use super::record::DeferredRecords;
+use super::{CallScope, execute, weight};
 use crate::permits::DEPTH_MAX;
 use moss_schema::arguments::{self, UnreadableArguments};
 
@@ -25,9 +25,9 @@ const CALLS_MAX: usize = 512;
 /// What the tool says; `Denied` where it does more than read, or where the policy denies it or would
 /// ask.
 pub(super) async fn call(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     plugin: &str,
-    made: &Made,
+    made: &CallCount,
     name: &str,
     text: String,
 ) -> Result<String, ToolError> {
@@ -54,8 +54,8 @@ pub(super) async fn call(
         parent: scope.call.parent.clone(),
     };
     let cancel = scope.cancel.child_token();
-    let weight = weight::Held::new(&scope.daemon, call.caller.role(), &call.work);
-    let nested = Scope {
+    let weight = weight::CallWeight::new(&scope.daemon, call.caller.role(), &call.work);
+    let nested = CallScope {
         daemon: Arc::clone(&scope.daemon),
         call,
         workspace: Arc::clone(&scope.workspace),
@@ -65,7 +65,7 @@ pub(super) async fn call(
         cancel: cancel.clone(),
         permit: std::sync::Mutex::default(),
         behalf: Some(behalf),
-        held: Held::default(),
+        held: DeferredRecords::default(),
         weight,
     };
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
@@ -76,7 +76,7 @@ pub(super) async fn call(
 }
 
 /// One call deeper, if there may be one.
-fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError> {
+fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Result<Behalf, ToolError> {
     let mut plugins =
         scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
     if plugins.len() == DEPTH_MAX {
@@ -89,7 +89,7 @@ fn deeper(scope: &Scope, plugin: &str, made: &Made) -> Result<Behalf, ToolError>
 }
 
 /// Says why no plugin may call a tool.
-pub(super) fn check_reads(scope: &Scope, name: &str) -> Result<(), ToolError> {
+pub(super) fn check_reads(scope: &CallScope, name: &str) -> Result<(), ToolError> {
     let denied = |why: &str| {
         Err(ToolError::new(ErrorCode::Denied, format!("`{name}` {why}: plugins do not call it")))
     };

@@ -18,7 +18,7 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use serde_json::Value;
 
 use self::services::CallServices;
-use super::Scope;
+use super::CallScope;
 use super::effect::Effects;
 use super::host::CallHost;
 use moss_catalog::CatalogEntry;
@@ -26,7 +26,7 @@ use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.
 pub(super) async fn run(
-    scope: &Arc<Scope>,
+    scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
     entry: &CatalogEntry,
     plugin: &Plugin,
@@ -38,7 +38,7 @@ pub(super) async fn run(
         arguments,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
-        events: Arc::new(Voice(scope.events.clone())),
+        events: Arc::new(EventReporter(scope.events.clone())),
         services: Arc::new(CallServices::new(scope, effects, plugin)),
         whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
@@ -53,7 +53,7 @@ pub(super) async fn run(
 
 /// Takes a place among the plugin's calls. Who waits for one keeps nobody from another tool; who is
 /// called by the same plugin does not wait: what it waits for may wait for it.
-async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<CallSlot<'p>, ToolError> {
+async fn place<'p>(scope: &CallScope, plugin: &'p Plugin) -> Result<CallSlot<'p>, ToolError> {
     match plugin.take_place() {
         Err(PluginCallError::Limit(LimitReached::Calls(_))) if !scope.is_for(plugin.name()) => {
             let waiting = plugin.wait_for_place(remaining(scope), &scope.cancel);
@@ -64,7 +64,7 @@ async fn place<'p>(scope: &Scope, plugin: &'p Plugin) -> Result<CallSlot<'p>, To
 }
 
 /// The time that is left of the caller's deadline.
-fn remaining(scope: &Scope) -> Option<Duration> {
+fn remaining(scope: &CallScope) -> Option<Duration> {
     scope
         .call
         .deadline
@@ -179,11 +179,11 @@ fn broken(message: String) -> ToolError {
 }
 
 /// Passes on what a guest says while it runs.
-struct Voice(Events);
+struct EventReporter(Events);
 
-// === impl Voice ===
+// === impl EventReporter ===
 
-impl GuestEvents for Voice {
+impl GuestEvents for EventReporter {
     fn log(&self, level: LogLevel, message: &str) {
         tracing::debug!(?level, message, "a plugin says");
         self.0.offer(Event::Output { stream: "log", text: message.to_owned() });

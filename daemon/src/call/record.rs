@@ -10,9 +10,9 @@ use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::UndoTarget;
 use serde_json::json;
 
-use super::Scope;
+use super::CallScope;
 use super::behalf::Behalf;
-use crate::traces::Ended;
+use crate::traces::EndedCall;
 use moss_catalog::Runner;
 use moss_dispatch::{
     CallError, Outcome, Role, Work,
@@ -30,7 +30,7 @@ use moss_schema::Violation;
 /// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
 /// no effect, all that is written of it may be that it was counted among others that were refused.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<Option<Vec<(Timestamp, Noted)>>>);
+pub(super) struct DeferredRecords(Mutex<Option<Vec<(Timestamp, Noted)>>>);
 
 /// Something that a record is made of once it is written.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ enum Noted {
 pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
 
 /// Records that a call came in, before anything else is done for it.
-pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
+pub(super) async fn started(scope: &CallScope) -> Result<(), CallError> {
     let journal = &scope.workspace.journal;
     journal.accepts().map_err(|error| CallError::Internal(error.to_string()))?;
     scope.held.begin();
@@ -52,7 +52,7 @@ pub(super) async fn started(scope: &Scope) -> Result<(), CallError> {
 }
 
 /// What is written of a call that came in.
-fn start(scope: &Scope) -> AuditEvent {
+fn start(scope: &CallScope) -> AuditEvent {
     let call = &scope.call;
     let arguments = match &call.work {
         Work::Tool { arguments: Ok(arguments), .. } => RedactedArguments::of(arguments),
@@ -80,7 +80,7 @@ fn start(scope: &Scope) -> AuditEvent {
 }
 
 /// Says which component a call runs, if it does.
-fn plugin(scope: &Scope) -> Option<PluginDigest> {
+fn plugin(scope: &CallScope) -> Option<PluginDigest> {
     let Work::Tool { name, .. } = &scope.call.work else { return None };
     match &scope.catalog.entry(name).ok()?.runner {
         Runner::Native(_) => None,
@@ -94,7 +94,7 @@ fn plugin(scope: &Scope) -> Option<PluginDigest> {
 /// Records what the policy said of an effect; of an edit whose places were searched for, also how
 /// they were found.
 pub(super) async fn decided(
-    scope: &Scope,
+    scope: &CallScope,
     action: Action,
     path: Option<&RelPath>,
     matched: Option<&Matched>,
@@ -113,7 +113,7 @@ pub(super) async fn decided(
 
 /// Records what was decided about requests to a host.
 pub(super) async fn requested(
-    scope: &Scope,
+    scope: &CallScope,
     host: &str,
     decision: &Decision,
 ) -> Result<(), CallError> {
@@ -130,7 +130,7 @@ pub(super) async fn requested(
 
 /// Records how a question ended.
 pub(super) async fn answered(
-    scope: &Scope,
+    scope: &CallScope,
     digest: ContentHash,
     answer: AskOutcome,
     reason: Option<&str>,
@@ -149,7 +149,7 @@ pub(super) async fn answered(
 /// Counts a call that ended, and tells of it where that is wanted. A name that is in no catalog is
 /// the caller's own text: it is left out.
 pub(super) fn counted(
-    scope: &Scope,
+    scope: &CallScope,
     result: &Result<Result<String, ToolError>, CallError>,
     duration: Duration,
 ) {
@@ -162,18 +162,18 @@ pub(super) fn counted(
     if let Some(traces) = &scope.daemon.traces {
         let parent = scope.call.parent.as_ref();
         let call_id = &scope.call_id;
-        traces.call_ended(&Ended { call_id, tool, outcome, duration, parent });
+        traces.call_ended(&EndedCall { call_id, tool, outcome, duration, parent });
     }
 }
 
 /// Records that a lasting answer let something happen.
-pub(super) async fn answer_used(scope: &Scope, answer: String) -> Result<(), CallError> {
+pub(super) async fn answer_used(scope: &CallScope, answer: String) -> Result<(), CallError> {
     write(scope, AuditEvent::AnswerUsed { answer }, Durability::Batched).await
 }
 
 /// Records what was written and how the call ended.
 pub(super) async fn finished(
-    scope: &Scope,
+    scope: &CallScope,
     result: &Result<Result<String, ToolError>, CallError>,
     changes: &[change::FileChange],
     history: Option<u64>,
@@ -226,7 +226,7 @@ fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
 
 /// Counts a refused call among others in place of recording it, where its caller has too many. What
 /// a person calls is recorded.
-async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
+async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallError> {
     let (call, call_id) = (&scope.call, &scope.call_id);
     if call.is_attended || !scope.held.is_holding() {
         return Ok(false);
@@ -244,7 +244,7 @@ async fn fold(scope: &Scope, outcome: &'static str) -> Result<bool, CallError> {
 }
 
 /// Writes what was held of a call: from now on its records are written as they come.
-pub(super) async fn release(scope: &Scope) -> Result<(), CallError> {
+pub(super) async fn release(scope: &CallScope) -> Result<(), CallError> {
     for (time, noted) in scope.held.take() {
         journaled(scope, time, noted.record(scope), Durability::Batched).await?;
     }
@@ -285,11 +285,15 @@ fn message(error: &CallError) -> RedactedText {
 }
 
 /// A call that cannot leave its trace is not carried on.
-async fn write(scope: &Scope, event: AuditEvent, durability: Durability) -> Result<(), CallError> {
+async fn write(
+    scope: &CallScope,
+    event: AuditEvent,
+    durability: Durability,
+) -> Result<(), CallError> {
     note(scope, Noted::Event(Box::new(event)), durability).await
 }
 
-async fn note(scope: &Scope, noted: Noted, durability: Durability) -> Result<(), CallError> {
+async fn note(scope: &CallScope, noted: Noted, durability: Durability) -> Result<(), CallError> {
     let time = Timestamp::now();
     if durability == Durability::Durable {
         release(scope).await?;
@@ -301,7 +305,7 @@ async fn note(scope: &Scope, noted: Noted, durability: Durability) -> Result<(),
 }
 
 async fn journaled(
-    scope: &Scope,
+    scope: &CallScope,
     time: Timestamp,
     record: Record,
     durability: Durability,
@@ -317,7 +321,7 @@ async fn journaled(
 // === impl Noted ===
 
 impl Noted {
-    fn record(self, scope: &Scope) -> Record {
+    fn record(self, scope: &CallScope) -> Record {
         let event = match self {
             Self::Started => start(scope),
             Self::Event(event) => *event,
@@ -326,9 +330,9 @@ impl Noted {
     }
 }
 
-// === impl Held ===
+// === impl DeferredRecords ===
 
-impl Held {
+impl DeferredRecords {
     fn begin(&self) {
         *self.lock() = Some(Vec::new());
     }

@@ -5,7 +5,7 @@ use minisign_verify::PublicKey;
 use moss_plugin_list::{Grant, grants::maximum::CapabilityKind};
 use toml::Value;
 
-use super::{PluginMaximum, Take};
+use super::{Override, PluginMaximumConfig};
 
 /// Most texts of one list.
 const TEXTS_MAX: usize = 64;
@@ -20,7 +20,7 @@ pub(super) fn put(
     key: &str,
     old: &mut Vec<Value>,
     new: &[Value],
-    take: Take,
+    take: Override,
 ) -> Result<(), String> {
     let texts = |values: &[Value]| -> Option<Vec<String>> {
         values.iter().map(|value| value.as_str().map(ToOwned::to_owned)).collect()
@@ -32,8 +32,8 @@ pub(super) fn put(
         Some(kind) => {
             let bound = Grant::bound(kind, &given)?;
             match take {
-                Take::Replace => given,
-                Take::Bound => {
+                Override::Replace => given,
+                Override::Bound => {
                     let known = Grant::bound(kind, &kept)?;
                     known.meet(&bound).texts(kind)
                 }
@@ -47,11 +47,11 @@ pub(super) fn put(
             }
             match take {
                 // Who names none leaves it to the other.
-                Take::Bound if !kept.is_empty() && !given.is_empty() => {
+                Override::Bound if !kept.is_empty() && !given.is_empty() => {
                     kept.into_iter().filter(|key| given.contains(key)).collect()
                 }
-                Take::Bound if given.is_empty() => kept,
-                Take::Bound | Take::Replace => given,
+                Override::Bound if given.is_empty() => kept,
+                Override::Bound | Override::Replace => given,
             }
         }
     };
@@ -70,9 +70,9 @@ fn kind(section: &str, key: &str) -> Option<CapabilityKind> {
     }
 }
 
-// === impl PluginMaximum ===
+// === impl PluginMaximumConfig ===
 
-impl PluginMaximum {
+impl PluginMaximumConfig {
     /// What any plugin may have at most.
     pub fn grant(&self) -> Grant {
         let of = |kind, texts: &[String]| {
@@ -93,10 +93,10 @@ impl PluginMaximum {
 mod tests {
     use std::path::Path;
 
-    use crate::config::{Config, Source};
+    use crate::config::{Config, ConfigSource};
 
     fn resolve(user: &str, admin: &str) -> Result<Config, String> {
-        let source = |text| Some(Source { file: Path::new("config.toml"), text });
+        let source = |text| Some(ConfigSource { file: Path::new("config.toml"), text });
         Config::resolve(source(user), source(admin)).map_err(|error| error.to_string())
     }
 

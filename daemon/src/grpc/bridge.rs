@@ -25,12 +25,12 @@ use prost::Message as _;
 use tokio_stream::Stream;
 use tonic::{Extensions, Request, Response, Status, Streaming};
 
-use self::exchange::Answers;
-use self::reading::Reading;
-use self::writing::{Writer, Writing};
+use self::exchange::ResponseSender;
+use self::reading::ParseExchange;
+use self::writing::{EncodeExchange, WireWriter};
 use super::error::{self, invalid_field};
 use super::from_proto;
-use crate::budget::Share;
+use crate::budget::BudgetShare;
 use crate::listener::Peer;
 use crate::state::Daemon;
 use crate::user_prompt;
@@ -40,12 +40,12 @@ use moss_catalog::{Language, SchemaForm};
 const ID_BYTES_MAX: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Bridge(pub(super) Arc<Daemon>);
+pub(super) struct BridgeRpc(pub(super) Arc<Daemon>);
 
 type Responses<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl BridgeService for Bridge {
+impl BridgeService for BridgeRpc {
     type ParseStream = Responses<v1::ParseResponse>;
     type EncodeStream = Responses<v1::EncodeResponse>;
 
@@ -62,8 +62,8 @@ impl BridgeService for Bridge {
         let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
         let tools = tools::of(&self.0, chosen, SchemaForm::Strict, Language::En).await?;
-        let (answers, stream) = Answers::new(&self.0);
-        let reading = Reading::new(answers, Arc::new(tools.registry), options);
+        let (answers, stream) = ResponseSender::new(&self.0);
+        let reading = ParseExchange::new(answers, Arc::new(tools.registry), options);
         self.0.tasks.spawn(exchange::run(reading, told));
         Ok(Response::new(Box::pin(stream)))
     }
@@ -79,9 +79,9 @@ impl BridgeService for Bridge {
         else {
             return Err(exchange::no_start("something else came"));
         };
-        let writer = Writer::new(start)?;
-        let (answers, stream) = Answers::new(&self.0);
-        let writing = Writing::new(answers, writer, share)?;
+        let writer = WireWriter::new(start)?;
+        let (answers, stream) = ResponseSender::new(&self.0);
+        let writing = EncodeExchange::new(answers, writer, share)?;
         self.0.tasks.spawn(exchange::run(writing, told));
         Ok(Response::new(Box::pin(stream)))
     }
@@ -151,13 +151,13 @@ impl BridgeService for Bridge {
     }
 }
 
-impl Bridge {
+impl BridgeRpc {
     /// What a reply may hold of the memory of its connection and of its role.
-    fn encoding_share(&self, extensions: &Extensions) -> Share<2> {
+    fn encoding_share(&self, extensions: &Extensions) -> BudgetShare<2> {
         let limits = &self.0.config().grpc;
         let of_all = self.0.encoding.of(extensions.get::<Caller>().map(Caller::role)).clone();
         let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
-        Share::new([
+        BudgetShare::new([
             (of_connection, limits.connection_encoding_bytes_max),
             (of_all, limits.encoding_bytes_max),
         ])

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use moss_plugin_host::Plugin;
-use moss_plugin_list::{Grant, PluginEntry, RequestedCapability as Asked, Sha256Digest};
+use moss_plugin_list::{Grant, PluginEntry, RequestedCapability, Sha256Digest};
 use moss_proto::v1;
 use moss_proto::v1::change_plugins_request::Change;
 use moss_proto::v1::change_plugins_response::Event;
@@ -34,14 +34,15 @@ const TEXT_BYTES_MAX: usize = 4096;
 const GRANT_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
-pub(super) struct Plugins(pub(super) Arc<Daemon>);
+pub(super) struct PluginsRpc(pub(super) Arc<Daemon>);
 
-type WatchStream = Pin<Box<dyn Stream<Item = Result<v1::WatchPluginsResponse, Status>> + Send>>;
+type PluginWatchStream =
+    Pin<Box<dyn Stream<Item = Result<v1::WatchPluginsResponse, Status>> + Send>>;
 
 type ChangeStream = Pin<Box<dyn Stream<Item = Result<v1::ChangePluginsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
-impl PluginService for Plugins {
+impl PluginService for PluginsRpc {
     async fn list_plugins(
         &self,
         request: Request<v1::ListPluginsRequest>,
@@ -50,12 +51,12 @@ impl PluginService for Plugins {
         Ok(Response::new(v1::ListPluginsResponse { plugins: all(&self.0, &workspace) }))
     }
 
-    type WatchPluginsStream = WatchStream;
+    type WatchPluginsStream = PluginWatchStream;
 
     async fn watch_plugins(
         &self,
         request: Request<v1::WatchPluginsRequest>,
-    ) -> Result<Response<WatchStream>, Status> {
+    ) -> Result<Response<PluginWatchStream>, Status> {
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let daemon = Arc::clone(&self.0);
         // One message: what a slow reader has not taken is not made yet.
@@ -308,7 +309,11 @@ fn describe(plugin: &mut v1::Plugin, loaded: &Plugin, entry: Option<&PluginEntry
 }
 
 /// What a plugin asks for, and who withholds it where it is not given.
-fn requested(asked: &Asked, granted: &Grant, effective: &Grant) -> v1::RequestedCapability {
+fn requested(
+    asked: &RequestedCapability,
+    granted: &Grant,
+    effective: &Grant,
+) -> v1::RequestedCapability {
     let alone = Grant::requested(std::slice::from_ref(asked));
     let given = effective.covers(&alone);
     let kept_back = alone.meet(granted).beyond(effective);

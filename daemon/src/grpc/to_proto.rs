@@ -8,7 +8,7 @@ use moss_sdk::{ContentHash, ToolError};
 use moss_workspace::{FileAction, UndoConflict};
 
 use super::consent;
-use crate::answers::Listed;
+use crate::approvals::ListedApproval;
 use moss_catalog::{Catalog, CatalogChanges, CatalogEntry, Language};
 use moss_dispatch::{
     ApprovalScope, CallOutcome, Confirmation, Event, Offer,
@@ -156,7 +156,7 @@ fn offer(offer: &Offer) -> v1::OfferedAnswer {
     }
 }
 
-pub(super) fn lasting_answer(listed: &Listed, uses: ApprovalUses) -> v1::LastingAnswer {
+pub(super) fn lasting_answer(listed: &ListedApproval, uses: ApprovalUses) -> v1::LastingAnswer {
     let answer = &listed.answer;
     let scope = match listed.session {
         Some(_) => v1::AnswerScope::Session,

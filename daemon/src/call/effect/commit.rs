@@ -8,7 +8,7 @@ use moss_workspace::{Origin, Plan, Uncleared};
 use tokio::sync::oneshot;
 
 use super::Effects;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use crate::state::WorkspaceState;
 use moss_dispatch::{CallError, change::ChangeStatus};
 use moss_journal::room;
@@ -28,7 +28,7 @@ pub(in crate::call) fn applied(plan: &Plan, history: Option<u64>) -> Applied {
 impl Effects {
     /// Writes a plan on a thread of its own. A call that is broken off meanwhile waits for it in
     /// [`Effects::conclude`]: what is being written is written, and recorded.
-    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, Stop> {
+    pub(super) async fn commit(self: &Arc<Self>, plan: Plan) -> Result<Applied, EffectStop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         if plan.is_unsaved() {
@@ -68,7 +68,7 @@ impl Effects {
     }
 
     /// Carries a plan out and tells of it as soon as it is durable, or failed.
-    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, Stop>)) {
+    fn write(&self, plan: &Plan, tell: impl FnOnce(Result<Applied, EffectStop>)) {
         match self.make_durable(plan) {
             Ok(uncleared) => {
                 tell(Ok(self.committed(plan, uncleared.committed().number)));
@@ -78,7 +78,7 @@ impl Effects {
         }
     }
 
-    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, Stop> {
+    fn make_durable<'a>(&'a self, plan: &'a Plan) -> Result<Uncleared<'a>, EffectStop> {
         self.check_not_cancelled()?;
         self.reserve_room(plan.files().iter().map(|file| file.path.as_str()))?;
         let workspace = &self.scope.workspace;
@@ -108,7 +108,7 @@ impl Effects {
 
     /// Fails where the call was cancelled or its caller's token revoked: the last look before
     /// anything is written.
-    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), Stop> {
+    pub(in crate::call) fn check_not_cancelled(&self) -> Result<(), EffectStop> {
         if self.scope.cancel.is_cancelled() {
             let message = "cancelled before anything was written";
             return Err(ToolError::new(ErrorCode::Cancelled, message).into());

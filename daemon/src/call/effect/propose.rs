@@ -9,7 +9,7 @@ use moss_sdk::edit::ChangeSet;
 use moss_workspace::Error;
 
 use super::Effects;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 
 // === impl Effects ===
 
@@ -19,7 +19,7 @@ impl Effects {
     pub(in crate::call) async fn propose(
         self: &Arc<Self>,
         changes: ChangeSet,
-    ) -> Result<ProposalOutcome, Stop> {
+    ) -> Result<ProposalOutcome, EffectStop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
         let plan = move || workspace.files.plan_over(&changes, &*workspace.editors);
@@ -31,7 +31,7 @@ impl Effects {
         // Who was asked about one effect is not made to look at another.
         let is_in_turn = self.lock().turn.is_some();
         match settled {
-            Err(Stop::Tool(stale)) if stale.code == ErrorCode::Conflict && is_in_turn => {
+            Err(EffectStop::Tool(stale)) if stale.code == ErrorCode::Conflict && is_in_turn => {
                 Ok(ProposalOutcome::Stale(stale))
             }
             settled => {

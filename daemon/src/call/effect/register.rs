@@ -14,9 +14,9 @@ use moss_workspace::{FileAction, between, hash};
 use serde_json::Map;
 
 use super::ask::Ask;
-use super::{Effects, Names};
+use super::{Effects, FileNames};
 use crate::call::record;
-use crate::call::stop::Stop;
+use crate::call::stop::EffectStop;
 use moss_dispatch::{
     AddPlugin, Event, Granting, PluginChange, PluginLocation, Role,
     change::{self, ChangeStatus, FileChange, Whole},
@@ -39,7 +39,7 @@ impl Effects {
     pub(in crate::call) async fn register_plugin(
         self: &Arc<Self>,
         request: PluginRequest,
-    ) -> Result<PluginRegistered, Stop> {
+    ) -> Result<PluginRegistered, EffectStop> {
         let invalid = |message| ToolError::new(ErrorCode::InvalidArguments, message);
         let source = match request.source {
             source if OciReference::is_meant(&source) => {
@@ -89,7 +89,7 @@ impl Effects {
     pub(in crate::call) async fn change_list(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<String, Stop> {
+    ) -> Result<String, EffectStop> {
         let done = self.change_plugins(change).await?;
         let text = done.to_json();
         self.lock().plugins = Some(Box::new(done));
@@ -97,14 +97,14 @@ impl Effects {
     }
 
     /// Finds the component that a tool names: a file of the workspace that the caller may read.
-    async fn component_of(&self, source: &str) -> Result<PathBuf, Stop> {
+    async fn component_of(&self, source: &str) -> Result<PathBuf, EffectStop> {
         let workspace = Arc::clone(&self.scope.workspace);
         let asked = workspace.files.path(source)?;
         let path = asked.clone();
         let files = Arc::clone(&workspace.files);
         let real = self.scope.blocking(move || files.resolve(&path)).await??.path;
         let policy = workspace.policy.load_full();
-        let names = Names { real: &real, asked: &asked };
+        let names = FileNames { real: &real, asked: &asked };
         let decision = self.decide_read(&policy, names);
         match decision.verdict {
             Verdict::Allow => {}
@@ -118,7 +118,7 @@ impl Effects {
     async fn change_plugins(
         self: &Arc<Self>,
         change: PluginChange,
-    ) -> Result<PluginsChanged, Stop> {
+    ) -> Result<PluginsChanged, EffectStop> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: PluginLocation::Url(url), sha256, .. } = &**add
@@ -180,7 +180,7 @@ impl Effects {
     }
 
     /// Refuses what is denied; returns what else is decided.
-    async fn decide_registration(&self) -> Result<Decision, Stop> {
+    async fn decide_registration(&self) -> Result<Decision, EffectStop> {
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Register, None);
         let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
@@ -226,7 +226,7 @@ impl Effects {
     }
 
     /// Writes on a thread of its own; a call that is broken off meanwhile waits for it.
-    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, Stop> {
+    async fn write_list(self: &Arc<Self>, proposal: Proposal) -> Result<Proposal, EffectStop> {
         let committing = Arc::clone(&self.committing).lock_owned().await;
         let effects = Arc::clone(self);
         let write = move || {

@@ -21,7 +21,7 @@ pub(super) const TOOLS_BYTES_MAX: usize = 1 << 20;
 const PATTERNS_MAX: usize = 512;
 
 /// The tools of a request, ready to be called.
-pub(super) struct Tools {
+pub(super) struct BridgeTools {
     pub(super) registry: Registry,
     /// Of the catalog that they are from; empty where they are the request's own.
     pub(super) catalog_digest: String,
@@ -33,7 +33,7 @@ pub(super) async fn of(
     asked: v1::BridgeTools,
     form: SchemaForm,
     language: Language,
-) -> Result<Tools, Status> {
+) -> Result<BridgeTools, Status> {
     if !asked.tools_json.is_empty() {
         return own(daemon, asked).await;
     }
@@ -62,7 +62,7 @@ pub(super) async fn of(
     // Tools of a catalog have names and schemas that compile: only names can be given twice.
     let registry =
         registry.await.map_err(error::broken)?.map_err(|error| unusable("tools.names", &error))?;
-    Ok(Tools { registry, catalog_digest: catalog.digest().to_owned() })
+    Ok(BridgeTools { registry, catalog_digest: catalog.digest().to_owned() })
 }
 
 /// Returns the tools of these names; all where there are none.
@@ -76,7 +76,7 @@ fn named(
     names.iter().map(|name| catalog.entry(name).cloned()).collect()
 }
 
-async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
+async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<BridgeTools, Status> {
     if !asked.workspace.is_empty() || !asked.names.is_empty() {
         let message = "beside `workspace` or `names`: name tools of a workspace, or bring others";
         return Err(invalid_field("tools.tools_json", message));
@@ -85,7 +85,7 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<Tools, Status> {
     let compiled = heavy(&daemon.thinkers, move || compile(&asked.tools_json));
     let registry =
         compiled.await.map_err(error::broken)?.map_err(|why| invalid("tools.tools_json", &why))?;
-    Ok(Tools { registry, catalog_digest: String::new() })
+    Ok(BridgeTools { registry, catalog_digest: String::new() })
 }
 
 /// Reads the tools of an earlier turn; none where the text is empty.

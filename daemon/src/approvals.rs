@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use moss_workspace::own::OwnDir;
 
 pub use self::loaded::check;
-use self::loaded::{Loaded, load};
+use self::loaded::{LoadedApprovals, load};
 use crate::config;
 use moss_dispatch::{ApprovalScope, Offer, SessionKey};
 use moss_policy::PolicyError;
@@ -35,11 +35,11 @@ const ID_DIGITS: usize = 12;
 
 /// The lasting answers of a workspace.
 #[derive(Debug)]
-pub struct Answers {
+pub struct StandingApprovals {
     directory: OwnDir,
-    limits: ArcSwap<config::Answers>,
-    stored: ArcSwap<Loaded>,
-    inner: Mutex<Inner>,
+    limits: ArcSwap<config::AnswersConfig>,
+    stored: ArcSwap<LoadedApprovals>,
+    inner: Mutex<SessionApprovals>,
 }
 
 /// Who asks, with all that an answer is bound to.
@@ -55,7 +55,7 @@ pub struct Situation<'a> {
 
 /// An answer as people list it.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListedApproval {
     /// The answer.
     pub answer: Arc<StandingApproval>,
     /// The session that it holds for; none for one that is stored.
@@ -66,7 +66,7 @@ pub struct Listed {
 
 /// Why an answer holds only once, or cannot be taken back.
 #[derive(Debug, thiserror::Error)]
-pub enum AnswersError {
+pub enum ApprovalsError {
     /// There are too many.
     #[error("{0} answers are stored already (answers.answers_max); revoke one first")]
     Full(usize),
@@ -82,7 +82,7 @@ pub enum AnswersError {
 }
 
 #[derive(Debug)]
-struct Inner {
+struct SessionApprovals {
     /// The answers of sessions, oldest first.
     sessions: Vec<(SessionKey, Arc<StandingApproval>)>,
 }
@@ -94,25 +94,28 @@ fn ends_after(answer: &StandingApproval, hours: u64) -> Timestamp {
     latest.min(answer.expires_at)
 }
 
-// === impl Answers ===
+// === impl StandingApprovals ===
 
-impl Answers {
+impl StandingApprovals {
     /// Opens the answers in a state directory, which must exist. Waits for the disk.
     ///
     /// # Errors
     ///
     /// Where the directory is not the user's own. A broken file is no error: see
-    /// [`Answers::problem`].
-    pub fn open(state: &Path, limits: config::Answers) -> Result<Self, moss_workspace::Error> {
+    /// [`StandingApprovals::problem`].
+    pub fn open(
+        state: &Path,
+        limits: config::AnswersConfig,
+    ) -> Result<Self, moss_workspace::Error> {
         let directory = OwnDir::open(state)?;
         let stored = ArcSwap::from_pointee(load(&directory));
-        let inner = Inner { sessions: Vec::new() };
+        let inner = SessionApprovals { sessions: Vec::new() };
         let limits = ArcSwap::from_pointee(limits);
         Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
     }
 
     /// Puts other limits in force, for what was answered before as well.
-    pub fn limit(&self, limits: config::Answers) {
+    pub fn limit(&self, limits: config::AnswersConfig) {
         self.limits.store(Arc::new(limits));
     }
 
@@ -191,7 +194,7 @@ impl Answers {
         &self,
         offer: &Offer,
         now: Timestamp,
-    ) -> Result<Arc<StandingApproval>, AnswersError> {
+    ) -> Result<Arc<StandingApproval>, ApprovalsError> {
         let id = crate::ids::random()[..ID_DIGITS].to_owned();
         match &offer.scope {
             ApprovalScope::Session(key) => {
@@ -214,7 +217,7 @@ impl Answers {
                 self.change(now, |all| {
                     all.retain(|other| !offer.is_of(other));
                     if all.len() >= self.limits.load().answers_max {
-                        return Err(AnswersError::Full(all.len()));
+                        return Err(ApprovalsError::Full(all.len()));
                     }
                     all.push(stored);
                     Ok(())
@@ -229,8 +232,8 @@ impl Answers {
     /// # Errors
     ///
     /// Where there is no such answer, or the file cannot be changed.
-    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Listed, AnswersError> {
-        let unknown = || AnswersError::Unknown(id.to_owned());
+    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<ListedApproval, ApprovalsError> {
+        let unknown = || ApprovalsError::Unknown(id.to_owned());
         let listed = self.list(now).into_iter().find(|listed| listed.answer.id == id);
         if listed.as_ref().is_some_and(|listed| listed.session.is_some()) {
             self.lock().sessions.retain(|(_, answer)| answer.id != id);
@@ -243,17 +246,21 @@ impl Answers {
             Ok(())
         })?;
         let answer = revoked.ok_or_else(unknown)?;
-        Ok(Listed { ends_at: self.ends_at(&answer), answer: Arc::new(answer), session: None })
+        Ok(ListedApproval {
+            ends_at: self.ends_at(&answer),
+            answer: Arc::new(answer),
+            session: None,
+        })
     }
 
     /// Lists the answers in force: of the file, then of sessions, oldest first.
-    pub fn list(&self, now: Timestamp) -> Vec<Listed> {
+    pub fn list(&self, now: Timestamp) -> Vec<ListedApproval> {
         let inner = self.lock();
         let stored = self.stored.load();
         let of_file = stored.answers.iter().filter(|answer| self.holds(answer, now));
         let mut listed: Vec<_> = of_file
             .filter(|_| self.limits.load().always)
-            .map(|answer| Listed {
+            .map(|answer| ListedApproval {
                 answer: Arc::clone(answer),
                 session: None,
                 ends_at: self.ends_at(answer),
@@ -262,7 +269,7 @@ impl Answers {
         let in_force = |answer: &StandingApproval| now < self.session_ends_at(answer);
         let of_sessions = inner.sessions.iter().filter(|(_, answer)| in_force(answer));
         let of_sessions = of_sessions.filter(|_| self.limits.load().session);
-        listed.extend(of_sessions.map(|(key, answer)| Listed {
+        listed.extend(of_sessions.map(|(key, answer)| ListedApproval {
             answer: Arc::clone(answer),
             session: Some(key.session_id.clone()),
             ends_at: self.session_ends_at(answer),
@@ -274,14 +281,14 @@ impl Answers {
     fn change(
         &self,
         now: Timestamp,
-        change: impl FnOnce(&mut Vec<StandingApproval>) -> Result<(), AnswersError>,
-    ) -> Result<(), AnswersError> {
+        change: impl FnOnce(&mut Vec<StandingApproval>) -> Result<(), ApprovalsError>,
+    ) -> Result<(), ApprovalsError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
         let loaded = load(&self.directory);
         if let Some(problem) = &loaded.problem {
             let problem = problem.clone();
             self.stored.store(Arc::new(loaded));
-            return Err(AnswersError::Broken(problem));
+            return Err(ApprovalsError::Broken(problem));
         }
         let holds = |answer: &&Arc<StandingApproval>| now < self.ends_at(answer);
         let mut all: Vec<_> =
@@ -289,7 +296,7 @@ impl Answers {
         change(&mut all)?;
         self.directory.write(FILE_NAME, file::render(&all).as_bytes())?;
         let version = self.directory.version(FILE_NAME)?;
-        self.stored.store(Arc::new(Loaded::new(version, all)));
+        self.stored.store(Arc::new(LoadedApprovals::new(version, all)));
         Ok(())
     }
 
@@ -306,7 +313,7 @@ impl Answers {
         earliest <= now && now < self.ends_at(answer)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, SessionApprovals> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

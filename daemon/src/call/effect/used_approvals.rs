@@ -9,8 +9,8 @@ use moss_sdk::ContentHash;
 use moss_workspace::Plan;
 
 use super::decide::{ChangeFacts, action_of};
-use super::{Effects, Names, ToolFacts};
-use crate::answers::Situation;
+use super::{Effects, FileNames, ToolFacts};
+use crate::approvals::Situation;
 use crate::call::record;
 use moss_dispatch::{CallError, Offer, Work};
 use moss_policy::standing::{AskedEffect, Asker, Permission, StandingApproval, narrowest};
@@ -18,11 +18,11 @@ use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// The lasting answers that let something happen in a call.
 #[derive(Debug, Default)]
-pub(super) struct Uses(BTreeSet<String>);
+pub(super) struct UsedApprovals(BTreeSet<String>);
 
-// === impl Uses ===
+// === impl UsedApprovals ===
 
-impl Uses {
+impl UsedApprovals {
     /// Notes the answer by which something was allowed, if it was by one.
     pub(super) fn note(&mut self, decision: &Decision) {
         let allowed = Some(&decision.rule).filter(|_| decision.verdict == Verdict::Allow);
@@ -84,7 +84,7 @@ impl Effects {
     }
 
     /// As [`Effects::offers_to_change`], for one file that is read.
-    pub(super) fn offers_to_read(&self, file: Names<'_>, question: ContentHash) -> Vec<Offer> {
+    pub(super) fn offers_to_read(&self, file: FileNames<'_>, question: ContentHash) -> Vec<Offer> {
         let policy = self.scope.workspace.policy.load_full();
         let read = |path| AskedEffect { action: Action::Read, path, size_bytes: None };
         self.offers(&[read(file.real), read(file.asked)], question, |tool| {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::answers::{AnswersError, Listed};
-use crate::confirm::Taken;
+use crate::approvals::{ApprovalsError, ListedApproval};
+use crate::confirm::SettledConfirmation;
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::{
     ApprovalScope, Confirmation, Offer, Question, UnknownWorkspace,
@@ -18,11 +18,11 @@ use moss_policy::standing::StandingApproval;
 
 /// What became of an answer.
 #[derive(Debug)]
-pub struct Settled {
+pub struct RecordedDecision {
     /// The question, answered.
     pub confirmation: Arc<Confirmation>,
     /// What is remembered; none for an answer that holds once. Otherwise why it holds only once.
-    pub remembered: Option<Result<Listed, KeepError>>,
+    pub remembered: Option<Result<ListedApproval, KeepError>>,
 }
 
 /// Why an answer is not kept, or not taken back.
@@ -30,7 +30,7 @@ pub struct Settled {
 pub enum KeepError {
     /// It cannot be stored, or there is none.
     #[error(transparent)]
-    Answers(#[from] AnswersError),
+    Answers(#[from] ApprovalsError),
     /// It cannot be recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -44,7 +44,7 @@ pub enum KeepError {
 
 /// Keeps what is to be remembered of an answer, then tells the caller who waits for it: the next
 /// call is not asked again. An answer that cannot be kept holds once.
-pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
+pub async fn settle(daemon: &Arc<Daemon>, taken: SettledConfirmation) -> RecordedDecision {
     let remembered = match taken.remember.clone() {
         None => None,
         Some(offer) => Some(keep(daemon, &taken.confirmation.question, offer).await),
@@ -52,10 +52,14 @@ pub async fn settle(daemon: &Arc<Daemon>, taken: Taken) -> Settled {
     if let Some(Err(error)) = &remembered {
         tracing::warn!(%error, "an answer holds only once: it cannot be remembered");
     }
-    Settled { confirmation: taken.deliver(), remembered }
+    RecordedDecision { confirmation: taken.deliver(), remembered }
 }
 
-async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<Listed, KeepError> {
+async fn keep(
+    daemon: &Daemon,
+    question: &Question,
+    offer: Offer,
+) -> Result<ListedApproval, KeepError> {
     let workspace = daemon.workspace(&question.workspace)?;
     let session = match &offer.scope {
         ApprovalScope::Session(key) => Some(key.session_id.clone()),
@@ -78,7 +82,7 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
         return Err(error.into());
     }
     let ends_at = answer.expires_at;
-    Ok(Listed { answer, session, ends_at })
+    Ok(ListedApproval { answer, session, ends_at })
 }
 
 /// Takes an answer back, at once.
@@ -87,7 +91,10 @@ async fn keep(daemon: &Daemon, question: &Question, offer: Offer) -> Result<List
 ///
 /// Where there is no such answer, or it cannot be taken back. An answer that is taken back and
 /// cannot be recorded is taken back.
-pub async fn revoke(workspace: &Arc<WorkspaceState>, id: String) -> Result<Listed, KeepError> {
+pub async fn revoke(
+    workspace: &Arc<WorkspaceState>,
+    id: String,
+) -> Result<ListedApproval, KeepError> {
     let keeper = Arc::clone(workspace);
     let revoke = move || keeper.answers.revoke(&id, Timestamp::now());
     let listed = blocking(revoke).await??;

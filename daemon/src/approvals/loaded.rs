@@ -12,7 +12,7 @@ use moss_policy::standing::file::{self, FILE_BYTES_MAX};
 
 /// What the file says.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedApprovals {
     pub(super) version: Option<FileVersion>,
     pub(super) answers: Vec<Arc<StandingApproval>>,
     pub(super) problem: Option<Box<PolicyError>>,
@@ -30,7 +30,7 @@ pub fn check(state: &Path) -> Result<usize, String> {
 }
 
 /// Reads the file. Waits for the disk.
-pub(super) fn load(directory: &OwnDir) -> Loaded {
+pub(super) fn load(directory: &OwnDir) -> LoadedApprovals {
     let path = directory.path().join(FILE_NAME).display().to_string();
     // First: what changes while it is read is read again.
     let version = directory.version(FILE_NAME).ok().flatten();
@@ -42,14 +42,16 @@ pub(super) fn load(directory: &OwnDir) -> Loaded {
         Err(error) => Err(file::unreadable(&path, error.to_string())),
     };
     match stored {
-        Ok(stored) => Loaded::new(version, stored),
-        Err(problem) => Loaded { version, problem: Some(problem), ..Loaded::default() },
+        Ok(stored) => LoadedApprovals::new(version, stored),
+        Err(problem) => {
+            LoadedApprovals { version, problem: Some(problem), ..LoadedApprovals::default() }
+        }
     }
 }
 
-// === impl Loaded ===
+// === impl LoadedApprovals ===
 
-impl Loaded {
+impl LoadedApprovals {
     pub(super) fn new(version: Option<FileVersion>, stored: Vec<StandingApproval>) -> Self {
         let answers = stored.into_iter().map(Arc::new).collect();
         Self { version, answers, problem: None }
