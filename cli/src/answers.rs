@@ -3,7 +3,7 @@
 use moss_proto::v1;
 use serde_json::json;
 
-use crate::client::{Client, Need};
+use crate::client::{Client, NeededTools};
 
 use super::error::CliError;
 use super::ui::{bold, dim, yellow};
@@ -38,8 +38,9 @@ pub(super) async fn run(command: AnswersCommand, session: &Session) -> Result<Ou
 }
 
 async fn list(session: &Session) -> Result<Outcome, CliError> {
-    let listed =
-        session.with_client(Need::Native, async |client| Ok(client.answers().await?)).await?;
+    let listed = session
+        .with_client(NeededTools::Native, async |client| Ok(client.answers().await?))
+        .await?;
     session.ui.print_either(
         || {
             let answers: Vec<_> = listed.answers.iter().map(views::lasting_answer).collect();
@@ -58,7 +59,7 @@ async fn list(session: &Session) -> Result<Outcome, CliError> {
 
 async fn revoke(args: &RevokeArgs, session: &Session) -> Result<Outcome, CliError> {
     let revoked = session
-        .with_client(Need::Native, async |client| {
+        .with_client(NeededTools::Native, async |client| {
             let v1::ListAnswersResponse { answers: listed, problem } = client.answers().await?;
             if !problem.is_empty() {
                 let message = format!(

@@ -30,7 +30,7 @@ pub(super) struct DoctorArgs {}
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
-    state: State,
+    state: CheckStatus,
     detail: String,
     /// What to do next.
     next: Option<String>,
@@ -38,7 +38,7 @@ struct Check {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum CheckStatus {
     /// As it should be.
     Ok,
     /// It works, and could be better.
@@ -61,7 +61,7 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
         || json!({ "checks": checks }),
         || checks.iter().map(Check::to_text).collect::<String>(),
     )?;
-    let failed = checks.iter().any(|check| check.state == State::Fail);
+    let failed = checks.iter().any(|check| check.state == CheckStatus::Fail);
     Ok(if failed { Outcome::Failed } else { Outcome::Ok })
 }
 
@@ -189,22 +189,22 @@ fn configuration(setup: &Setup) -> Check {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, state: State::Ok, detail: detail.into(), next: None }
+        Self { name, state: CheckStatus::Ok, detail: detail.into(), next: None }
     }
 
     fn warn(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { name, state: State::Warn, detail: detail.into(), next: Some(next.into()) }
+        Self { name, state: CheckStatus::Warn, detail: detail.into(), next: Some(next.into()) }
     }
 
     fn fail(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { state: State::Fail, ..Self::warn(name, detail, next) }
+        Self { state: CheckStatus::Fail, ..Self::warn(name, detail, next) }
     }
 
     fn to_text(&self) -> String {
         let state = match self.state {
-            State::Ok => green("ok  "),
-            State::Warn => yellow("warn"),
-            State::Fail => red("fail"),
+            CheckStatus::Ok => green("ok  "),
+            CheckStatus::Warn => yellow("warn"),
+            CheckStatus::Fail => red("fail"),
         };
         let mut shown = format!("{state}  {}: {}\n", bold(self.name), text::line(&self.detail));
         if let Some(next) = &self.next {

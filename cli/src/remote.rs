@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::client::Server;
+use crate::client::NamedDaemon;
 use moss_daemon::address::Address;
 use moss_daemon::caller::tokens::Tokens;
 use moss_daemon::caller::{Credentials, RemoteTokens};
@@ -68,7 +68,7 @@ pub(super) struct Remote {
 impl Remote {
     /// The daemon that was named, if one was; with a credential to show, the one on the default socket:
     /// what a command does without a daemon asks nobody for it.
-    pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<Server>, CliError> {
+    pub(super) fn server(&self, dirs: &Dirs) -> Result<Option<NamedDaemon>, CliError> {
         let address = match (&self.server, &self.token_file) {
             (Some(address), _) => address.clone(),
             (None, Some(_)) => Address::Unix(dirs.socket()),
@@ -90,7 +90,7 @@ impl Remote {
             (Address::Tcp(_), None) => None,
         };
         let credentials = self.credentials(&address, dirs)?;
-        Ok(Some(Server { address, credentials, tls }))
+        Ok(Some(NamedDaemon { address, credentials, tls }))
     }
 
     /// What is shown to a daemon: the files that were named; on a Unix socket otherwise the user's

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::error::CliError;
 use super::super::ui::{bold, dim, green, red, yellow};
 use super::super::{Session, table, text};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
 use moss_dispatch::Outcome;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &CheckDataArgs, session: &Session) -> Result<Outcome, Cl
     let registry = args.registry.load(session)?;
     let options = CheckOptions { risks: training::risks(), findings_max: args.max_findings };
     let mut checker = Checker::new(&registry, options);
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         match line {
             Ok(line) => checker.line(line),
             Err(why) => checker.unreadable(why),

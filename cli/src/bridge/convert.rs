@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::Session;
 use super::super::error::CliError;
 use super::super::ui::dim;
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::RegistryArgs;
 use moss_dispatch::Outcome;
 
@@ -74,7 +74,7 @@ fn convert(
     let registry = args.registry.load(session)?;
     let mut written: u64 = 0;
     let mut left_out: BTreeMap<SkipReason, u64> = BTreeMap::new();
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         let line = line.map(|line| line.trim_start_matches('\u{feff}').trim());
         let converted = match line {
             Ok("") => return Ok(()),

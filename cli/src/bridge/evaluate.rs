@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::super::error::CliError;
 use super::super::ui::{bold, dim, red};
 use super::super::{Session, interruptible, table, text};
-use super::lines::Lines;
+use super::lines::LineReader;
 use super::registry::{RegistryArgs, unreadable};
 use super::training;
 use ask::AskArgs;
@@ -109,7 +109,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<Outcom
         interruptible(asked).await?;
     }
     let mut evaluator = Evaluator::new(&registry, training::risks(), args.max_failures);
-    Lines::open(&args.file, &session.ui)?.each(|line| {
+    LineReader::open(&args.file, &session.ui)?.each(|line| {
         match line {
             Ok(line) => evaluator.line(line, |id| answers.remove(id)),
             Err(_) => evaluator.unreadable("the line is too long, or no UTF-8"),
@@ -131,7 +131,7 @@ fn read_answers(file: &Path, session: &Session) -> Result<HashMap<String, Value>
     let mut answers = HashMap::new();
     let mut bytes = 0;
     let mut number: u64 = 0;
-    Lines::open(file, &session.ui)?.each(|line| {
+    LineReader::open(file, &session.ui)?.each(|line| {
         number += 1;
         let failed = |why: &str| {
             let message = format!("{}:{number}: {why}", file.display());

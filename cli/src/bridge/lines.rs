@@ -22,7 +22,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const LINES_PER_TELLING: u64 = 2048;
 
 /// The lines of a file.
-pub(super) struct Lines<'u> {
+pub(super) struct LineReader<'u> {
     reader: BufReader<Box<dyn Read>>,
     buffer: Vec<u8>,
     done: u64,
@@ -32,9 +32,9 @@ pub(super) struct Lines<'u> {
     message: String,
 }
 
-// === impl Lines ===
+// === impl LineReader ===
 
-impl<'u> Lines<'u> {
+impl<'u> LineReader<'u> {
     /// Opens a file; `-` is standard input.
     pub(super) fn open(file: &Path, ui: &'u Ui) -> Result<Self, CliError> {
         if file == Path::new(STDIN) {

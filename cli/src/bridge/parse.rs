@@ -25,8 +25,8 @@ pub(crate) struct ParseArgs {
     registry: RegistryArgs,
 
     /// How the model ended: by itself, or at its limit of tokens
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Ended::Stop)]
-    finish: Ended,
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ReplyEnd::Stop)]
+    finish: ReplyEnd,
 
     /// Read a message of an API instead, with `tool_calls` or blocks of `content`
     #[arg(long)]
@@ -47,7 +47,7 @@ pub(crate) struct ParseArgs {
 
 /// How a model ended its reply.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Ended {
+enum ReplyEnd {
     /// By itself, or at a stop sequence
     Stop,
     /// At its limit of tokens
@@ -57,8 +57,8 @@ enum Ended {
 pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliError> {
     let registry = args.registry.catalog(session)?;
     let finish = match args.finish {
-        Ended::Stop => Finish::Stop,
-        Ended::Length => Finish::Length,
+        ReplyEnd::Stop => Finish::Stop,
+        ReplyEnd::Length => Finish::Length,
     };
     if args.message {
         let mut bytes = Vec::new();

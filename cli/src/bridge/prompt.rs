@@ -1,6 +1,6 @@
 //! `moss bridge prompt`.
 
-use crate::client::Need;
+use crate::client::NeededTools;
 use crate::listed_as::Lang;
 use moss_model_bridge::{
     Language, PromptDetail, PromptRequest, Registry, ReplyPurpose, ToolChoice, ToolDefinition,
@@ -76,7 +76,7 @@ pub(super) async fn run(args: &PromptArgs, session: &Session) -> Result<Outcome,
 /// The tools that there are, and the user's own text.
 async fn listed(args: &PromptArgs, session: &Session) -> Result<(Registry, String), CliError> {
     let (listed, own) = session
-        .with_client(Need::Plugins, async |client| {
+        .with_client(NeededTools::Plugins, async |client| {
             let listed = client.tools(None, args.lang.into()).await?;
             Ok((listed, client.user_prompt().await?))
         })

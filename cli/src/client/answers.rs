@@ -4,7 +4,7 @@ use moss_proto::v1;
 use moss_proto::v1::confirmation_service_client::ConfirmationServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 
-use super::{Client, Failure, body};
+use super::{Client, RequestFailure, body};
 use moss_dispatch::Role;
 
 // === impl Client ===
@@ -14,13 +14,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where it was answered before. The inner error says why the answer was taken
+    /// [`RequestFailure`], also where it was answered before. The inner error says why the answer was taken
     /// and holds only once.
     pub(crate) async fn remember(
         &self,
         confirmation: &v1::Confirmation,
         offer: &v1::OfferedAnswer,
-    ) -> Result<Result<v1::LastingAnswer, String>, Failure> {
+    ) -> Result<Result<v1::LastingAnswer, String>, RequestFailure> {
         let request = v1::ResolveConfirmationRequest {
             id: confirmation.id.clone(),
             verdict: v1::Verdict::Approve.into(),
@@ -39,8 +39,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`].
-    pub(crate) async fn answers(&self) -> Result<v1::ListAnswersResponse, Failure> {
+    /// [`RequestFailure`].
+    pub(crate) async fn answers(&self) -> Result<v1::ListAnswersResponse, RequestFailure> {
         let request = v1::ListAnswersRequest { workspace: self.workspace.clone() };
         let request = self.request(Role::Caller, request);
         let service = PolicyServiceClient::new(self.channel.clone());
@@ -52,13 +52,16 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Failure`], also where there is none of that name.
-    pub(crate) async fn revoke_answer(&self, id: &str) -> Result<v1::LastingAnswer, Failure> {
+    /// [`RequestFailure`], also where there is none of that name.
+    pub(crate) async fn revoke_answer(
+        &self,
+        id: &str,
+    ) -> Result<v1::LastingAnswer, RequestFailure> {
         let request =
             v1::RevokeAnswerRequest { workspace: self.workspace.clone(), id: id.to_owned() };
         let request = self.request(Role::Approver, request);
         let mut service = PolicyServiceClient::new(self.channel.clone());
         let response = body(service.revoke_answer(request).await)?;
-        response.answer.ok_or_else(|| Failure::incomplete("answer"))
+        response.answer.ok_or_else(|| RequestFailure::incomplete("answer"))
     }
 }

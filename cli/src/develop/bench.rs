@@ -16,7 +16,7 @@ use moss_workspace::{
 };
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::listed::{Candidate, Given, LIST, entry, write_list};
+pub(crate) use self::listed::{BenchComponent, Given, LIST, entry, write_list};
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
 use moss_daemon::state::{Daemon, WorkspaceState};
@@ -35,7 +35,7 @@ const POLICY: &str = "version = 1\n\n[[rule]]\nname = \"examples\"\n\
 
 /// A daemon with one plugin.
 pub(crate) struct Bench {
-    place: Place,
+    place: BenchDaemon,
     workspace: Arc<WorkspaceState>,
     plugin: Arc<Plugin>,
     /// Whether the plugin requests hosts and has none of them.
@@ -43,7 +43,7 @@ pub(crate) struct Bench {
 }
 
 /// A daemon and where all is that it writes, which goes with it.
-struct Place {
+struct BenchDaemon {
     daemon: Arc<Daemon>,
     scratch: Scratch,
 }
@@ -116,7 +116,7 @@ impl Bench {
     /// Where it is no plugin, and where the place for it cannot be made.
     pub(crate) async fn open(
         own: &Setup,
-        candidate: Candidate<'_>,
+        candidate: BenchComponent<'_>,
         bytes: &[u8],
         given: &Given,
     ) -> Result<Self, BenchError> {
@@ -130,7 +130,7 @@ impl Bench {
         let setup = setup(own, &scratch, root, list.clone());
         let daemon = tokio::task::spawn_blocking(move || start::start(&setup));
         let daemon = daemon.await.map_err(|error| BenchError::Refused(error.to_string()))??.daemon;
-        let place = Place { daemon, scratch };
+        let place = BenchDaemon { daemon, scratch };
         // What it requests tells what it is granted.
         let bare = listed::parsed(&candidate.entry(json!({}), given))?;
         let plugin = inspect::load(&place.daemon.plugins, &bare, bytes.to_vec(), None).await?;
@@ -238,9 +238,9 @@ impl Bench {
     }
 }
 
-// === impl Place ===
+// === impl BenchDaemon ===
 
-impl Drop for Place {
+impl Drop for BenchDaemon {
     fn drop(&mut self) {
         // What is broken off may still be on its way out: nothing is written while all is removed.
         self.daemon.workspaces().for_each(|workspace| workspace.journal.close());
