@@ -22,6 +22,8 @@ mod proto;
 mod rust;
 #[path = "tidy/tree.rs"]
 mod tree;
+#[path = "tidy/types.rs"]
+mod types;
 
 use std::collections::BTreeMap;
 

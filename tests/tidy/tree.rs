@@ -66,6 +66,11 @@ fn is_left_out(directory: &str) -> bool {
 // === impl File ===
 
 impl File {
+    /// A file that is not in the repository.
+    pub(crate) fn of(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned(), code: OnceLock::new() }
+    }
+
     /// Whether all of it is test code, or data for tests.
     pub(crate) fn is_test(&self) -> bool {
         let stem = self.path.strip_suffix(".rs").unwrap_or(&self.path);
