@@ -11,9 +11,9 @@ use moss_proto::v1;
 use serde_json::{Map, Value};
 
 use super::error::CliError;
+use super::parameters::{self, Kinds, Parameter};
 use super::root::through_link;
 use super::{Session, example};
-use super::parameters::{self, Kinds, Parameter};
 
 /// Most bytes of arguments that are read from standard input.
 const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -11,7 +11,8 @@ use crate::edit::ChangeSet;
 use crate::editor::{DefinitionKind, Definitions, EditorState, Position, Query, Reply, Symbol};
 use crate::error::ToolError;
 use crate::file::{
-    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited, VisitedText,
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions, Visited,
+    VisitedText,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};

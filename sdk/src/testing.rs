@@ -20,7 +20,9 @@ use crate::context::{
 };
 use crate::edit::ChangeSet;
 use crate::error::{ErrorCode, ToolError};
-use crate::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use crate::file::{
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+};
 use crate::hash::ContentHash;
 use crate::history::{Past, PastChange, PastQuery, Recalled};
 use crate::path::RelPath;

@@ -96,7 +96,10 @@ fn a_plugin_is_added_after_it_was_shown() {
     assert_eq!(replaced.code, Some(0), "{replaced:?}");
     let shown = parsed(&site.run(&["plugin", "show", "word-count", "--json"]));
     let shown = &shown["plugins"][0];
-    assert_eq!((&shown["state"], &shown["requests"][0]["allowed"]), (&json!("ready"), &json!(true)));
+    assert_eq!(
+        (&shown["state"], &shown["requests"][0]["allowed"]),
+        (&json!("ready"), &json!(true))
+    );
     let told = site.run(&["plugin", "show", "word-count"]).stdout;
     assert!(told.contains("word_count(") && told.contains("pinned"), "{told}");
 

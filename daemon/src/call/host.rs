@@ -8,7 +8,9 @@ use moss_sdk::context::{
     BoxFuture, Editors, Files, Host, Progress, Proposed, TextVisitor, Visit, Work,
 };
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use moss_sdk::file::{
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+};
 use moss_sdk::history::{Past, PastQuery, Recalled};
 use moss_sdk::plugin::{PluginRegistered, PluginRequest};
 use moss_sdk::prompt::{PromptApplied, PromptChange};

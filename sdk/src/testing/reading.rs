@@ -8,8 +8,8 @@ use super::{File, State, decode, hash};
 use crate::context::TextVisitor;
 use crate::error::{ErrorCode, ToolError};
 use crate::file::{
-    Content, Entry, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, Skipped,
-    SkippedTexts, Text, VisitOptions, Visited, VisitedText,
+    Content, Entry, EntryKind, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions,
+    Listing, Skipped, SkippedTexts, Text, VisitOptions, Visited, VisitedText,
 };
 use crate::path::RelPath;
 

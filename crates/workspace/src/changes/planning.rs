@@ -214,8 +214,9 @@ impl Planner<'_> {
         check_removable(self.workspace, path, &place)?;
         let bound = self.workspace.limits().read();
         check_size(path, stat.size_bytes, bound)?;
-        let (hash, before_bytes) = handle::hash_to(&fd, bound.bytes_max, stat.size_bytes, handle::TO_THE_END)
-            .map_err(|errno| Error::io(path, "read", errno))?;
+        let (hash, before_bytes) =
+            handle::hash_to(&fd, bound.bytes_max, stat.size_bytes, handle::TO_THE_END)
+                .map_err(|errno| Error::io(path, "read", errno))?;
         check_base(path, base, hash)?;
         let text = format!("{path} is deleted for good ({before_bytes} bytes)\n");
         let diff = Diff { text, added: 0, removed: 0 };

@@ -329,7 +329,8 @@ fn look(spot: &Spot, name: &str, workspace: &Workspace) -> Result<Option<Seen>, 
         Err(errno) => return Err(failed(errno)),
     };
     let bytes_max = workspace.limits().read_bytes_max;
-    let (hash, size_bytes) = handle::hash_to(&fd, bytes_max, stat.size_bytes, handle::TO_THE_END).map_err(failed)?;
+    let (hash, size_bytes) =
+        handle::hash_to(&fd, bytes_max, stat.size_bytes, handle::TO_THE_END).map_err(failed)?;
     let identity = handle::stat(&fd).map_err(failed)?.identity;
     Ok(Some(Seen { identity, kind, hash: (size_bytes <= bytes_max).then_some(hash) }))
 }

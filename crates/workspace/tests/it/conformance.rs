@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use moss_sdk::context::{Applied, AppliedFile, BoxFuture, Files, Proposed, TextVisitor, Visit};
 use moss_sdk::edit::ChangeSet;
-use moss_sdk::file::{FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions};
+use moss_sdk::file::{
+    FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
+};
 use moss_sdk::testing::conformance::{Subject, failing};
 use moss_sdk::{ContentHash, RelPath, ToolError};
 use moss_workspace::{Error, Gate, Limits, MayRead, NoBuffers, Options, Resolver, Workspace};
